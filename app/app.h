@@ -50,7 +50,7 @@ typedef struct sinew_arguments {
     sinew_given *given;       /* [option_count] */
     const char *const *plain; /* [plain_count] arguments that are not options */
     int32_t plain_count;
-    const char **memory; /* memory of both arrays */
+    const char **memory; /* storage of `plain` and of the values in `given` */
 } sinew_arguments;
 
 /* Returns false, with a message on standard error, if the command line is wrong. sinew_arguments_free releases the
@@ -61,6 +61,10 @@ void sinew_arguments_free(sinew_arguments *arguments);
 const char *sinew_option_text(const sinew_arguments *arguments, const char *name); /* last value or NULL */
 bool sinew_option_on(const sinew_arguments *arguments, const char *name);
 void sinew_options_print(const sinew_option *options, int32_t option_count); /* the table for --help */
+
+/* The command line with the precision of the program, each argument quoted for a shell where needed; argv[0] is the
+ * subcommand. The caller frees the text. NULL: out of memory. */
+char *sinew_command_line(int argc, char **argv);
 
 /* Parses the whole text as a number in [minimum, maximum]. Returns false, with a message, for other texts. */
 bool sinew_read_integer(const char *command, const char *what, const char *text, int64_t minimum, int64_t maximum,

@@ -239,7 +239,7 @@ static void add_mark(pen *p, double x, double y)
     over_box(p->map, &(box){x - 3, y - 3, x + 3, y + 3}, true);
 }
 
-/* False if a mark would overlap the last one, as on an oscillating curve, which is long. */
+/* False if a mark at (x, y) would lie within half a spacing of the last mark, as on an oscillating curve. */
 static bool apart_from_last_mark(const pen *p, double x, double y)
 {
     const int32_t last = p->mark_count - 1;
@@ -274,8 +274,8 @@ static bool point_of(const sinew_chart *c, const sinew_curve *k, int32_t i, doub
     return true;
 }
 
-/* A curve with more points than pixels: in each column of pixels the first, the extremes and the last point are drawn.
- */
+/* Draws the line of a curve. In each column of pixels only the first point, the extremes and the last point are drawn,
+ * because a curve may have more points than pixels. */
 static void trace(const sinew_chart *c, const sinew_curve *k, pen *p)
 {
     double x, y, u, v;
@@ -329,8 +329,8 @@ static curve_end put_curve(FILE *stream, const sinew_chart *c, int32_t index, co
     return (curve_end){seen, p.x, p.y};
 }
 
-/* Candidate boxes lie beside the end, slightly above or below, and over and under the end; the first free box is taken.
- *  */
+/* Finds a free box for the name of a curve: beside its end, shifted up or down, or over or under the end. Returns false
+ * if no candidate is free. */
 static bool find_label_box(const curve_end *end, double width, const box *area, cell_map *m, box *label)
 {
     static const double shifts[] = {0, -9, 9, -18, 18, -30, 30, -42, 42};

@@ -20,7 +20,8 @@ enum {
     SINEW_LINE_COLOUR_COUNT = 12
 };
 
-/* Colours that are distinct for most kinds of colour blindness; a solver has the same colour in every report. */
+/* Colours that are distinct for most kinds of colour blindness. A solver's kind selects its colour, so that it usually
+ * is the same in every report. */
 extern const char *const sinew_colours[SINEW_LINE_COLOUR_COUNT];
 /* The style sheet of charts. A page includes the style sheet once; a separate chart file includes its own copy. */
 extern const char sinew_chart_style[];
@@ -60,7 +61,7 @@ void sinew_axis_set_log(sinew_axis *a, const sinew_range *r, double floor_value,
 /* A logarithmic axis if the values allow it, else a linear axis. */
 void sinew_axis_choose(sinew_axis *a, const sinew_range *r, double floor_value, double cap);
 double sinew_axis_position(const sinew_axis *a, double value); /* pixels */
-/* Ticks, thinned until their labels do not touch; `upright` for the y axis. Returns their number. */
+/* Ticks, thinned until their labels do not touch; `upright` for the y axis. Returns their number; 0: none fit. */
 int32_t sinew_axis_ticks(const sinew_axis *a, bool upright, sinew_tick ticks[SINEW_TICK_MAX]);
 /* Upper bound of the width of a text in pixels; `size` is the size of its letters. */
 double sinew_text_width(const char *text, double size);

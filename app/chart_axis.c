@@ -34,7 +34,7 @@ double sinew_text_width(const char *text, double size)
     return size * width;
 }
 
-/* "0.01", "200", "5e6": powers of ten beyond four digits have an exponent. */
+/* Formats "0.01", "200", "5e6": values below 0.01 or above 9999 have an exponent. */
 static void write_tick(double value, char text[SINEW_TICK_SIZE])
 {
     const double size = fabs(value);
@@ -160,7 +160,7 @@ static void add_tick(tick_list *l, double value)
         l->touching = l->touching || fabs(t->at - t[-1].at) < 0.5 * (axis_length_of(l, t) + axis_length_of(l, t - 1));
 }
 
-/* Sets of ticks from dense to sparse; false after the last set. */
+/* Adds the ticks of set number `set`; set 0 is the densest. Returns false if `set` is past the last set. */
 static bool fill_log(tick_list *l, int32_t set)
 {
     static const int strides[] = {1, 2, 3, 4, 5, 10, 20, 50, 100};

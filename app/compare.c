@@ -4,7 +4,8 @@
  *
  * Every method starts every step at the state of the reference: Newton to a relative residual of 1e-12, or to
  * round-off. The relative error is thesis (5.5), (g(q_k) - g*) / (g(q_n) - g*), with g* the lowest objective of all
- * methods. Times are those of a second run without records, distributed over the iterations like the first run's.
+ * methods. Times of all methods but the reference are those of a second run without records, distributed over the
+ * iterations like the first run's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -99,40 +100,6 @@ static bool compare_read_numbers(compare *m)
     m->c.iterations = (int32_t)iteration_count;
     m->c.step_count = (int32_t)step_count;
     m->tolerance = (sinew_real)number;
-    return true;
-}
-
-/* Writes one argument of the command line to `text`, quoted for a shell. */
-static void quote(const char *word, char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:=,%@";
-    text += strlen(text);
-    if (*word && strspn(word, plain) == strlen(word)) {
-        strcpy(text, word);
-        return;
-    }
-    *text++ = '\'';
-    for (; *word; word++)
-        text += sprintf(text, *word == '\'' ? "'\\'%c" : "%c", *word);
-    strcpy(text, "'");
-}
-
-static bool keep_command_line(compare *m, int argc, char **argv)
-{
-    static const char precision[] = " --precision single";
-    size_t size = sizeof "sinew" + sizeof precision;
-    for (int i = 0; i < argc; i++)
-        size += 4 * strlen(argv[i]) + 3;
-    char *line = m->c.command_line = calloc(size, 1);
-    if (!line)
-        return out_of_memory();
-    strcpy(line, "sinew");
-    for (int i = 0; i < argc; i++) {
-        strcat(line, " ");
-        quote(argv[i], line);
-    }
-    if (sizeof(sinew_real) == 4)
-        strcat(line, precision);
     return true;
 }
 
@@ -232,8 +199,7 @@ static bool compare_open_scene(compare *m)
     set_reference(&c->methods[SINEW_REFERENCE]);
     c->method_count = 1;
     if (try_method(m, &c->methods[SINEW_REFERENCE]) != SINEW_OK) {
-        sinew_usage_error(command, "%s: the reference, whoever is compared, is newton: %s", sinew_scene_name(c->scene),
-                          m->error.text);
+        sinew_usage_error(command, "%s: the reference is always newton: %s", sinew_scene_name(c->scene), m->error.text);
         return false;
     }
     const char *list = sinew_option_text(&m->arguments, "solvers");
@@ -311,7 +277,7 @@ static bool ask(compare *m, const sinew_method *method, sinew_answer *a)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* Saves the state; its size depends on the data that the solver keeps. */
+/* Replaces *state by the current state of the world, whose size depends on the data that the solver keeps. */
 static bool save_state(compare *m, saved_state *state)
 {
     free(state->blob);
@@ -333,7 +299,7 @@ static bool compare_reserve(compare *m)
     return save_state(m, &m->now);
 }
 
-/* Runs the other methods on the step of the reference; a method may fail without ending the comparison. */
+/* Runs the other methods on the step of the reference. A non-finite result does not end the comparison. */
 static bool ask_others(compare *m, int32_t step, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;
@@ -514,7 +480,10 @@ static int compare_exit_status(const sinew_comparison *c)
 static int compare_scene(compare *m, int argc, char **argv)
 {
     bool quiet = sinew_option_on(&m->arguments, "quiet"), finite;
-    if (!keep_command_line(m, argc, argv) || !compare_open_scene(m) || !compare_choose_folder(m) || !compare_reserve(m))
+    m->c.command_line = sinew_command_line(argc, argv);
+    if (!m->c.command_line)
+        out_of_memory();
+    if (!m->c.command_line || !compare_open_scene(m) || !compare_choose_folder(m) || !compare_reserve(m))
         return SINEW_EXIT_USAGE;
     sinew_progress progress;
     sinew_progress_start(&progress, (int64_t)m->c.step_count * m->c.method_count, quiet);

@@ -2,8 +2,8 @@
  *
  * compare.h: results of `sinew compare`; compare.c computes them, summary.c and report*.c write them.
  *
- * Contender 0 is the reference: Newton, solved as tightly as the precision allows. Every contender starts each step at
- * the state of the reference.
+ * Method 0 is the reference: Newton, solved as tightly as the precision allows. Every method starts each step at the
+ * state of the reference.
  */
 #ifndef SINEW_COMPARE_H
 #define SINEW_COMPARE_H
@@ -28,9 +28,9 @@ typedef struct sinew_method {
     bool own_iterations, own_tolerance; /* true: the label sets the value */
 } sinew_method;
 
-/* One contender's result in one step. */
+/* One method's result in one step. */
 typedef struct sinew_answer {
-    sinew_iteration *records; /* [record_count]; seconds without the time that recording takes */
+    sinew_iteration *records; /* [record_count]; seconds exclude recording, except for the reference */
     int32_t record_count;
     double *relative_error; /* [record_count] thesis (5.5); NaN if the step starts at the minimum */
     sinew_step_result result;
@@ -60,9 +60,9 @@ typedef struct sinew_comparison {
     int32_t refusal_count;
     int32_t step_count;
     sinew_answer *answers;  /* [step_count][method_count] */
-    double *start, *lowest; /* J [step_count] g at the start of a step, and the lowest g of all contenders */
-    double linear_scale;    /* kg m/s: sum of m |v| of the reference in the last step; 0 when quasistatic */
-    double angular_scale;   /* kg m2/s: sum of m |x - centre| |v| */
+    double *start, *lowest; /* J [step_count] g at the start of a step, and the lowest g of all methods */
+    double linear_scale;    /* kg m/s: sum of m |v| of the reference in the last step; 0: quasistatic or no motion */
+    double angular_scale;   /* kg m2/s: sum of m |x - centre| |v| of the reference in the last step; 0 as above */
     double motion;          /* m: displacement of the reference's fastest particle in the last step */
     double size;            /* m: diagonal of the reference's bounds at the end */
 } sinew_comparison;
@@ -74,14 +74,14 @@ extern const double sinew_levels[SINEW_LEVEL_COUNT];
 extern const int32_t sinew_samples[SINEW_SAMPLE_COUNT];
 
 sinew_answer *sinew_answer_of(const sinew_comparison *c, int32_t step, int32_t method);
-/* The contender's final relative error; NaN if there is none. */
+/* The final relative error of a method in a step; NaN if there is none. */
 double sinew_final_error(const sinew_answer *answer);
 /* The first record from which on the relative error stays at or below `level`, or -1. */
 int32_t sinew_record_reaching(const sinew_answer *answer, double level);
 /* The relative error after `iteration`, or the last one if the solver stopped before; NaN if there is none. */
 double sinew_error_at(const sinew_answer *answer, int32_t iteration);
 
-/* Fills relative errors, drifts and distances of a step that all contenders have taken. */
+/* Fills relative errors, drifts and distances of a step that all methods have taken. */
 void sinew_judge_step(sinew_comparison *c, int32_t step);
 /* Computes the scales of momenta, motions and distances of the last step; `q` [3 * particle_count] m are the positions
  * at its start. Returns false if memory is short. */

@@ -9,7 +9,8 @@
 
 #include "figure_internal.h"
 
-/* A solver has the same colour in every report; several curves of one solver get separate colours. */
+/* A solver has the same colour in every report, except in figures of three or more curves that all belong to one solver
+ * or are marked as distinct: their colours follow the order of the curves. */
 const char *sinew_figure_colour(const figure *f, int32_t index)
 {
     const series *s = &f->series[index];

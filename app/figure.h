@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * figure.h: the figures of an experiment as self-contained SVG, for pages and files, with light or dark background.
+ * figure.h: the figures of an experiment as self-contained SVG, for pages and files. Charts are white; figures of
+ * shapes follow the reader's light or dark colour scheme.
  */
 #ifndef SINEW_FIGURE_H
 #define SINEW_FIGURE_H

@@ -19,16 +19,16 @@ enum {
     HEAD = 34,
     SAMPLES = 8
 };
-#define SPAN 5.8 /* m: bodies farther from the origin are ignored, unless the figure sets another limit */
+#define SPAN 5.8 /* m: the camera ignores bodies with a larger coordinate, unless the figure sets another limit */
 
-/* Triangles of a shape: its own triangles, or those of the beam. */
+/* Triangles of a shape: its own triangles, or those of `surface` (may be NULL). Returns their number. */
 static int32_t surface_of(const series *s, const sinew_mesh *surface, const int32_t **triangles)
 {
     *triangles = s->triangles ? s->triangles : surface ? sinew_mesh_triangles(surface) : NULL;
     return s->triangles ? s->triangle_count : surface ? sinew_mesh_triangle_count(surface) : 0;
 }
 
-/* Returns NULL if the body has non-finite positions or memory is short. */
+/* Takes a snapshot of a shape. Returns NULL if the shape has non-finite positions or memory is short. */
 static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
 {
     sinew_mesh_def def = sinew_default_mesh_def();
@@ -49,7 +49,7 @@ static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
     return snapshot;
 }
 
-/* True if a body is in view. A body that has diverged must not shrink the picture of the others. */
+/* True if no coordinate of a body exceeds `span` (m). A diverged body must not shrink the picture of the others. */
 static bool is_near(const series *s, double span)
 {
     for (size_t i = 0; i < 3 * (size_t)s->count; i++)
@@ -68,7 +68,8 @@ static sinew_status draw_panels(const sinew_survey *survey, const sinew_panel *p
     return sinew_picture_draw(&def, survey, panels, count, image, NULL, NULL, NULL);
 }
 
-/* Snapshots of all drawable bodies, and the camera's target. Returns their number. */
+/* Takes snapshots of all drawable bodies. The survey, which the camera is fitted to, gets the bodies within the span
+ * or, if there are none, all bodies. Returns the number of snapshots. */
 static int32_t figure_shape_gather(const figure *f, const sinew_mesh *surface, sinew_panel *panels,
                                    sinew_survey *survey)
 {

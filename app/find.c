@@ -62,7 +62,7 @@ bool sinew_find_scene(const char *scene, char *path, size_t size)
     char name[4096];
     if (sinew_find_example(scene, path, size))
         return true;
-    /* Only plain names are searched in the folders; any other missing path is unchanged. */
+    /* Only names without a slash are searched in the scene folders. */
     if (strchr(scene, '/'))
         return false;
     const char *ending = strstr(scene, ".json") ? "" : ".json";

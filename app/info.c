@@ -235,7 +235,7 @@ static void print_scene(const char *folder, const char *name)
     sinew_scene_destroy(scene);
 }
 
-/* In a source tree ./scenes and the folder beside the program are the same folder. */
+/* True if an earlier scene folder is the same folder: in a source tree, ./scenes and the folder beside the program. */
 static bool scenes_printed_before(int32_t index, const char *folder)
 {
     char other[4096];
@@ -335,7 +335,7 @@ static const struct topic {
     {"schema", "JSON Schema of scene files", print_schema, NULL},
 };
 
-/* Topics that take a name. */
+/* Topics that take a path. */
 static const struct subject {
     const char *name, *usage;
     const char *summary;

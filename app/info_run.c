@@ -27,7 +27,7 @@ static const char *scene_argument(const json_t *summary)
     return *file ? file : sinew_run_summary_text(summary, "scene");
 }
 
-/* Prints the end of the run, and the command that continues it. */
+/* Prints status and progress of the run and, unless it is finished, the command that continues it. */
 static void print_progress(const json_t *summary, const char *directory)
 {
     const char *status = sinew_run_summary_text(summary, "status");
@@ -39,7 +39,7 @@ static void print_progress(const json_t *summary, const char *directory)
     printf("progress   frame %lld of %lld, step %lld, %g s simulated\n", per_frame > 0 ? step / per_frame : 0, last,
            step, number_at(summary, "time"));
     if (strcmp(status, "starting") == 0)
-        printf("           no checkpoint yet: run it again to begin anew\n");
+        printf("           no checkpoint yet: run it again\n");
     else if (!done)
         printf("           go on: sinew run %s --resume %s, with the settings of the command above\n",
                scene_argument(summary), directory);
@@ -92,6 +92,9 @@ static void print_steps(const sinew_run_statistics *s)
     if (s->gap.step)
         printf(" (step %lld)", (long long)s->gap.step);
     printf("\n");
+    sinew_run_position_text(s, text, sizeof text);
+    if (text[0])
+        printf("           %s in the worst step\n", text);
     sinew_run_constraint_text(s, text, sizeof text);
     if (text[0])
         printf("           %s\n", text);

@@ -50,7 +50,7 @@ static bool began_at_minimum(const sinew_answer *a)
     return r->relative_residual > 0 && a->records[0].residual < 0.99 * r->residual / r->relative_residual;
 }
 
-/* Computes the lowest objective of a step and the relative errors of all contenders. */
+/* Computes the lowest objective of a step and the relative errors of all methods. */
 static void judge_objectives(sinew_comparison *c, int32_t step)
 {
     double lowest = HUGE_VAL;
@@ -72,19 +72,13 @@ static void judge_objectives(sinew_comparison *c, int32_t step)
     }
 }
 
-static double judge_distance(const double a[3], const double b[3])
-{
-    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-    return sinew_length(d);
-}
-
 static void judge_shape(sinew_comparison *c, int32_t step, sinew_answer *a)
 {
     const sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
     const sinew_iteration *row = &a->records[a->record_count - 1],
                           *true_row = &reference->records[reference->record_count - 1];
-    a->linear_drift = judge_distance(row->linear_momentum, true_row->linear_momentum);
-    a->angular_drift = judge_distance(row->angular_momentum, true_row->angular_momentum);
+    a->linear_drift = sinew_distance(row->linear_momentum, true_row->linear_momentum);
+    a->angular_drift = sinew_distance(row->angular_momentum, true_row->angular_momentum);
     for (size_t i = 0; i < (size_t)sinew_world_particle_count(c->world); i++) {
         const sinew_real *q = a->positions + 3 * i, *p = reference->positions + 3 * i;
         double d[3] = {(double)(q[0] - p[0]), (double)(q[1] - p[1]), (double)(q[2] - p[2])};
@@ -118,12 +112,12 @@ bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q)
             high[k] = fmax(high[k], x[k]);
             farthest = fmax(farthest, fabs(x[k]));
         }
-        double moved = judge_distance(x, before), momentum = (double)masses[i] * moved / h;
+        double moved = sinew_distance(x, before), momentum = (double)masses[i] * moved / h;
         c->motion = fmax(c->motion, moved);
         c->linear_scale += momentum;
-        c->angular_scale += momentum * judge_distance(x, reference->measures.centre_of_mass);
+        c->angular_scale += momentum * sinew_distance(x, reference->measures.centre_of_mass);
     }
-    c->size = judge_distance(low, high);
+    c->size = sinew_distance(low, high);
     /* A quasistatic step has no momenta. If no particle moves by more than round-off, momenta have no scale for a
      * comparison. */
     const double round_off = 1e3 * (sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON) * farthest;

@@ -61,7 +61,7 @@ static sinew_mesh *orient(sinew_mesh *mesh, const char *up, double scale, sinew_
     return moved;
 }
 
-/* Loads the first file of the command line; options rotate and scale the mesh. */
+/* Loads the first file of the command line; options rotate and scale the mesh. NULL, with a message, on failure. */
 static sinew_mesh *read_mesh(const sinew_arguments *arguments)
 {
     const char *up = sinew_option_text(arguments, "up"), *unit = sinew_option_text(arguments, "unit");
@@ -229,7 +229,7 @@ static int check_mesh(const sinew_arguments *arguments)
 
 /* ---- Fix and convert ------------------------------------------------------------------------ */
 
-/* Prints the defects that a fix cannot repair, by kind. */
+/* Prints the number of defects that a repaired mesh still has, by kind. */
 static void print_left(const sinew_mesh *mesh)
 {
     sinew_mesh_report report;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.c: metrics.csv with one row per iteration, and contact.csv with one row per step. Numbers have 17 significant
- * digits; momenta are norms of vectors.
+ * metrics.c: metrics.csv with one row per iteration, or one per step in `sinew run` without --record, and contact.csv
+ * with one row per step. Numbers have 17 significant digits; momenta are norms of vectors.
  */
 #include <math.h>
 
@@ -10,6 +10,12 @@
 double sinew_length(const double v[3])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+double sinew_distance(const double a[3], const double b[3])
+{
+    const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return sinew_length(d);
 }
 
 void sinew_metrics_head(FILE *stream)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.h: metrics.csv, with one row per iteration and equal columns in every subcommand; contact.csv, with one row
- * per step; names of status bits.
+ * metrics.h: metrics.csv, with equal columns in every subcommand and one row per iteration, or one per step in `sinew
+ * run` without --record; contact.csv, with one row per step; names of status bits.
  */
 #ifndef SINEW_METRICS_H
 #define SINEW_METRICS_H
@@ -11,7 +11,7 @@
 #include "sinew/contact.h"
 
 void sinew_metrics_head(FILE *stream);
-/* `relative_error` is that of thesis (5.5). If no minimum is known, the value is NaN and the field is empty. */
+/* Writes one row. `relative_error` is that of thesis (5.5); NaN (no minimum is known) leaves its column empty. */
 void sinew_metrics_record(FILE *stream, const char *solver, int64_t step, const sinew_iteration *record,
                           double relative_error);
 
@@ -20,6 +20,7 @@ void sinew_contact_head(FILE *stream);
 void sinew_contact_record(FILE *stream, int64_t step, const sinew_contact_report *report);
 
 double sinew_length(const double v[3]);
+double sinew_distance(const double a[3], const double b[3]);
 
 /* The names of the set bits, separated by '|'; "ok" when there are none. */
 void sinew_bits_text(uint32_t bits, char *text, size_t size);

@@ -155,6 +155,48 @@ void sinew_options_print(const sinew_option *options, int32_t option_count)
     }
 }
 
+/* Writes one argument of a command line to `text`, quoted for a shell where needed. Returns the end of the text. A
+ * quote ' ends the quoted part, is escaped, and begins the next: '\'', three characters more. */
+static char *options_quote(const char *word, char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:=,%@";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        strcpy(text, word);
+        return text + strlen(text);
+    }
+    *text++ = '\'';
+    for (; *word; word++)
+        text += sprintf(text, *word == '\'' ? "'\\'%c" : "%c", *word);
+    strcpy(text, "'");
+    return text + 1;
+}
+
+char *sinew_command_line(int argc, char **argv)
+{
+    static const char precision[] = " --precision single";
+    size_t size = sizeof "sinew" + sizeof precision;
+    for (int i = 0; i < argc; i++)
+        size += 4 * strlen(argv[i]) + 3;
+    char *line = malloc(size);
+    if (!line)
+        return NULL;
+    strcpy(line, "sinew");
+    char *end = line + strlen(line);
+    /* The program has removed --precision from argv. A possible "--" ends the options. */
+    bool missing = sizeof(sinew_real) == 4;
+    for (int i = 0; i <= argc; i++) {
+        if (missing && (i == argc || strcmp(argv[i], "--") == 0)) {
+            end = strcpy(end, precision) + strlen(precision);
+            missing = false;
+        }
+        if (i == argc)
+            break;
+        *end++ = ' ';
+        end = options_quote(argv[i], end);
+    }
+    return line;
+}
+
 bool sinew_read_integer(const char *command, const char *what, const char *text, int64_t minimum, int64_t maximum,
                         int64_t *value)
 {

@@ -53,7 +53,7 @@ bool sinew_output_reopen(sinew_output *o, const char *command, const char *direc
     if (file < 0 && errno == ENOENT && rename(o->path, o->partial) == 0)
         file = open(o->partial, flags);
     if (file < 0 && errno == ENOENT) {
-        sinew_usage_error(command, "%s: is no longer there to go on with; begin anew", o->path);
+        sinew_usage_error(command, "%s: is no longer there to go on with; start the run again", o->path);
         return false;
     }
     if (file >= 0 && (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))) {

@@ -20,10 +20,12 @@ typedef struct sinew_output {
 
 /* Returns false, with a message on standard error, if the file cannot be written. */
 bool sinew_output_open(sinew_output *output, const char *command, const char *directory, const char *name);
-/* Reopens an unfinished file or, without one, the finished file, for reading and writing from the start. */
+/* Reopens an unfinished file for reading and writing from the start. Without one, the finished file gets the temporary
+ * name again. Returns false, with a message, if neither exists. */
 bool sinew_output_reopen(sinew_output *output, const char *command, const char *directory, const char *name);
-bool sinew_output_sync(sinew_output *output);  /* flushes all data to the disk; false: failed, with a message */
-bool sinew_output_close(sinew_output *output); /* false: failed, with a message; no file is left */
+bool sinew_output_sync(sinew_output *output); /* flushes all data to the disk; false: failed, with a message */
+/* Renames the file to its final name. After a failure (false, with a message) the temporary file is removed. */
+bool sinew_output_close(sinew_output *output);
 void sinew_output_leave(sinew_output *output); /* keeps the unfinished file, to be reopened; no effect if not open */
 void sinew_output_drop(sinew_output *output);  /* removes the unfinished file; no effect if not open */
 
@@ -32,8 +34,8 @@ bool sinew_make_folders(const char *command, const char *path);
 /* Creates a folder and tests that a file can be written there, so that a long run does not fail at its end. */
 bool sinew_prepare_folder(const char *command, const char *path);
 
-/* Opens a regular file to read. Returns NULL for links, pipes, devices and folders, which could block or point
- * elsewhere. */
+/* Opens a regular file below 64 MiB to read. Returns NULL for links, pipes, devices and folders, which could block or
+ * point elsewhere. */
 FILE *sinew_open_plain(const char *path);
 /* Reads the summary.json of a folder, which another program may have written. Returns NULL if there is none (*found is
  * false; also for a link) or if it is unreadable: a pipe, or no JSON. */

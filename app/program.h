@@ -19,10 +19,11 @@
 /* Removes --precision from the command line, at any position before "--". *precision is the value if another program
  * implements it, else NULL. Returns false, with a message, for a wrong value. */
 bool sinew_take_precision(int *argc, char **argv, const char **precision);
-/* The path of another program of the product: beside this program, or in ../libexec/sinew or ../bin relative to it. */
+/* Finds the path of another program of the product: beside this program, or in ../libexec/sinew or ../bin relative to
+ * it. Returns false if there is none. */
 bool sinew_find_program(const char *name, char *path, size_t size);
-/* Replaces this process by that program with the arguments argv, so that signals and the exit status are those of the
- * program. Returns only on failure (with a message that begins with `command`). */
+/* Replaces this process by the program `name` with the arguments argv, so that signals and the exit status are those of
+ * that program. Returns only on failure, with a message that begins with `command`. */
 int sinew_become(const char *command, const char *name, char **argv);
 /* The exit status at the end of a program. Output lost to a full disk or a closed pipe turns success into failure. */
 int sinew_end_output(int status);

@@ -10,8 +10,8 @@
 
 typedef struct sinew_progress {
     int64_t total;
-    double began, last; /* s */
-    bool shown;
+    double began, last; /* s on a monotonic clock: start, last update of the bar */
+    bool shown;         /* false: quiet, or standard error is not a terminal */
 } sinew_progress;
 
 void sinew_progress_start(sinew_progress *progress, int64_t total, bool quiet);

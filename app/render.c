@@ -23,7 +23,8 @@ static const sinew_option options[] = {
     {"frame", "N|A:B", "one frame (the last one unless given), or a film of frames A to B", false},
     {"size", "WxH", "pixels, 1280x720 unless given; for mp4 rounded up to even numbers", false},
     {"samples", "N", "paths of light a pixel; as many as it takes to look finished unless given", false},
-    {"colour", "FIELD", "body, speed, stretch, von_mises, energy, residual, contact_force or class; body unless given",
+    {"colour", "FIELD",
+     "body, speed, stretch, von_mises, energy, residual, contact_force, position_error or class; body unless given",
      false},
     {"range", "LOW:HIGH", "values of the ends of the colour bar; those that occur unless given", false},
     {"camera", "WORDS", "where it is seen from, see below; as the scene says or fitted unless given", false},
@@ -190,9 +191,7 @@ static bool choose_frames(sinew_render *r, target *t)
     const char *text = sinew_option_text(&r->arguments, "frame"), *out = sinew_option_text(&r->arguments, "out");
     const size_t length = out ? strlen(out) : 0;
     bool range = false;
-    /* Residuals and contact forces belong to steps, and frame 0 has no step. */
-    const bool stepped =
-        r->style.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->style.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE;
+    const bool stepped = sinew_colour_is_of_steps(r->style.snapshot.colour); /* frame 0 has no step */
     const bool film = length > 4 && strcmp(out + length - 4, ".png") != 0;
     r->first = film ? r->lowest + (stepped && r->lowest < r->highest) : r->highest;
     r->last = r->highest;
@@ -214,7 +213,7 @@ static bool choose_fps(const sinew_render *r, target *t)
 {
     const char *fps = sinew_option_text(&r->arguments, "fps");
     t->fps = fmin(FPS_MAX, 1 / r->frame_time);
-    /* Encoders represent time by integers; slower films are refused. */
+    /* Encoders represent times by integers and refuse slower films. */
     t->fps = fmax(t->fps, 0.1);
     return !fps || sinew_read_number(command, "--fps", fps, 0.1, 1000, &t->fps);
 }
@@ -244,7 +243,7 @@ static bool prepare_target(sinew_render *r, target *t)
 typedef struct drawing {
     sinew_render *r;
     sinew_progress progress;
-    int64_t done; /* frames */
+    int64_t done; /* drawn frames */
     char warnings[256];
 } drawing;
 

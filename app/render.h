@@ -54,14 +54,14 @@ typedef struct sinew_render {
     sinew_shot *shots; /* [frame][panel] of a simulated scene, kept until drawn; NULL: a cache provides the frames */
     int64_t shot_frames;
 
-    sinew_run_statistics statistics; /* statistics of the simulated panel */
+    sinew_run_statistics statistics; /* statistics of the panel that is being simulated; reset for each panel */
     int64_t failed_step;             /* the step that became non-finite, 0: none */
     sinew_step_result failed;        /* result of that step */
 
     sinew_cache_reader *cache; /* NULL: the scene is simulated */
     bool whole_bodies;         /* the cache holds particles, even of bodies with embedded surfaces */
     sinew_world *shell;        /* world of the surfaces in the cache; NULL: the cache holds particles */
-    sinew_real *q, *v;         /* [3 * points of the cache] */
+    sinew_real *q, *v;         /* [3 * points of the cache] m, m/s: the current frame */
 
     sinew_survey survey;
     sinew_error error;
@@ -71,8 +71,8 @@ typedef struct sinew_render {
 
 /* Opens the scene and reads --solvers. Returns false, with a message, on errors. */
 bool sinew_render_open_scene(sinew_render *r, const char *name);
-/* Takes the steps up to the last frame and keeps a snapshot of each frame to draw. Returns the exit status so far; a
- * non-finite step shortens the film. */
+/* Takes the steps up to the last frame and keeps a snapshot of each frame to draw. Returns the exit status so far.
+ * Without --solvers, a non-finite step shortens the film. */
 int sinew_render_simulate(sinew_render *r);
 
 bool sinew_is_run_folder(const char *path); /* true if the path is a folder */
@@ -88,7 +88,7 @@ void sinew_render_free_sources(sinew_render *r);
 
 /* An unfinished film: frames go through a pipe to a process of ffmpeg. */
 typedef struct sinew_film {
-    int child, pipe; /* -1: none */
+    int child, pipe; /* process ID of ffmpeg; file descriptor, write end of the pipe to ffmpeg; -1: none */
     FILE *log;       /* messages of ffmpeg */
     char path[2200], partial[2220];
 } sinew_film;

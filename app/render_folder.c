@@ -27,7 +27,8 @@ static bool refuse_origin(const char *directory, const char *why)
     return false;
 }
 
-/* Settings of the run come first, then those of the command line. */
+/* Reads the scene file and the settings of the run from summary.json. Refuses options that would change the simulation,
+ * and a run in the other precision. */
 static bool take_origin(sinew_render *r, const char *directory, const json_t *summary, const char **file)
 {
     json_t *settings;
@@ -154,7 +155,8 @@ static bool make_shell(sinew_render *r)
     return good;
 }
 
-/* True if the cache fits the scene: its points are the particles, or the points of surfaces. */
+/* True if the cache fits the scene: its points are the particles, or the points of surfaces, for which the function
+ * builds the world `shell`. Otherwise prints a message. */
 static bool check_points(sinew_render *r, const char *file)
 {
     bool skinned;
@@ -195,10 +197,10 @@ static bool open_run(sinew_render *r, const char *directory, const json_t *summa
     r->scene = sinew_open_scene(command, file, &r->settings);
     if (!r->scene || !sinew_style_read(&r->arguments, r->scene, &r->style))
         return false;
-    if (r->style.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->style.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE) {
+    if (sinew_colour_is_of_steps(r->style.snapshot.colour)) {
         sinew_usage_error(command,
-                          "--colour %s: caches hold places and not the forces of steps; render the scene %s "
-                          "instead",
+                          "--colour %s: caches hold positions and not the forces and errors of steps; render the "
+                          "scene %s instead",
                           sinew_colour_name(r->style.snapshot.colour), file);
         return false;
     }

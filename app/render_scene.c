@@ -53,9 +53,13 @@ static sinew_solver_def render_scene_solver_of(const sinew_render *r, const sine
             def.tolerance = scene.tolerance;
     }
     def.record = SINEW_RECORD_NONE;
-    /* The gap appears below panels; its computation takes time but does not change positions. */
+    /* Only panels of --solvers show the gap; without --solvers its computation is skipped. */
     if (!c->label[0])
         def.measure = SINEW_MEASURE_RESIDUAL;
+    if (r->style.snapshot.colour == SINEW_COLOUR_POSITION_ERROR) {
+        def.measure = SINEW_MEASURE_GAP;
+        def.gap_every = 1;
+    }
     return def;
 }
 
@@ -72,7 +76,7 @@ bool sinew_render_open_scene(sinew_render *r, const char *name)
 {
     if (!read_solvers(r) || !sinew_settings_add_options(&r->settings, &r->arguments) || !open_world(r, name))
         return false;
-    /* Only worlds with the option keep residuals. */
+    /* Only worlds with `balance` store residuals, so the scene is read again with this setting. */
     if (r->style.snapshot.colour == SINEW_COLOUR_RESIDUAL) {
         sinew_settings_add_text(&r->settings, "balance", "true");
         if (!open_world(r, name))
@@ -119,7 +123,8 @@ static bool take_shot(sinew_render *r, int32_t panel, int64_t frame)
     return true;
 }
 
-/* Takes one step; false if no further step is possible. */
+/* Takes one step. A non-finite or contradictory step sets failed_step. Returns false, with a message, if the world
+ * cannot be prepared. */
 static bool render_scene_take_step(sinew_render *r)
 {
     sinew_step_result result;
@@ -139,7 +144,8 @@ static bool render_scene_take_step(sinew_render *r)
     return true;
 }
 
-/* Simulates all frames of one panel. After a non-finite step the remaining frames show the last finite state. */
+/* Simulates all frames of one panel. After a failed step the remaining frames show the last good state; without
+ * --solvers they are omitted. */
 static bool simulate_panel(sinew_render *r, int32_t panel, sinew_progress *progress)
 {
     const int64_t per_frame = sinew_scene_steps_per_frame(r->scene);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metrics.h"
 #include "render.h"
 
 static const char command[] = "render";
@@ -36,11 +37,6 @@ static int style_read_list(const char *text, char mark, double *numbers, int max
             return -1;
     }
     return -1;
-}
-
-static double style_distance_of(const double a[3], const double b[3])
-{
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
 /* ---- Camera ----------------------------------------------------------------------------------- */
@@ -121,7 +117,7 @@ static bool read_camera(const char *text, sinew_style *style)
                                                     : "is both fitted and placed; give a direction, or eye and target");
         return false;
     }
-    if (found.eye && !(style_distance_of(camera->eye, camera->target) > 0)) {
+    if (found.eye && !(sinew_distance(camera->eye, camera->target) > 0)) {
         sinew_usage_error(command, "--camera %s: eye and target are the same point", text);
         return false;
     }
@@ -129,14 +125,15 @@ static bool read_camera(const char *text, sinew_style *style)
     return true;
 }
 
-/* An orbiting camera keeps one distance: that of a ball around all drawn objects. */
+/* Places an orbiting camera at the distance from which a ball around all drawn objects fits, so that the distance is
+ * the same in all directions. */
 static void place_camera(const sinew_survey *survey, double aspect, sinew_camera *camera)
 {
     double radius = 0;
     for (int i = 0; i < 3; i++)
         camera->target[i] = (survey->bounds[i] + survey->bounds[i + 3]) / 2;
     for (int i = 0; i < SINEW_SURVEY_EXTREMES; i++)
-        radius = fmax(radius, style_distance_of(survey->extremes[i], camera->target));
+        radius = fmax(radius, sinew_distance(survey->extremes[i], camera->target));
     const double half = atan(tan(camera->angle / 2) * fmin(1, aspect));
     const double far = camera->distance * fmax(radius, 1e-12) / sin(half);
     camera->given = true;
@@ -232,7 +229,7 @@ static bool read_cut(const char *text, sinew_style *style)
         }
         return true;
     }
-    if (style_read_list(text, ',', numbers, 6) != 6 || !(style_distance_of(numbers + 3, zero) > 0)) {
+    if (style_read_list(text, ',', numbers, 6) != 6 || !(sinew_distance(numbers + 3, zero) > 0)) {
         sinew_usage_error(command, "--cut: \"%s\" is none of none, x=M, -x=M (y, z), or X,Y,Z,NX,NY,NZ", text);
         return false;
     }

@@ -64,7 +64,7 @@ const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE])
 
 /* ---- Order and colours ---------------------------------------------------------------------- */
 
-/* Errors at round-off level are equal; the faster contender then comes first. */
+/* True if method i precedes method k: its final error is smaller, or both are at round-off level and i is faster. */
 static bool report_comes_before(const sinew_comparison *c, int32_t i, int32_t k)
 {
     const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-12;
@@ -85,7 +85,7 @@ static void sort_methods(sinew_report *r)
     }
 }
 
-/* The first variant of a solver has the solver's colour; other variants have free colours. */
+/* The first method whose solver has a given colour gets this colour; later methods of the same colour get free ones. */
 static void choose_colours(sinew_report *r)
 {
     bool taken[SINEW_LINE_COLOUR_COUNT] = {false}, own[SINEW_METHOD_MAX] = {false};
@@ -117,7 +117,7 @@ static const char *label(const sinew_report *r, int32_t method)
     return r->c->methods[method].label;
 }
 
-/* Starts a row with the contender's name in the first cell; a long name may break before each option. */
+/* Starts a row with the method's name in the first cell; a long name may break before each option. */
 static void begin_row(const sinew_report *r, int32_t method)
 {
     fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td>", method, method);
@@ -134,7 +134,7 @@ static double round_off_of_errors(const sinew_report *r)
     return (sizeof(sinew_real) == 4 ? 1e-6 : 1e-13) * (fabs(start) + fabs(lowest)) / (start - lowest);
 }
 
-/* Number of leading contenders whose error equals the first one's within round-off. */
+/* Number of leading methods whose error equals the first one's within round-off. */
 static int32_t count_ties(const sinew_report *r)
 {
     const double best = sinew_final_error(report_last_answer(r, r->order[0])), noise = round_off_of_errors(r);
@@ -156,7 +156,7 @@ static void put_tie(const sinew_report *r, int32_t count)
             sinew_short(largest, error));
 }
 
-static void put_nearest(const sinew_report *r)
+static void put_most_accurate(const sinew_report *r)
 {
     char error[SINEW_SHORT_SIZE], time[SINEW_SHORT_SIZE];
     const sinew_answer *best = report_last_answer(r, r->order[0]);
@@ -171,7 +171,7 @@ static void put_nearest(const sinew_report *r)
         fputs("There is nothing to gain in this step: it begins at the minimum. ", r->stream);
 }
 
-/* Names the first contender that reaches one per cent, and the contenders that never do. */
+/* Names the method that reaches a relative error of one per cent in the least time, and the methods that never do. */
 static void put_fastest(const sinew_report *r)
 {
     int32_t fastest = -1, late = 0;
@@ -233,7 +233,7 @@ static void report_put_head(const sinew_report *r)
     sinew_put_escaped(stream, sinew_scene_name(c->scene));
     fprintf(stream, ": %d solver%s, the same %s</h1>\n<p class=\"lead\">", r->order_count,
             r->order_count == 1 ? "" : "s", c->step_count == 1 ? "step" : "steps");
-    put_nearest(r);
+    put_most_accurate(r);
     put_fastest(r);
     put_inverted(r);
     fputs("</p>\n<p class=\"soft\">", stream);
@@ -271,7 +271,7 @@ static void put_time_cell(FILE *stream, const char *name, const char *kind, doub
     fprintf(stream, "%s</td>", sinew_short_time(seconds, text));
 }
 
-/* Prints the gap with its kind: an estimate, a bound, or unknown with the reason after the word. */
+/* Prints the gap with its kind: an estimate, a bound, or "unknown" with the reason as a tooltip. */
 static void put_gap(FILE *stream, const sinew_step_result *result)
 {
     char text[SINEW_SHORT_SIZE];
@@ -308,7 +308,7 @@ static void put_near_cell(FILE *stream, double error)
             isfinite(error) ? "" : " none", width, sinew_short(error, text));
 }
 
-/* Writes the warnings as words below the solver's name. */
+/* Writes the status bits, except `inverted`, as words beside the solver's name. */
 static void put_status(FILE *stream, uint32_t bits)
 {
     char text[128];

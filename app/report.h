@@ -11,8 +11,8 @@
 typedef struct sinew_report {
     const sinew_comparison *c;
     FILE *stream;
-    int32_t order[SINEW_METHOD_MAX];  /* contenders without the reference, ordered by error */
-    int32_t colour[SINEW_METHOD_MAX]; /* index of each contender's colour in sinew_colours */
+    int32_t order[SINEW_METHOD_MAX];  /* [order_count] methods without the reference, ordered by error */
+    int32_t colour[SINEW_METHOD_MAX]; /* index of each method's colour in sinew_colours */
     int32_t order_count;
 } sinew_report;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * report_plot.c: curves over iterations, time and steps. Axes are logarithmic, but linear if values are negative or
- * span less than a decade.
+ * differ by less than a factor of 3.
  */
 #include <math.h>
 #include <string.h>
@@ -94,7 +94,8 @@ static void point_of_steps(const void *data, int32_t step, double *x, double *y)
     *y = sinew_final_error(sinew_answer_of(s->r->c, step, s->method));
 }
 
-/* Contenders with the smallest errors are drawn last, on top. */
+/* Fills sources and curves [order_count] of a plot; p = NULL: the plot of final errors over steps. Methods with the
+ * smallest errors are drawn last, on top. */
 static void make_curves(const sinew_report *r, const plot *p, curve_source *sources, sinew_curve *curves)
 {
     for (int32_t k = 0; k < r->order_count; k++) {
@@ -252,7 +253,7 @@ void sinew_put_plots(const sinew_report *r)
     }
     fputs("<span data-s=\"0\"><i class=\"chip dash s0\"></i>reference</span></div>\n<div class=\"plots\">\n",
           r->stream);
-    /* Quasistatic steps have no momenta. */
+    /* The last two plots, of momenta, are omitted if momenta have no scale: quasistatic steps, or no motion. */
     int count = (int)(sizeof plots / sizeof plots[0]) - (r->c->linear_scale > 0 ? 0 : 2);
     for (int i = 0; i < count; i++)
         report_plot_put_plot(r, &plots[i]);

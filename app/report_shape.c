@@ -81,7 +81,7 @@ static void put_bar(const gallery *g)
 
 /* ---- Pictures ------------------------------------------------------------------------------- */
 
-/* A snapshot of a contender's positions, coloured by distance; the reference has plain colours. NULL on failure. */
+/* A snapshot of a method's positions, coloured by distance; the reference has plain colours. NULL on failure. */
 static sinew_snapshot *take_shape(gallery *g, int32_t method)
 {
     sinew_world *world = g->r->c->world;

@@ -23,7 +23,7 @@ static const sinew_option options[] = {
     {"quick", NULL, "a smaller version of each, on coarser meshes", false},
     {"out", "DIR", "where results go, a folder an experiment (default out/reproduce)", false},
     {"alone", NULL, "stay in this precision: do not start the program of the other one", false},
-    {"calibrate", NULL, "fit the beam's density anew and print it", false},
+    {"calibrate", NULL, "fit the beam's density again and print it", false},
 };
 enum {
     OPTION_COUNT = sizeof options / sizeof options[0],

@@ -272,7 +272,8 @@ static bool reproduce_read_numbers(const char *folder, outcome *o)
     return inside;
 }
 
-/* Two passes over a figure's .csv: count the points of a series, then fill it. */
+/* Reads the series of a figure's .csv in two passes: the first counts the points of each series, the second fills
+ * it. */
 static bool read_series(FILE *file, figure *f)
 {
     char line[512], name[56] = "", current[56];

@@ -18,7 +18,7 @@ enum {
     PATH_SIZE = 2300
 };
 
-/* The first line of this command's index; pages without the line are not replaced. */
+/* The second line of this command's index.html; pages without this line are not replaced. */
 static const char mark[] = "<!-- sinew reproduce -->";
 
 static const char style[] =
@@ -72,7 +72,8 @@ static bool has_digit(const char *text)
     return strpbrk(text, "0123456789") != NULL;
 }
 
-/* The claim that represents an experiment: the first one with a verdict and numbers on both sides. */
+/* The claim that represents an experiment: the first one with a verdict and with digits in both texts. If there is
+ * none, the first with a verdict, then the first with digits, then the first claim. */
 static const json_t *headline(const json_t *claims)
 {
     const json_t *best = json_array_get(claims, 0), *c;
@@ -90,7 +91,8 @@ static const json_t *headline(const json_t *claims)
     return best;
 }
 
-/* The existing file of a figure: pictures are .png, charts .svg. Pictures of bodies come before curves. */
+/* Finds the file of a figure, .png or .svg, relative to `out`; figures of bodies come before curves. Returns false if
+ * there is none. */
 static bool find_thumbnail(const char *out, const experiment *e, const json_t *figures, char name[PATH_SIZE])
 {
     static const char *const endings[] = {"png", "svg"};

@@ -81,18 +81,10 @@ static bool run_fail(const sinew_run *r)
 
 /* ---- Command line --------------------------------------------------------------------------- */
 
-/* The command line, quoted for a shell. NULL if memory is short. */
+/* The command line for summary.json, whose texts are UTF-8. NULL if memory is short. */
 static char *run_join(int argc, char **argv)
 {
-    size_t size = 16;
-    for (int i = 0; i < argc; i++)
-        size += strlen(argv[i]) + 3;
-    char *text = malloc(size), *at = text;
-    at += text ? snprintf(text, size, "sinew") : 0;
-    for (int i = 0; text && i < argc; i++) {
-        const char *quote = strpbrk(argv[i], " \t\n\"$*?[]{}()<>|&;\\") || !*argv[i] ? "'" : "";
-        at += snprintf(at, size - (size_t)(at - text), " %s%s%s", quote, argv[i], quote);
-    }
+    char *text = sinew_command_line(argc, argv);
     json_t *valid = text ? json_string(text) : NULL;
     for (char *c = text; c && !valid && *c; c++)
         *c = (unsigned char)*c < 0x80 ? *c : '?';
@@ -148,7 +140,8 @@ static bool same_folder(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* True for a run that took all its steps, but was killed before its files had their final names. */
+/* True if summary.json of a continued run lacks "finished". If all steps are taken, the run was killed before its files
+ * had their final names. */
 static bool is_unfinished(const sinew_run *r)
 {
     bool foreign;
@@ -165,7 +158,7 @@ static bool resume(sinew_run *r, const origin *o)
         force ? sinew_state_read_forced(r->world, o->path, &r->error) : sinew_state_read(r->world, o->path, &r->error);
     if (status != SINEW_OK) {
         sinew_usage_error(command, "%s%s", r->error.text,
-                          status == SINEW_ERROR_DATA ? "; --force takes it all the same" : "");
+                          status == SINEW_ERROR_DATA ? "; --force takes it anyway" : "");
         return false;
     }
     const int64_t step = sinew_world_step_count(r->world), end = r->frames * r->per_frame;
@@ -338,16 +331,17 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
 
 static void run_print_summary(const sinew_run *r, double seconds, bool complete)
 {
-    char bits[128], residual[96], gap[320];
+    char bits[128], residual[96], gap[320], position[128];
     const char *name = sinew_scene_name(r->scene);
     sinew_bits_text(sinew_run_bits(&r->statistics), bits, sizeof bits);
     sinew_run_residual_text(&r->statistics, residual, sizeof residual);
     sinew_run_gap_text(&r->statistics, gap, sizeof gap);
-    printf("%s%s: %g s simulated, %lld step%s of %s, %s, %s, status %s, %.3g s a step; in %s: ",
+    sinew_run_position_text(&r->statistics, position, sizeof position);
+    printf("%s%s: %g s simulated, %lld step%s of %s, %s, %s%s%s, status %s, %.3g s a step; in %s: ",
            sinew_signal_came() && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
            (long long)r->statistics.steps, r->statistics.steps == 1 ? "" : "s",
-           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual, gap, bits,
-           r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
+           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual, gap, position[0] ? ", " : "",
+           position, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     sinew_run_print_formats(r);
     printf("metrics.csv, %sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "");
     sinew_run_constraint_text(&r->statistics, gap, sizeof gap);

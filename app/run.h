@@ -31,19 +31,22 @@ typedef struct sinew_run_statistics {
     int64_t first_step; /* number of steps before the first one of this folder's run */
     int64_t steps, iterations;
     struct {
-        int64_t first, count; /* number of steps that set the bit */
+        int64_t first, count; /* first step that set the bit, and number of such steps */
     } bits[SINEW_RUN_BITS];
+    /* N; relative; J of SINEW_GAP_ESTIMATE; J of SINEW_GAP_BELOW */
     sinew_run_worst residual, relative, gap, gap_below;
-    int64_t gap_counts[4]; /* number of steps for each sinew_gap_kind */
+    sinew_run_worst position, position_below; /* m: position errors, estimates and bounds */
+    int64_t gap_counts[4];                    /* number of steps for each sinew_gap_kind */
     int64_t gap_unknown_first;
     char gap_reason[128];                       /* reason of the first step whose gap is unknown */
     sinew_run_worst violation, complementarity; /* worst values of hard constraints that a solver handled as a system */
     int64_t constraints_first;
-    char constraints[256]; /* the first message about these constraints */
-    sinew_run_worst inverted;
-    int64_t inverted_first;
-    int32_t tet_count;
-    int32_t energies[SINEW_RUN_TETS], tets[SINEW_RUN_TETS]; /* [tet_count] in the worst step */
+    char constraints[256];    /* the first message about these constraints */
+    sinew_run_worst inverted; /* number of inverted tets */
+    int64_t inverted_first;   /* first step with inverted tets; 0: none */
+    int32_t tet_count;        /* listed tets */
+    /* [tet_count] inverted tets of the worst step: indices of their energies, and their element numbers there */
+    int32_t energies[SINEW_RUN_TETS], tets[SINEW_RUN_TETS];
 } sinew_run_statistics;
 
 void sinew_run_count(sinew_run_statistics *statistics, const sinew_world *world, int64_t step,
@@ -53,6 +56,8 @@ json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* NU
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
 /* Formats "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ...". */
 void sinew_run_gap_text(const sinew_run_statistics *statistics, char *text, size_t size);
+/* Formats "positions within about 0.031 mm of the minimum", of the worst step; "" if no step has a position error. */
+void sinew_run_position_text(const sinew_run_statistics *statistics, char *text, size_t size);
 /* Formats "hard constraints violated by at most 2.1e-12"; "" if there are none. */
 void sinew_run_constraint_text(const sinew_run_statistics *statistics, char *text, size_t size);
 void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text, size_t size);
@@ -71,23 +76,24 @@ typedef struct sinew_run {
     sinew_error error;
 
     char directory[2048];
-    int folder; /* descriptor of the locked folder, -1: none */
-    bool wanted[SINEW_CACHE_COUNT];
+    int folder;                     /* descriptor of the locked folder, -1: none */
+    bool wanted[SINEW_CACHE_COUNT]; /* cache formats to write */
     uint32_t fields, fields_if_any; /* cache fields, as in sinew_cache_def */
     int32_t morph_frames;
-    bool balance;                           /* some fields need the energy balance of each step */
+    bool balance; /* true: steps compute their energy balance, for fields (residual, reaction) or a continued run */
     sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not requested */
     sinew_output metrics;
     sinew_output contact; /* contact.csv, if the world has contact */
     int64_t first_frame;  /* first frame of this folder */
     bool goes_on;         /* the run continues the files in the folder */
-    bool nothing_left;    /* the run of the folder has finished with the last frame of this one */
-    bool kept;            /* a checkpoint exists: files are never removed */
+    bool nothing_left;    /* the folder's run is finished and ends with the last requested frame */
+    bool kept;            /* a checkpoint exists: a failure does not remove the files */
 
     sinew_run_statistics statistics;
-    int64_t steps_now;                           /* steps of this process */
-    double seconds, solver_seconds, gap_seconds; /* s of earlier processes, for finished steps */
-    double began;                                /* s, start of this process on sinew_run_clock() */
+    int64_t steps_now; /* steps of this process */
+    /* s: wall-clock time of earlier processes; time in the solver and on gaps in all processes */
+    double seconds, solver_seconds, gap_seconds;
+    double began; /* s, start of this process on sinew_run_clock() */
 } sinew_run;
 
 double sinew_run_clock(void); /* s, monotonic */
@@ -106,14 +112,14 @@ void sinew_run_print_formats(const sinew_run *r);
 
 /* ---- summary.json (run_summary.c) ------------------------------------------------------------ */
 
-/* NULL if there is none or it does not belong to a run; *foreign distinguishes the cases. */
+/* Reads summary.json. NULL: there is none, or it is not of a run (*foreign is then true). */
 json_t *sinew_run_summary_read(const char *directory, bool *foreign);
 const char *sinew_run_summary_text(const json_t *summary, const char *key); /* "" when missing */
 bool sinew_run_summary_write(sinew_run *r, const char *status);
 
 /* ---- The folder (run_files.c) ---------------------------------------------------------------- */
 
-/* The files that the run writes, for summary.json. */
+/* The files that the run writes, for summary.json; `existing` omits single files of caches that are not there. */
 json_t *sinew_run_manifest(const sinew_run *r, bool existing);
 /* Refuses a folder that has other files of these names, unless --overwrite is given. The function changes no file. */
 bool sinew_run_check_folder(const sinew_run *r);
@@ -130,7 +136,9 @@ bool sinew_run_read_state_comment(sinew_run *r, const json_t *comment, const cha
 bool sinew_run_refuse_resume(const char *path, const char *text);
 /* Flushes all frames and rows, then state.bin, to the disk; then writes summary.json. */
 bool sinew_run_checkpoint(sinew_run *r);
-bool sinew_run_close_files(sinew_run *r);
-void sinew_run_free_files(sinew_run *r); /* after a failure: keeps a run that can continue, or removes all files */
+bool sinew_run_close_files(sinew_run *r); /* gives caches and tables their final names */
+/* Releases the folder's lock. Without a checkpoint (r->kept) also removes all files of the run; after a failure with a
+ * checkpoint, unfinished files stay for --resume. */
+void sinew_run_free_files(sinew_run *r);
 
 #endif

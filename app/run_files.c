@@ -31,10 +31,11 @@ static bool run_files_fail(const sinew_run *r)
 /* ---- Files of a run -------------------------------------------------------------------------- */
 
 enum {
-    SINEW_ENDINGS_MAX = 19
+    SINEW_ENDINGS_MAX = 20
 };
 
-/* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
+/* Files of a format: endings of single files, after the scene's name; suffix of a sequence with one file per frame,
+ * NULL: no sequence. */
 static const struct format_files {
     const char *endings[SINEW_ENDINGS_MAX]; /* the list ends with NULL */
     const char *sequence;
@@ -47,8 +48,8 @@ static const struct format_files {
     [SINEW_CACHE_USDA] = {{".usda"}, NULL},
     [SINEW_CACHE_NPY] = {{".npy.json", ".positions.npy", ".velocities.npy", ".time.npy", ".force.npy", ".residual.npy",
                           ".reaction.npy", ".determinant.npy", ".stretches.npy", ".von_mises.npy", ".energy.npy",
-                          ".contact_force.npy", ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy",
-                          ".skin_vertices.npy", ".skin_weights.npy"},
+                          ".contact_force.npy", ".position_error.npy", ".tets.npy", ".material.npy", ".triangles.npy",
+                          ".edges.npy", ".skin_vertices.npy", ".skin_weights.npy"},
                          NULL},
 };
 
@@ -59,7 +60,7 @@ static bool file_exists(const char *directory, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* `existing`: only files that are in the folder under their final names. */
+/* Appends the files of a format to the array `files`; `existing` omits single files without their final name. */
 static void list_format(const sinew_run *r, const struct format_files *format, bool existing, json_t *files)
 {
     const char *name = sinew_scene_name(r->scene);
@@ -314,7 +315,7 @@ static bool cut_rows(const sinew_run *r, const sinew_output *table, bool second)
     free(line);
     if (end > 0 && fseeko(stream, end, SEEK_SET) == 0 && ftruncate(fileno(stream), end) == 0)
         return true;
-    sinew_usage_error(command, "%s: cannot go on with it; begin anew", table->partial);
+    sinew_usage_error(command, "%s: cannot go on with it; start the run again", table->partial);
     return false;
 }
 

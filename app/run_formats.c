@@ -22,7 +22,7 @@ static const sinew_given *given(const sinew_run *r, const char *option)
 
 /* ---- Command line ---------------------------------------------------------------------------- */
 
-/* Reads one word of a list. Returns false, with a message, for a wrong word. */
+/* Applies one word of --format or --fields to the run. Returns false, with a message, for a wrong word. */
 typedef bool take_word(sinew_run *r, const char *word);
 
 static bool formats_read_list(sinew_run *r, const char *option, take_word *take)
@@ -141,7 +141,8 @@ static bool take_formats(sinew_run *r, const json_t *formats, const char *path)
     return same || sinew_run_refuse_resume(path, "has other formats; leave out --format, or give another --out");
 }
 
-/* States of earlier builds do not list fields, because these builds had no optional fields. */
+/* Sets fields and morph frames from the comment of a state; refuses other --fields and --morphs. States of earlier
+ * builds do not list fields, because these builds had no optional fields. */
 static bool take_fields(sinew_run *r, const json_t *comment, const char *path)
 {
     json_int_t fields = 0, any = 0, morphs = 0;

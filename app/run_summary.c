@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_summary.c: counts of events in the steps of a run. summary.json reports them and state.bin stores them.
+ * run_summary.c: statistics of the steps of a run (status bits, worst residuals and gaps, inverted tets), which
+ * state.bin stores, and summary.json, which reports them.
  */
 #include <math.h>
 #include <string.h>
@@ -23,6 +24,10 @@ static void count_gap(sinew_run_statistics *s, int64_t step, const sinew_step_re
         take_worst(&s->gap, result->gap, step);
     if (result->gap_kind == SINEW_GAP_BELOW)
         take_worst(&s->gap_below, result->gap, step);
+    if (result->position_error_kind == SINEW_GAP_ESTIMATE)
+        take_worst(&s->position, result->position_error, step);
+    if (result->position_error_kind == SINEW_GAP_BELOW)
+        take_worst(&s->position_below, result->position_error, step);
     if (result->gap_kind == SINEW_GAP_UNKNOWN && s->gap_counts[SINEW_GAP_UNKNOWN] == 1) {
         s->gap_unknown_first = step;
         snprintf(s->gap_reason, sizeof s->gap_reason, "%s", result->gap_reason ? result->gap_reason : "");
@@ -114,6 +119,15 @@ void sinew_run_gap_text(const sinew_run_statistics *s, char *text, size_t size)
     if (unknown > 0 && length >= 0 && (size_t)length < size)
         snprintf(text + length, size - (size_t)length, "%s unknown in %lld of %lld steps: %s", length ? "," : "gap",
                  (long long)unknown, (long long)s->steps, s->gap_reason);
+}
+
+void sinew_run_position_text(const sinew_run_statistics *s, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (s->position.step != 0)
+        snprintf(text, size, "positions within about %.3g mm of the minimum", 1e3 * s->position.value);
+    else if (s->position_below.step != 0)
+        snprintf(text, size, "positions within %.3g mm of the minimum", 1e3 * s->position_below.value);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -252,10 +266,11 @@ static bool inverted_read(sinew_run_statistics *s, const json_t *json)
 
 json_t *sinew_run_statistics_json(const sinew_run_statistics *s)
 {
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "first_step", (json_int_t)s->first_step, "steps",
-                     (json_int_t)s->steps, "iterations", (json_int_t)s->iterations, "status", bits_json(s), "residual",
-                     worst_json(&s->residual), "relative_residual", worst_json(&s->relative), "gap", gap_json(s),
-                     "constraints", constraints_json(s), "inverted", inverted_json(s));
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "first_step", (json_int_t)s->first_step,
+                     "steps", (json_int_t)s->steps, "iterations", (json_int_t)s->iterations, "status", bits_json(s),
+                     "residual", worst_json(&s->residual), "relative_residual", worst_json(&s->relative), "gap",
+                     gap_json(s), "position_error", worst_json(&s->position), "position_error_below",
+                     worst_json(&s->position_below), "constraints", constraints_json(s), "inverted", inverted_json(s));
 }
 
 bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
@@ -268,7 +283,9 @@ bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
     s->first_step = first;
     s->steps = steps;
     s->iterations = iterations;
-    return worst_read(&s->residual, json_object_get(json, "residual")) &&
+    return worst_read(&s->position, json_object_get(json, "position_error")) &&
+           worst_read(&s->position_below, json_object_get(json, "position_error_below")) &&
+           worst_read(&s->residual, json_object_get(json, "residual")) &&
            worst_read(&s->relative, json_object_get(json, "relative_residual")) &&
            bits_read(s, json_object_get(json, "status")) && gap_read(s, json_object_get(json, "gap")) &&
            constraints_read(s, json_object_get(json, "constraints")) &&

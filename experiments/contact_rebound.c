@@ -156,11 +156,6 @@ static void rebound_add_cross(const sinew_real *a, const sinew_real *b, double f
     }
 }
 
-static double norm(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
-
 /* Subtracts the change of momenta that forces and couples explain. Keeps the largest remainder, as fractions of both
  * momenta. */
 static void compare(hit *r, const snapshot *was, const snapshot *is, const double couple[3])
@@ -183,8 +178,8 @@ static void compare(hit *r, const snapshot *was, const snapshot *is, const doubl
         rebound_add_cross(x0, v0, -m, angular);
         rebound_add_cross(way, v0, -m, angular);
     }
-    r->linear = fmax(r->linear, norm(linear) / size[0]);
-    r->angular = fmax(r->angular, norm(angular) / size[1]);
+    r->linear = fmax(r->linear, length3(linear) / size[0]);
+    r->angular = fmax(r->angular, length3(angular) / size[1]);
 }
 
 static bool rebound_watch(hit *r, sinew_world *world, sinew_error *error)

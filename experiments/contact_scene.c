@@ -115,7 +115,7 @@ bool contact_step(sinew_world *world, uint32_t *bits_of, sinew_error *error)
     if (!(bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE)))
         return true;
     snprintf(error->text, sizeof error->text, "%s",
-             bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : "a step left the numbers");
+             bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : "a step became non-finite");
     return false;
 }
 

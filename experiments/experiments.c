@@ -5,7 +5,7 @@
 #include "experiments.h"
 
 static const experiment experiments[] = {
-    {"thesis/pbd-stiffness", "thesis fig 5.2", "PBD untwists to rest whatever the time step", experiment_pbd_stiffness,
+    {"thesis/pbd-stiffness", "thesis fig 5.2", "PBD untwists to rest for every time step", experiment_pbd_stiffness,
      true},
     {"thesis/admm-weights", "thesis fig 5.3", "the best ADMM weight depends on the time step", experiment_admm_weights,
      true},

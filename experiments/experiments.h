@@ -195,6 +195,8 @@ void outcome_release(outcome *o);
 
 /* ---- Runs (runs.c) --------------------------------------------------------------------------- */
 
+double length3(const double v[3]);
+
 /* The value of an iteration record that a curve shows. */
 typedef double record_value(const sinew_iteration *record);
 double record_objective(const sinew_iteration *record);

@@ -33,7 +33,7 @@ void experiment_pbd_stiffness(const setting *s, outcome *o)
             figure_shape(f, names[i], runs[i].solver, runs[i].q, s->beam->vertex_count);
         }
         outcome_number(o, start, "twist_start");
-        claim *c = outcome_claim(o, "PBD untwists to rest whatever h (1e-2, 1e-3 s)", "rest shape for both");
+        claim *c = outcome_claim(o, "PBD untwists to rest for every h (1e-2, 1e-3 s)", "rest shape for both");
         claim_measured(c, "%.2f and %.2f degrees left of %.0f", left[0], left[1], start);
         const double max = fmax(fabs(left[0]), fabs(left[1]));
         claim_holds(c, max < 0.01 * start ? HOLDS_YES : max < 0.1 * start ? HOLDS_PARTLY : HOLDS_NO, "%s", "");

@@ -43,7 +43,7 @@ static void pbng_newton_claim_counts(outcome *o, const trial *t, int nodes, cons
     claim *c = outcome_claim(o, what, published);
     claim_measured(c, "PBNG %.3g N, %d inverted, %.3g ms a frame; linear %.3g N, %d inverted%s, %.3g ms",
                    trial_residual(p), trial_inverted(p), 1e3 * trial_seconds(p), trial_residual(l), trial_inverted(l),
-                   l->lost ? ", left the numbers" : "", 1e3 * trial_seconds(l));
+                   l->lost ? ", became non-finite" : "", 1e3 * trial_seconds(l));
     const bool better = trial_residual(p) < trial_residual(l), draw = trial_residual(p) < 4 * trial_residual(l);
     claim_holds(c,
                 better ? HOLDS_YES

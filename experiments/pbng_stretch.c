@@ -93,7 +93,7 @@ static void claim_rival(outcome *o, const trial *t, int method, int budget, cons
     claim *c = outcome_claim(o, what, published);
     claim_measured(c, "%d iterations, %.3g ms a frame; residual %.3g N, PBNG %.3g N; at most %d of %d tets inverted%s",
                    t[method].solver.iterations, 1e3 * trial_seconds(&t[method]), rival, nodes,
-                   trial_inverted(&t[method]), t[method].tet_count, t[method].lost ? "; left the numbers" : "");
+                   trial_inverted(&t[method]), t[method].tet_count, t[method].lost ? "; became non-finite" : "");
     const bool inverted = trial_inverted(&t[method]) > 0 || t[method].lost > 0, worse = rival > nodes;
     if (said_plausible)
         claim_holds(c, !inverted ? HOLDS_YES : HOLDS_NO, "%s", "");

@@ -285,7 +285,7 @@ static void draw_changes(outcome *o, const change *changes)
     figure *f = outcome_figure(o, "changes", "Edges taken out of an 81 x 81 cloth (section 8)", "edges at once", "s");
     f->log_x = f->log_y = f->distinct = true;
     for (int which = 0; which < 2; which++) {
-        if (!figure_series(f, which == 0 ? "updated" : "factorised anew", SINEW_SOLVER_PD, which, CHANGES))
+        if (!figure_series(f, which == 0 ? "updated" : "factorised again", SINEW_SOLVER_PD, which, CHANGES))
             return;
         for (int i = 0; i < CHANGES; i++) {
             f->series[which].x[i] = changes[i].edges;
@@ -321,7 +321,7 @@ static void claim_updates(const setting *s, outcome *o)
     claim_holds(same, worst < bound ? HOLDS_YES : HOLDS_NO, "%s", "");
     claim *time = outcome_claim(o, "updates are cheaper than a new factor", "no refactorisation");
     claim_measured(time,
-                   "ms beyond a step, updated | anew: 1 edge %.2f | %.1f, 16: %.2f | %.1f, 256: %.2f | %.1f, 1024: "
+                   "ms beyond a step, updated | again: 1 edge %.2f | %.1f, 16: %.2f | %.1f, 256: %.2f | %.1f, 1024: "
                    "%.2f | %.1f",
                    1e3 * changes[0].updated, 1e3 * changes[0].refactored, 1e3 * changes[2].updated,
                    1e3 * changes[2].refactored, 1e3 * changes[4].updated, 1e3 * changes[4].refactored,

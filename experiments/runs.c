@@ -10,7 +10,7 @@
 #include "experiments.h"
 #include "side_by_side.h"
 
-static double length3(const double v[3])
+double length3(const double v[3])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }

@@ -278,14 +278,14 @@ static void draw_drift(outcome *o, const drift *d)
 
 /* ---- PBD as a sweep over the system --------------------------------------------------------------- */
 
-/* One sweep over (J M^-1 J^T) dlambda = -C from q. Constraints are linearised once at the start, or with `anew` each at
+/* One sweep over (J M^-1 J^T) dlambda = -C from q. Constraints are linearised once at the start, or with `relinearise` each at
  * the current q. Updates q. */
-static void sweep_system(double *q, bool anew)
+static void sweep_system(double *q, bool relinearise)
 {
     double start[3 * VERTICES];
     memcpy(start, q, sizeof start);
     for (int i = 0; i < RODS; i++) {
-        const double *at = anew ? q : start;
+        const double *at = relinearise ? q : start;
         const double w[2] = {i == 0 ? 0 : 1, i == RODS - 1 ? 2 : 1}; /* inverse masses, up to a factor */
         const double d[2] = {at[3 * i + 3] - at[3 * i], at[3 * i + 4] - at[3 * i + 1]}, l = hypot(d[0], d[1]);
         double C = l - LENGTH;
@@ -302,9 +302,9 @@ static void sweep_system(double *q, bool anew)
 static bool compare_sweep(const motion *m, double h, double far[2], outcome *o)
 {
     double q[3 * VERTICES], swept[2][3 * VERTICES];
-    for (int anew = 0; anew < 2; anew++) {
-        find_q_tilde(m, h, swept[anew]);
-        sweep_system(swept[anew], anew == 1);
+    for (int relinearise = 0; relinearise < 2; relinearise++) {
+        find_q_tilde(m, h, swept[relinearise]);
+        sweep_system(swept[relinearise], relinearise == 1);
     }
     if (!step_once(&variants[PBD_FEW], m, h, 0, q, NULL, o))
         return false;
@@ -318,7 +318,7 @@ static bool claim_sweeps(outcome *o, const drift *d)
     const motion line = caught_on_a_line(), swinging = caught_swinging();
     const double same = sizeof(sinew_real) == 4 ? 1e-6 : 1e-12;
     const int used = sizeof(sinew_real) == 4 ? 3 : STEPS_MAX;
-    double linear[2], frozen[STEPS_MAX], anew = 0, q[2][3 * VERTICES];
+    double linear[2], frozen[STEPS_MAX], relinearise = 0, q[2][3 * VERTICES];
     sinew_step_result result;
     if (!compare_sweep(&line, 10e-3, linear, o) || !step_once(&variants[SAP], &line, 10e-3, 0, q[0], &result, o) ||
         !step_once(&variants[PBD_MANY], &line, 10e-3, 0, q[1], NULL, o))
@@ -328,7 +328,7 @@ static bool claim_sweeps(outcome *o, const drift *d)
         if (!compare_sweep(&swinging, d->h[i], far, o))
             return false;
         frozen[i] = far[0];
-        anew = fmax(anew, far[1]);
+        relinearise = fmax(relinearise, far[1]);
     }
     const double together = sap_distance(q[0], q[1]), order = fitted_order(d->violation, frozen, used);
     claim *c = outcome_claim(o, "PBD is a Gauss-Seidel sweep over SAP's system: linear constraints",
@@ -339,11 +339,11 @@ static bool claim_sweeps(outcome *o, const drift *d)
                    linear[0], together, result.iterations, result.iterations == 1 ? "" : "s");
     claim_holds(c, linear[0] < same && together < 10 * same ? HOLDS_YES : HOLDS_NO, "%s", "");
     c = outcome_claim(o, "the same of curved constraints", "the same updates, one constraint after the other");
-    claim_measured(c, "each linearised anew: %.1e m apart; all linearised once: %.2e, %.2e, %.2e m at 16, 4, 1 ms",
-                   anew, frozen[0], frozen[2], frozen[4]);
-    claim_holds(c, anew < same && fabs(order - 2) < 0.2 ? HOLDS_YES : HOLDS_NO,
+    claim_measured(c, "each linearised again: %.1e m apart; all linearised once: %.2e, %.2e, %.2e m at 16, 4, 1 ms",
+                   relinearise, frozen[0], frozen[2], frozen[4]);
+    claim_holds(c, relinearise < same && fabs(order - 2) < 0.2 ? HOLDS_YES : HOLDS_NO,
                 "with rows as they were at q_tilde the difference is of order %.2f in their violation", order);
-    outcome_number(o, anew, "sweep_anew");
+    outcome_number(o, relinearise, "sweep_relinearised");
     outcome_number(o, order, "sweep_frozen_order");
     return true;
 }

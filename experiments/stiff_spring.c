@@ -161,7 +161,7 @@ static bool run_limit(const setting *s, outcome *o)
     figure *f = outcome_figure(o, "limit", "Symplectic Euler as the spring stiffens, h fixed", "h omega",
                                "growth of the swing a step");
     if (!figure_series(f, "measured", SINEW_SOLVER_SYMPLECTIC_EULER, 0, COUNT) ||
-        !figure_series(f, "foretold", SINEW_SOLVER_SYMPLECTIC_EULER, 1, COUNT))
+        !figure_series(f, "predicted", SINEW_SOLVER_SYMPLECTIC_EULER, 1, COUNT))
         return true;
     double below = 1, worst = 0, above = HUGE_VAL;
     for (int i = 0; i < COUNT; i++) {
@@ -189,7 +189,7 @@ static bool run_limit(const setting *s, outcome *o)
     claim_measured(
         c,
         "to 1.98: energy at most %.4f of its bound in 10000 steps; 2.02, 2.2, 3: grows by %.3f a step or more, "
-        "within %.1g %% of what is foretold",
+        "within %.1g %% of the prediction",
         below, above, 100 * worst);
     claim_holds(c, below < 1.01 && above > 1 && worst < 0.01 ? HOLDS_YES : HOLDS_NO, "%s", "");
     return true;

@@ -198,7 +198,7 @@ bool touch_step(sinew_world *world, touch_log *all, sinew_error *error)
     const double wall = wall_seconds() - began;
     if (bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE)) {
         snprintf(error->text, sizeof error->text, "%s",
-                 bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : "a step left the numbers");
+                 bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : "a step became non-finite");
         return false;
     }
     if (sinew_world_contact_report(world, &all->last, error) != SINEW_OK)

@@ -15,10 +15,11 @@ typedef struct picture_frame {
 typedef struct lens {
     double eye[3], right[3], up[3], forward[3]; /* m; unit vectors */
     double centre[2];                           /* pixel of the panel whose ray is the forward direction */
-    double scale;                               /* pixels for one unit of the tangent */
+    double scale;                               /* pixels per unit of tan(angle to the forward direction) */
 } lens;
 
-/* Refuses invalid cameras: eye = target, numbers that are not finite, or an angle out of range. */
+/* Computes the lens: from eye and target of the camera, or fitted, so that `frame` contains all extremes of the survey.
+ * SINEW_ERROR_DATA: eye = target, numbers that are not finite, or an angle or distance out of range. */
 sinew_status lens_make(const sinew_camera *camera, const sinew_survey *survey, const picture_frame *frame, lens *made,
                        sinew_error *error);
 /* Direction (not normalised) of the ray through the point (x, y) of a panel. */

@@ -25,6 +25,7 @@ static const struct {
     [SINEW_COLOUR_ENERGY] = {"energy", "J/m\u00b3", "energy density"},
     [SINEW_COLOUR_RESIDUAL] = {"residual", "N", "residual"},
     [SINEW_COLOUR_CONTACT_FORCE] = {"contact_force", "N", "contact force"},
+    [SINEW_COLOUR_POSITION_ERROR] = {"position_error", "m", "position error"},
     [SINEW_COLOUR_CLASS] = {"class", "", "colour class"},
     [SINEW_COLOUR_GIVEN] = {"given", "", ""},
 };
@@ -32,6 +33,11 @@ static const struct {
 const char *sinew_colour_name(sinew_colour_kind kind)
 {
     return (unsigned)kind < SINEW_COLOUR_COUNT ? kinds[kind].name : NULL;
+}
+
+bool sinew_colour_is_of_steps(sinew_colour_kind kind)
+{
+    return kind == SINEW_COLOUR_RESIDUAL || kind == SINEW_COLOUR_CONTACT_FORCE || kind == SINEW_COLOUR_POSITION_ERROR;
 }
 
 const char *sinew_colour_unit(sinew_colour_kind kind)
@@ -114,8 +120,8 @@ static vec3 hue_colour(float lightness, float chroma, float hue)
 
 vec3 body_colour(int32_t index)
 {
-    /* Every second round of the circle is a little darker, because its hues lie close to those of the previous
-     * round. */
+    /* The last eight of every sixteen colours are a little darker, because their hues lie close to those of the first
+     * eight. */
     const float hue = 0.87f + 2.39996323f * (float)(index % 64);
     return hue_colour(index % 16 < 8 ? 0.70f : 0.60f, 0.125f, hue);
 }

@@ -158,7 +158,7 @@ static sinew_status draw_surfaces(drawing *d, const sinew_surface *surface)
 
 /* ---- Ropes ----------------------------------------------------------------------------------- */
 
-/* Draws tubes along edges and balls at their common vertices. */
+/* Draws tubes along edges, and one ball at each vertex of these edges. */
 static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
 {
     uint8_t *jointed = calloc((size_t)d->particle_count + 1, 1);

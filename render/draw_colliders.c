@@ -148,7 +148,8 @@ static void draw_triangles(drawing *d, const collider_surface *surface, double h
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* Corners of a box whose indices differ in one bit are the ends of an edge. */
+/* Draws the edges and the bottom wall of a hollow box. Two of its eight corners are the ends of an edge if their
+ * indices differ in one bit. */
 static void draw_hollow_box(drawing *d, const collider_surface *surface, int32_t paint)
 {
     const double radius = 0.004 * surface_diagonal(surface);

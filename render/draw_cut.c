@@ -73,7 +73,8 @@ static void list_faces(drawing *d, const drawn_body *body, const sinew_mesh *mes
     qsort(faces, 4 * (size_t)sinew_mesh_tet_count(mesh), sizeof *faces, compare_faces);
 }
 
-/* Draws faces of one kept tet: either the faces of the body's surface or (shown) the faces that the cut exposes. */
+/* Draws the faces that belong to exactly one kept tet: either faces of the body's surface or (shown) faces that the cut
+ * exposes. */
 static void draw_faces(drawing *d, const drawn_body *body, const tet_face *faces, int64_t count, bool shown)
 {
     const float *at_tet = d->field.at_tet ? d->field.at_tet + d->field.first_tet[body->id.index] : NULL;

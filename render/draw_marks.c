@@ -154,7 +154,7 @@ static void mark_edges(drawing *d, const mark_elements *m)
 static const struct {
     void (*mark)(drawing *d, const mark_elements *m);
     const shape_paint *paint;
-    bool pins; /* true: drawn with the pins; false: drawn with the springs */
+    bool pins; /* true: `pins` of the snapshot's def shows the marks; false: `springs` does */
 } marks[SINEW_STENCIL_COUNT] = {
     [SINEW_STENCIL_VERTEX] = {mark_vertices, &hold_paint, true},
     [SINEW_STENCIL_PAIR] = {mark_pairs, &joint_paint, false},

@@ -10,11 +10,11 @@
 #include "shape.h"
 #include "sinew/contact.h"
 
-/* Drawn cells of one body, and the index of its first point. */
+/* One body of the drawn world: its sizes and paints. */
 typedef struct drawn_body {
     sinew_body id;      /* index -1: removed */
     int32_t first;      /* index of the body's first particle */
-    double edge, size;  /* m: mean edge of the drawn cells, and diagonal of their bounding box, at rest */
+    double edge, size;  /* m, at rest: mean edge of the drawn cells; diagonal of the mesh's bounding box */
     double tube;        /* m: radius of the tubes along edges; 0: edges are not drawn */
     int32_t skin_paint; /* paint of its surface */
     int32_t cut_paint;  /* paint of faces that a cut exposes */
@@ -25,7 +25,7 @@ typedef struct drawing {
     const sinew_snapshot_def *def;
     picture_field field;
     shape *shape;
-    int64_t left_out;
+    int64_t left_out;       /* number of omitted triangles, edges, tets and marks, see sinew_snapshot_left_out() */
     int32_t particle_count; /* the shape's first vertices are the particles */
     uint8_t *fine;          /* [particle_count] true: the particle's position can be drawn */
     int32_t *body_of;       /* [particle_count] index of the particle's body, -1: none */
@@ -39,8 +39,8 @@ bool drawing_cuts(const drawing *d, const double point[3]);
 /* Position and value of a particle; the value is NaN if there is none. */
 const double *drawing_point(const drawing *d, int32_t particle);
 float drawing_value(const drawing *d, int32_t particle);
-/* Adds a triangle over vertices of the shape. Returns -1, and adds nothing, if a corner cannot be drawn or the area is
- * zero. */
+/* Adds a triangle over vertices of the shape and returns its index. Returns -1, and adds nothing, if a corner cannot be
+ * drawn or the area is zero. */
 int32_t drawing_add_triangle(drawing *d, const int32_t corners[3], int32_t paint);
 
 /* The colour of the back of a surface. */

@@ -64,6 +64,11 @@ static sinew_status get_contact_forces(const field_request *r, sinew_real *vecto
     return sinew_world_field(r->world, SINEW_FIELD_CONTACT_FORCE, 0, r->particle_count, vectors, r->error);
 }
 
+static sinew_status get_position_errors(const field_request *r, sinew_real *vectors)
+{
+    return sinew_world_field(r->world, SINEW_FIELD_POSITION_ERROR, 0, r->particle_count, vectors, r->error);
+}
+
 static sinew_status take_speed(const field_request *r)
 {
     return take_lengths(r, get_velocities);
@@ -77,6 +82,11 @@ static sinew_status take_residual(const field_request *r)
 static sinew_status take_contact_force(const field_request *r)
 {
     return take_lengths(r, get_contact_forces);
+}
+
+static sinew_status take_position_error(const field_request *r)
+{
+    return take_lengths(r, get_position_errors);
 }
 
 static sinew_status take_given(const field_request *r)
@@ -374,10 +384,15 @@ static sinew_status take_elements(const field_request *r)
 
 typedef sinew_status take_call(const field_request *r);
 static take_call *const takers[SINEW_COLOUR_COUNT] = {
-    [SINEW_COLOUR_SPEED] = take_speed,        [SINEW_COLOUR_STRETCH] = take_elements,
-    [SINEW_COLOUR_VON_MISES] = take_elements, [SINEW_COLOUR_ENERGY] = take_elements,
-    [SINEW_COLOUR_RESIDUAL] = take_residual,  [SINEW_COLOUR_CONTACT_FORCE] = take_contact_force,
-    [SINEW_COLOUR_CLASS] = take_class,        [SINEW_COLOUR_GIVEN] = take_given,
+    [SINEW_COLOUR_SPEED] = take_speed,
+    [SINEW_COLOUR_STRETCH] = take_elements,
+    [SINEW_COLOUR_VON_MISES] = take_elements,
+    [SINEW_COLOUR_ENERGY] = take_elements,
+    [SINEW_COLOUR_RESIDUAL] = take_residual,
+    [SINEW_COLOUR_CONTACT_FORCE] = take_contact_force,
+    [SINEW_COLOUR_CLASS] = take_class,
+    [SINEW_COLOUR_GIVEN] = take_given,
+    [SINEW_COLOUR_POSITION_ERROR] = take_position_error,
 };
 
 sinew_status picture_field_take(sinew_world *world, const sinew_snapshot_def *def, picture_field *field,

@@ -8,10 +8,10 @@
 #include "picture.h"
 
 typedef struct picture_field {
-    float *at_particle; /* [particle_count] NaN: no value; NULL: bodies have their own colours */
-    float *at_tet;      /* [tets of all bodies] values of fields of elements, else NULL */
-    int64_t *first_tet; /* [body_count] index of each body's first tet */
-    int32_t class_count;
+    float *at_particle;  /* [particle_count] NaN: no value; NULL: bodies have their own colours */
+    float *at_tet;       /* [tets of all bodies] values of fields of elements, else NULL */
+    int64_t *first_tet;  /* [body_count] index of each body's first tet */
+    int32_t class_count; /* SINEW_COLOUR_CLASS: number of classes */
 } picture_field;
 
 /* Fills a zeroed field. The caller frees the field after a failure too. */

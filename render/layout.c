@@ -99,7 +99,7 @@ layout layout_make(const sinew_picture_def *def, const sinew_panel *panels, int3
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* Draws one line and reduces its size if the line is wider than `capacity` pixels. */
+/* Draws one line. If it is wider than `capacity` pixels, its size is reduced, at most to 60 %. */
 static void draw_line(text_font *font, sinew_image *image, double x, double y, double size, double capacity,
                       const uint8_t rgb[3], const char *line)
 {
@@ -107,7 +107,8 @@ static void draw_line(text_font *font, sinew_image *image, double x, double y, d
     text_draw(font, image, x, y, width > capacity ? fmax(0.6 * size, size * capacity / width) : size, rgb, line);
 }
 
-/* Draws the lines of a caption; the last line ends `margin` above the lower edge of the panel. */
+/* Draws the lines of a caption; the baseline of the last line lies 0.8 margins above the panel's lower edge
+ * `bottom`. */
 static void draw_caption(const layout *at, text_font *font, sinew_image *image, const char *caption, double x,
                          double bottom)
 {

@@ -12,12 +12,12 @@ typedef struct layout {
     double text;   /* em size of captions, pixels */
     double margin; /* margin around text, pixels */
     int32_t columns, rows;
-    int32_t left, top;     /* pixels, upper left corner of the first panel */
-    int32_t width, height; /* pixels of each panel */
-    int32_t gap;           /* pixels between panels */
-    picture_frame frame;   /* part of each panel without text and legend */
-    double legend_x, legend_y, legend_height;
-    double title_height; /* pixels of the title line above all panels; 0: no line */
+    int32_t left, top;                        /* pixels, upper left corner of the first panel */
+    int32_t width, height;                    /* pixels of each panel */
+    int32_t gap;                              /* pixels between panels */
+    picture_frame frame;                      /* part of each panel without text and legend */
+    double legend_x, legend_y, legend_height; /* pixels: upper left corner and height of the legend */
+    double title_height;                      /* pixels of the title line above all panels; 0: no line */
 } layout;
 
 /* Em size of captions in pixels, and the number of legend ticks that fit, for a picture of that size. */

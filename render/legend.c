@@ -14,7 +14,7 @@ static const uint8_t pale_ink[3] = {92, 98, 108};
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* The smallest step of 1, 2 or 5 times a power of ten that divides the range into at most that many parts. */
+/* The smallest step of 1, 2 or 5 times a power of ten that divides the range into at most `intervals` parts. */
 static double round_step(double range, double intervals)
 {
     const double min = range / intervals, power = pow(10, floor(log10(min)));

@@ -10,8 +10,8 @@
  * The sky is L(w) = a + b w_y, whose integral in the open is a + 2/3 b n_y. Samples estimate the difference from this
  * value only: a ray that hits nothing gives exactly zero, so open surfaces have no noise. A ray that hits a surface
  * returns the light of that surface from the sun and, by a second ray, from the sky or a third surface. The third
- * surface has the light of the open sky. The first bounce is exact, the second is approximate, and later bounces are
- * ignored.
+ * surface has a constant radiance: that of the ground under the open sky, or a grey for bodies. The first bounce is
+ * exact, the second is approximate, and later bounces are ignored.
  */
 #include "stage.h"
 
@@ -84,7 +84,9 @@ static vec3 sun_on(const stage *s, vec3 normal, float fraction)
     return vec_scale(sun_light, fraction * fmaxf(0, vec_dot(normal, s->sun)));
 }
 
-/* Light of the second bounce: the sky, or a constant grey if a surface occludes the sky. */
+/* Light of the second bounce: a constant grey if a body occludes the sky, else the ground under the open sky or the
+ * sky.
+ */
 static vec3 second_sky(const stage *s, vec3 start, vec3 direction)
 {
     const bool down = s->ground && direction.y < 0 && start.y > s->ground_height;

@@ -103,7 +103,8 @@ static sinew_status fail_blind(const lens *l, const sinew_survey *survey, sinew_
 
 /* ---- Range ----------------------------------------------------------------------------------- */
 
-/* The range of colours: the given range, or the survey's, extended to zero if its values come close to zero. */
+/* The range of colours: the given range, or the survey's. Except for stretches, the survey's range is extended to zero
+ * if its low end is positive and below half its high end. An empty range is widened. */
 static void picture_find_range(const sinew_picture_def *def, const sinew_survey *survey, sinew_colour_kind colour,
                                double *low, double *high)
 {

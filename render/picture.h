@@ -18,20 +18,23 @@
 /* ---- Colour fields -------------------------------------------------------------------------- */
 
 typedef enum sinew_colour_kind {
-    SINEW_COLOUR_BODY = 0,      /* one colour for each body (or for each material of its skin) */
-    SINEW_COLOUR_SPEED,         /* m/s */
-    SINEW_COLOUR_STRETCH,       /* largest principal stretch */
-    SINEW_COLOUR_VON_MISES,     /* Pa */
-    SINEW_COLOUR_ENERGY,        /* J/m3 */
-    SINEW_COLOUR_RESIDUAL,      /* N */
-    SINEW_COLOUR_CONTACT_FORCE, /* N, contact force of the last step */
-    SINEW_COLOUR_CLASS,         /* colour class of a particle in the solver's sweeps: discrete */
-    SINEW_COLOUR_GIVEN,         /* values of the caller (sinew_snapshot_def) */
+    SINEW_COLOUR_BODY = 0,       /* one colour for each body (or for each material of its skin) */
+    SINEW_COLOUR_SPEED,          /* m/s */
+    SINEW_COLOUR_STRETCH,        /* largest principal stretch */
+    SINEW_COLOUR_VON_MISES,      /* Pa */
+    SINEW_COLOUR_ENERGY,         /* J/m3 */
+    SINEW_COLOUR_RESIDUAL,       /* N */
+    SINEW_COLOUR_CONTACT_FORCE,  /* N, contact force of the last step */
+    SINEW_COLOUR_POSITION_ERROR, /* m, distance from the end of the last step to the minimum, estimated */
+    SINEW_COLOUR_CLASS,          /* colour class of a particle in the solver's sweeps: discrete */
+    SINEW_COLOUR_GIVEN,          /* values of the caller (sinew_snapshot_def) */
     SINEW_COLOUR_COUNT
 } sinew_colour_kind;
 const char *sinew_colour_name(sinew_colour_kind kind);    /* "body" "speed" "stretch" "von_mises" ... */
 sinew_colour_kind sinew_colour_by_name(const char *name); /* SINEW_COLOUR_COUNT when unknown */
 const char *sinew_colour_unit(sinew_colour_kind kind);
+/* True for residuals, contact forces and position errors: a state that no step led to has none. */
+bool sinew_colour_is_of_steps(sinew_colour_kind kind);
 /* The colour of a value: t = 0 at the low end of the range, 1 at the high end. sRGB. */
 void sinew_colour_ramp(double t, uint8_t rgb[3]);
 /* The sRGB colour of a body by its index in the world. */
@@ -45,7 +48,7 @@ typedef struct sinew_snapshot_def {
     sinew_colour_kind colour;
     const double *values;                  /* [particle_count] values for SINEW_COLOUR_GIVEN; NaN: no value */
     const char *values_name, *values_unit; /* name and unit of the values, for the legend; NULL: none */
-    bool cut;                              /* the cut removes tets on the side that cut_normal points to */
+    bool cut; /* removes tets, other cells and marks whose centre is on the side that cut_normal points to */
     double cut_point[3], cut_normal[3];
     bool pins;     /* draws pins and targets of position energies as small balls. Default true */
     bool springs;  /* draws pairs and edges between bodies as thin tubes. Default true */
@@ -68,7 +71,7 @@ int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot);
 #define SINEW_SURVEY_EXTREMES 96
 
 typedef struct sinew_survey {
-    bool any;
+    bool any;         /* false: no snapshot with triangles was added */
     double bounds[6]; /* m: min x y z, max x y z of all drawn objects that the camera frames */
     /* m: the farthest points in a fixed set of directions, for fitted cameras */
     double extremes[SINEW_SURVEY_EXTREMES][3];
@@ -104,7 +107,7 @@ typedef struct sinew_image {
 void sinew_image_free(sinew_image *image);
 /* Writes a PNG; after a failure the path is unchanged. */
 sinew_status sinew_image_write(const sinew_image *image, const char *path, sinew_error *error);
-/* Encodes a PNG in memory; malloc allocates it. */
+/* Encodes a PNG in memory: *bytes [*size], which the caller frees. */
 sinew_status sinew_image_encode(const sinew_image *image, unsigned char **bytes, size_t *size, sinew_error *error);
 
 typedef struct sinew_panel {

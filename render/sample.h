@@ -94,7 +94,8 @@ static inline void sample_square(const sample_sequence *s, uint32_t index, float
     out[1] = (float)(b >> 8) * SAMPLE_SCALE;
 }
 
-/* sin and cos of pi/2 x, |x| <= 1, to 4e-6. The polynomial gives the same bits with every C library. */
+/* sin(pi/2 x), |x| <= 1, to 4e-6; the cosine is that of 1 - |x|. The polynomial gives the same bits with every C
+ * library. */
 static inline float sine_quarter(float x)
 {
     const float y = x * x;

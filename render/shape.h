@@ -22,17 +22,18 @@ typedef struct shape {
     int32_t vertex_count, vertex_capacity;
     double *points; /* [3 * vertex_count] m */
     int32_t triangle_count, triangle_capacity;
-    int32_t *triangles; /* [3 * triangle_count] */
+    int32_t *triangles; /* [3 * triangle_count] vertices */
     float *normals;     /* [9 * triangle_count] unit normals of the corners, on the side that is lit as the front */
     float *values;      /* [3 * triangle_count] values of the corners; NaN: none */
-    uint16_t *paints;   /* [triangle_count] */
+    uint16_t *paints;   /* [triangle_count] index of each triangle's paint in `paint` */
     int32_t paint_count;
     shape_paint *paint; /* [paint_count] */
     bool failed;        /* out of memory */
 } shape;
 
 void shape_free(shape *s);
-/* Adds a vertex, a triangle or a paint and returns its index. A new triangle has the face's normal at its corners. */
+/* Adds a vertex, a triangle or a paint and returns its index; returns 0 and adds nothing if `failed`. A new triangle
+ * has the face's normal at its corners. */
 int32_t shape_add_point(shape *s, const double point[3]);
 int32_t shape_add_triangle(shape *s, int32_t a, int32_t b, int32_t c, int32_t paint);
 int32_t shape_add_paint(shape *s, shape_paint paint);
@@ -59,15 +60,15 @@ struct sinew_snapshot {
     sinew_colour_kind colour;
     char label[64], unit[32]; /* texts of the legend */
     int32_t class_count;      /* SINEW_COLOUR_CLASS: number of classes */
-    int64_t left_out;
-    double bounds[6];       /* m, bounds of the shape's triangles; min > max: there are none */
-    int32_t framed;         /* number of leading triangles that a fitted camera frames; large colliders follow them */
-    bool floored;           /* true: the colliders include a horizontal plane */
-    double floor;           /* m: height of the highest such plane */
-    double beneath;         /* m: the lowest point of triangles that are not framed; infinite: there are none */
-    bool valued;            /* true: some values are finite */
-    double low, high;       /* range of 99 % of the values */
-    double lowest, highest; /* range of all values */
+    int64_t left_out;         /* sinew_snapshot_left_out() */
+    double bounds[6];         /* m, bounds of the shape's triangles; min > max: there are none */
+    int32_t framed;           /* number of leading triangles that a fitted camera frames; large colliders follow them */
+    bool floored;             /* true: the colliders include a horizontal plane */
+    double floor;             /* m: height of the highest such plane */
+    double beneath;           /* m: the lowest point of triangles that are not framed; infinite: there are none */
+    bool valued;              /* true: some values are finite */
+    double low, high;         /* range of 99 % of the values */
+    double lowest, highest;   /* range of all values */
 };
 
 #endif

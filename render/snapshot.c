@@ -30,7 +30,8 @@ static double median(double *values, size_t count)
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* The coordinate-wise median of all finite points, and the median distance from it. */
+/* Sets middle to the coordinate-wise median of all finite points. Returns the median distance (m) from it. `work`
+ * [particle_count] is a buffer. */
 static double find_middle(const drawing *d, double *work, double middle[3])
 {
     size_t count = 0;
@@ -147,7 +148,8 @@ static void find_bounds(const shape *s, int32_t first, int32_t last, double boun
         }
 }
 
-/* The range of all values, and the range without half a percent at either end. */
+/* Sets the range of all values, and the range without half a percent at either end. Returns false if memory is
+ * short. */
 static bool snapshot_find_range(sinew_snapshot *snapshot)
 {
     const shape *s = &snapshot->shape;

@@ -33,12 +33,12 @@ typedef struct stage_hit {
     int32_t paint; /* index of the triangle's paint, or STAGE_GROUND, STAGE_SKY */
     int32_t cell;  /* index of the triangle */
     float u, v;    /* barycentric coordinates of the hit */
-    float t;
-    vec3 point;
-    vec3 leave;  /* point on the smooth surface, where secondary rays start */
-    vec3 face;   /* unit normals, towards the visible side */
-    vec3 normal; /* smooth */
-    vec3 colour; /* linear */
+    float t;       /* the hit is at origin + t direction of its ray; sky: infinite */
+    vec3 point;    /* m, relative to the stage's origin; sky: the direction */
+    vec3 leave;    /* point on the smooth surface, where secondary rays start */
+    vec3 face;     /* unit normal of the triangle, towards the visible side */
+    vec3 normal;   /* interpolated unit normal, towards the visible side */
+    vec3 colour;   /* linear colour of the surface */
 } stage_hit;
 
 enum {

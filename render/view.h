@@ -66,7 +66,8 @@ void view_filter_rows(const view *v, int64_t first, int64_t last);
 /* Resolves colours (view_resolve.c). */
 void view_resolve_rows(const view *v, int64_t first, int64_t last);
 
-/* True if two rays of the eye hit the same smooth piece of surface. reach: m between the hits. */
+/* True if two rays of the eye hit the same smooth piece of surface: paint, normal and colour are alike, and b lies less
+ * than `reach` (m) from the tangent plane of a. */
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach);
 vec3 view_direction(const view *v, float x, float y);
 view_pixel view_pixel_of(const stage_hit *hit);

@@ -13,7 +13,7 @@
 #define SAMPLES_MAX 12
 /* The filter averages about this many pixels in even light, as measured on noise of known variance. */
 #define FILTER_GAIN 14
-/* Standard deviation of a pixel's light (white paper has light 1) below which no samples are added. */
+/* Standard deviation of a pixel's filtered light (white paper has light 1) below which no samples are added. */
 #define NOISE_TARGET 0.015f
 
 vec3 view_direction(const view *v, float x, float y)

@@ -3,7 +3,7 @@
  * view_resolve.c: converts surfaces and light to the bytes of a panel.
  *
  * If the centre, the corners and the neighbours of a pixel show one smooth surface, the pixel has the colour of its
- * centre. Other pixels are edges and get a grid of rays. Each ray takes the light of a neighbouring pixel with the same
+ * centre. Other pixels are edges and get EDGE_RAYS rays. Each ray takes the light of neighbouring pixels with the same
  * surface; if there is none, the ray samples light. Edges are therefore smooth, and most pixels compute light once.
  */
 #include "colour.h"

@@ -144,7 +144,7 @@ static void test_wrong_command_lines(void **state)
         {"run twist --precision half", "--precision: \"half\" is neither single nor double"},
         {"run twist --precision", "--precision needs a value"},
         {"run ragdoll --solver admm", "admm cannot take joint: it has no proximal map; use xpbd, pbd"},
-        {"compare ragdoll --solvers scd", "the reference, whoever is compared, is newton: newton cannot keep"},
+        {"compare ragdoll --solvers scd", "the reference is always newton: newton cannot keep"},
         {"info solver", "unknown topic \"solver\"; did you mean \"solvers\"?"},
         {"info solvers energies", "takes one topic"},
         {"info energies --all", "--all is for solvers"},

@@ -355,7 +355,7 @@ static void fields_that_are_missing(void **state)
         refuse(&def, "the world does not have the field reaction: it keeps no balance");
         def.fields = 1u << SINEW_FIELD_COUNT;
         def.fields_if_any = 0;
-        refuse(&def, "fields is 0x100");
+        refuse(&def, "fields is 0x200");
         def.world = bare;
         def.fields = 0;
         def.fields_if_any = ALL_FIELDS;
@@ -411,6 +411,52 @@ static void fields_and_skins(void **state)
     sinew_world_destroy(world);
 }
 
+#define LONG_NAME "a_folder_with_a_name_of_fifty_characters_or_so"
+
+/* The npy cache with the most arrays: all fields and a skin. Long paths fill the records of the arrays. */
+static void all_fields_with_a_skin(void **state)
+{
+    (void)state;
+    random_cases cases = random_cases_begin("skin", 1, 1);
+    sinew_error error = {0};
+    const char *folder = fresh_folder(IN_SCRATCH("most_" LONG_NAME LONG_NAME LONG_NAME LONG_NAME));
+    sinew_world *world = random_world(&cases, true);
+    for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
+        const sinew_body body = sinew_world_body_at(world, i);
+        if (sinew_mesh_tet_count(sinew_body_mesh(world, body)) == 0)
+            continue;
+        sinew_skin *skin = sinew_skin_of_mesh(sinew_body_mesh(world, body), &error);
+        sinew_embedding_def ride = sinew_default_embedding_def();
+        ride.skin = skin;
+        assert_int_equal(sinew_body_set_skin(world, body, &ride, &error), SINEW_OK);
+        sinew_skin_destroy(skin);
+    }
+    sinew_cache_def def = cache_def(world, folder, SINEW_CACHE_NPY);
+    def.fields = ALL_FIELDS;
+    sinew_cache *cache = sinew_cache_open(&def, &error);
+    assert_non_null(cache);
+    expectation e[2];
+    for (int k = 0; k < 2; k++) {
+        if (k)
+            sinew_world_step(world, NULL);
+        assert_int_equal(sinew_cache_frame(cache, &error), SINEW_OK);
+        e[k] = expect_fields(world, k > 0);
+    }
+    assert_int_equal(sinew_cache_close(cache, &error), SINEW_OK);
+    for (int k = 0; k < 2; k++) {
+        check_npy(folder, k, &e[k]);
+        free_expectation(&e[k]);
+    }
+    static const char *const others[] = {"positions", "velocities", "time",          "tets",
+                                         "triangles", "edges",      "skin_vertices", "skin_weights"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        npy_file array = npy_read(folder, others[i]);
+        assert_true(array.shape[0] > 0);
+        npy_free(&array);
+    }
+    sinew_world_destroy(world);
+}
+
 static bool goes_through(const sinew_cache_def *def)
 {
     sinew_error error = {0};
@@ -451,9 +497,8 @@ static void failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_are_the_worlds),
-        cmocka_unit_test(fields_that_are_missing),
-        cmocka_unit_test(fields_and_skins),
+        cmocka_unit_test(fields_are_the_worlds), cmocka_unit_test(fields_that_are_missing),
+        cmocka_unit_test(fields_and_skins),      cmocka_unit_test(all_fields_with_a_skin),
         cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,6 +171,52 @@ static void check_blocks(batch *b, const contact_case *cases)
         }
 }
 
+/* `product` and `hessian` are the same symmetric matrix. */
+static void check_product(batch *b)
+{
+    static double H[SIZE_MAX3 * SIZE_MAX3], K[SIZE_MAX3 * SIZE_MAX3];
+    batch_linearise(b, true);
+    for (int e = 0; e < CASES; e++) {
+        batch_hessian(b, e, H);
+        batch_product(b, e, K);
+        for (int i = 0; i < b->size * b->size; i++)
+            assert_true(fabs(H[i] - K[i]) < CLOSE * (1 + fabs(H[i])));
+    }
+}
+
+/* Reduced coordinates z = D x: D has the weights, k the larger stiffness, and local_project adds D^T (k z - psi'). */
+static void check_reduced(batch *b, const contact_case *cases)
+{
+    const int lanes = b->group_count * b->width;
+    sinew_real *D = batch_array(4 * (size_t)lanes, sizeof *D), *k = batch_array((size_t)lanes, sizeof *k);
+    sinew_reduced_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
+                                   .x = b->x,
+                                   .g = b->g,
+                                   .D = D,
+                                   .weights = k};
+    b->ops->reduce(&kernel);
+    b->ops->stiffness(&kernel);
+    batch_gradient(b); /* D^T psi' stays in g */
+    b->ops->local_project(&kernel);
+    for (int e = 0; e < CASES; e++) {
+        const contact_case *c = &cases[e];
+        const double stiffness = (double)k[e];
+        assert_true(fabs(stiffness - fmax(c->kn, c->kt)) < CLOSE * stiffness);
+        for (int a = 0; a < 4; a++) {
+            assert_true(fabs((double)D[(e / b->width * 4 + a) * b->width + e % b->width] - c->w[a]) < CLOSE);
+            for (int i = 0; i < 3; i++) {
+                double z = 0;
+                for (int j = 0; j < 4; j++)
+                    z += c->w[j] * c->x[3 * j + i];
+                const double expected = stiffness * c->w[a] * z;
+                assert_true(fabs((double)*batch_at(b, b->g, e, 3 * a + i) - expected) < 100 * CLOSE);
+            }
+        }
+    }
+    free(D);
+    free(k);
+}
+
 static void all_derivatives(void **unused)
 {
     (void)unused;
@@ -185,6 +231,8 @@ static void all_derivatives(void **unused)
             batch b = make_batch(variants[v], cases);
             check_derivatives(&b, cases);
             check_blocks(&b, cases);
+            check_product(&b);
+            check_reduced(&b, cases);
             batch_free(&b);
         }
     }

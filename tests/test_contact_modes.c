@@ -4,6 +4,7 @@
  * (PBNG 7.2), half_space (PD, section 6), each on a block that falls, rests and slides.
  */
 #include "contact_worlds.h"
+#include "random_cases.h"
 #include "sinew/extend.h"
 
 #ifdef SINEW_SINGLE
@@ -105,6 +106,45 @@ static void penalty(void **state)
     }
 }
 
+/* m: largest distance of a block's lowest vertex from the surface of a collider that lifts it at `speed` m/s. The top of
+ * the collider starts at y = 0.1. */
+static double lifted_gap(sinew_shape_kind shape, double speed)
+{
+    sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);
+    const double h = (double)sinew_world_time_step(world);
+    const sinew_key keys[2] = {{0, {0}, {0}}, {10, {0, (sinew_real)(10 * speed), 0}, {0}}};
+    const sinew_motion motion = {2, keys, {0}};
+    sinew_error error = {0};
+    sinew_collider_def def = sinew_default_collider_def(shape);
+    def.position[1] = (sinew_real)(shape == SINEW_SHAPE_BOX ? 0 : 0.1);
+    for (int c = 0; c < 3; c++)
+        def.size[c] = (sinew_real)(c == 1 ? 0.2 : 2);
+    def.motion = &motion;
+    assert_true(sinew_world_add_collider(world, &def, &error).index >= 0);
+    add_box(world, SINEW_SOLVER_PBNG, 2, 0.2, (const double[]){0, 0.204, 0}, 1e6);
+    double worst = 0;
+    for (int i = 1; i <= 60; i++) {
+        run(world, 1);
+        const double gap = look_at(world).low - (0.104 + speed * h * i);
+        if (i > 10)
+            worst = fmax(worst, fabs(gap));
+    }
+    print_message("%s at %g m/s: %g m off\n", sinew_shape_name(shape), speed, worst);
+    sinew_world_destroy(world);
+    return worst;
+}
+
+/* Planes and boxes that rise carry a block at the end of their motion in each step. */
+static void lifts_carry_alike(void **state)
+{
+    (void)state;
+    static const double speeds[] = {0, 0.5, 2};
+    for (int k = 0; k < 3; k++) {
+        assert_true(lifted_gap(SINEW_SHAPE_PLANE, speeds[k]) < RESTS);
+        assert_true(lifted_gap(SINEW_SHAPE_BOX, speeds[k]) < RESTS);
+    }
+}
+
 /* Vertices on the surface stay there exactly, slide freely, and may leave. */
 static void projection(void **state)
 {
@@ -146,6 +186,65 @@ static void projection(void **state)
     add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){0, 0.15, 0}, 1e6);
     assert_true(sinew_world_step(world, NULL) & SINEW_STEP_UNPREPARED);
     assert_non_null(strstr(sinew_world_error(world), "projection is for pbng"));
+    sinew_world_destroy(world);
+}
+
+/* Gives each vertex a random velocity. */
+static void shake(sinew_world *world, random_cases *r)
+{
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *v = make_array(3 * (size_t)n, sizeof *v);
+    for (int32_t i = 0; i < 3 * n; i++)
+        v[i] = (sinew_real)(random_between(r, -2, 2) - (i % 3 == 1));
+    assert_int_equal(sinew_world_set_velocities(world, 0, n, v), SINEW_OK);
+    free(v);
+}
+
+/* A vertex that begins a step at the surface or inside ends it outside or at the surface, each on its own. */
+static void projection_of_each_vertex(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("shaken boxes", 6, 100);
+    int32_t held = 0;
+    for (int32_t k = 0; k < r.count; k++) {
+        sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);
+        add_box(world, SINEW_SOLVER_PBNG, 2, 0.2, (const double[]){0, 0.101, 0}, 1e5);
+        for (int i = 0; i < 12; i++) {
+            if (i % 3 == 0)
+                shake(world, &r);
+            sinew_real *before = positions_of(world);
+            run(world, 1);
+            sinew_real *after = positions_of(world);
+            for (int32_t p = 0; p < sinew_world_particle_count(world); p++)
+                if ((double)before[3 * p + 1] <= 0.004) {
+                    assert_true((double)after[3 * p + 1] >= 0.004 - 1e-6);
+                    held += (double)after[3 * p + 1] <= 0.004 + 1e-6;
+                }
+            free(before);
+            free(after);
+        }
+        sinew_world_destroy(world);
+    }
+    assert_true(held > 0);
+}
+
+/* What begins inside is put on the surface, and its velocity stays as it was. */
+static void projection_keeps_velocities(void **state)
+{
+    (void)state;
+    sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);
+    assert_int_equal(sinew_world_set_gravity(world, (const sinew_real[3]){0, 0, 0}, NULL), SINEW_OK);
+    sinew_mesh *mesh = make_rope(2, (const double[]){0, 0.001, 0}, (const double[]){1, 0.001, 0});
+    add_springs(world, add_mesh(world, mesh, 1, NULL, NULL), 1e4);
+    sinew_mesh_destroy(mesh);
+    push(world, 0.5);
+    run(world, 1);
+    const look l = look_at(world);
+    assert_true(fabs(l.low - 0.004) < RESTS && fabs(l.high - 0.004) < RESTS);
+    sinew_real v[6];
+    assert_int_equal(sinew_world_get_velocities(world, 0, 2, v), SINEW_OK);
+    for (int i = 0; i < 6; i++)
+        assert_true(fabs((double)v[i] - (i % 3 == 0 ? 0.5 : 0)) < 60 * RESTS);
     sinew_world_destroy(world);
 }
 
@@ -239,6 +338,9 @@ int main(void)
         cmocka_unit_test(refused_when_prepared),
         cmocka_unit_test(penalty),
         cmocka_unit_test(projection),
+        cmocka_unit_test(projection_of_each_vertex),
+        cmocka_unit_test(projection_keeps_velocities),
+        cmocka_unit_test(lifts_carry_alike),
         cmocka_unit_test(half_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,6 +203,65 @@ static double march(const double o[3], const double d[3], int which, double turn
     return HUGE_VAL;
 }
 
+/* ---- Hits -------------------------------------------------------------------------------------- */
+
+static int object_of(const sinew_world_hit *hit)
+{
+    return hit->object.body.index >= 0 ? hit->object.body.index : 1000 + hit->object.collider.index;
+}
+
+/* Whether a unit vector is a normal of the object at a point: of one of its triangles there, or the slope of the
+ * distance from a round collider, or that of the floor. */
+static bool is_normal_at(const soup *s, int object, const double p[3], const double n[3], double turn)
+{
+    double slope[3];
+    for (int t = 0; t < s->count; t++) {
+        double e[2][3], m[3];
+        if (s->object[t] != object || point_triangle((double(*)[3])s->x[t], p) > 50 * CLOSE)
+            continue;
+        minus3(s->x[t][1], s->x[t][0], e[0]);
+        minus3(s->x[t][2], s->x[t][0], e[1]);
+        cross3(e[0], e[1], m);
+        if (fabs(fabs(dot3(m, n)) - sqrt(dot3(m, m))) < 100 * CLOSE * sqrt(dot3(m, m)))
+            return true;
+    }
+    for (int k = 0; k < 3 && (object == 1001 || object == 1002); k++) {
+        double up[3] = {p[0], p[1], p[2]}, down[3] = {p[0], p[1], p[2]};
+        up[k] += 1e-4;
+        down[k] -= 1e-4;
+        slope[k] = (round_distance(up, object - 1000, turn) - round_distance(down, object - 1000, turn)) / 2e-4;
+    }
+    if (object == 1001 || object == 1002)
+        return fabs(fabs(dot3(slope, n)) - 1) < 1e-3;
+    return object == 1003 && fabs(fabs(n[1]) - 1) < 10 * CLOSE;
+}
+
+/* The normal is of unit length, on the side that is asked from, and the surface's own; weights give the point. */
+static void check_hit(const sinew_world *world, const soup *s, const sinew_world_hit *hit, const double side[3],
+                      double turn)
+{
+    double n[3], p[3], sum[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+        n[k] = (double)hit->normal[k];
+        p[k] = (double)hit->point[k];
+    }
+    assert_true(fabs(dot3(n, n) - 1) < 10 * CLOSE);
+    assert_true(dot3(n, side) >= -10 * CLOSE);
+    if (!is_normal_at(s, object_of(hit), p, n, turn))
+        fail_msg("(%g, %g, %g) is no normal of object %d at (%g, %g, %g)", n[0], n[1], n[2], object_of(hit), p[0], p[1],
+                 p[2]);
+    if (hit->object.body.index < 0)
+        return;
+    for (int a = 0; a < 3; a++) {
+        sinew_real x[3];
+        assert_int_equal(sinew_world_get_positions(world, hit->particles[a], 1, x), SINEW_OK);
+        for (int k = 0; k < 3; k++)
+            sum[k] += (double)hit->weights[a] * (double)x[k];
+    }
+    for (int k = 0; k < 3; k++)
+        assert_true(fabs(sum[k] - p[k]) < 50 * CLOSE);
+}
+
 /* ---- Tests ------------------------------------------------------------------------------------- */
 
 static void check_rays(sinew_world *world, const soup *s, random_cases *r, double turn)
@@ -226,16 +285,11 @@ static void check_rays(sinew_world *world, const soup *s, random_cases *r, doubl
         const bool found = sinew_world_ray(world, origin, direction, 3, &hit, NULL);
         if (found != isfinite(best) || (found && fabs((double)hit.t - best) > 20 * CLOSE))
             fail_msg("ray %d: t is %g, by hand %g", i, found ? (double)hit.t : HUGE_VAL, best);
-        double n[3], size = 0;
-        for (int k = 0; found && k < 3; k++) {
-            n[k] = (double)hit.normal[k];
-            size += n[k] * n[k];
+        for (int k = 0; found && k < 3; k++)
             assert_true(fabs((double)hit.point[k] - o[k] - best * d[k]) < 50 * CLOSE);
-        }
-        if (found) {
-            assert_true(fabs(size - 1) < 10 * CLOSE);
-            assert_true(dot3(n, d) <= 10 * CLOSE);
-        }
+        const double back[3] = {-d[0], -d[1], -d[2]};
+        if (found)
+            check_hit(world, s, &hit, back, turn);
     }
 }
 
@@ -260,9 +314,11 @@ static void check_nearest(sinew_world *world, const soup *s, random_cases *r, do
             fail_msg("point %d: the distance is %g, by hand %g", i, found ? (double)hit.t : HUGE_VAL, best);
         double to[3];
         for (int k = 0; found && k < 3; k++)
-            to[k] = (double)hit.point[k] - p[k];
-        if (found)
-            assert_true(fabs(sqrt(dot3(to, to)) - best) < 10 * CLOSE);
+            to[k] = p[k] - (double)hit.point[k];
+        if (!found)
+            continue;
+        assert_true(fabs(sqrt(dot3(to, to)) - best) < 10 * CLOSE);
+        check_hit(world, s, &hit, to, turn);
     }
 }
 

@@ -239,6 +239,78 @@ static void test_rigid(void **context)
     for_all("rigid motion", TOLERANCE_EXACT, check_rigid);
 }
 
+/* ---- Units ----------------------------------------------------------------------------------------- */
+
+/* Powers of two do not round, nor do their roots. */
+#define MASS_SCALE   0x1p-8
+#define LENGTH_SCALE 0x1p-4
+
+/* Exponents of mass and length in the units of parameters. */
+static const struct {
+    const char *unit;
+    int mass, length;
+} unit_dimensions[] = {{"", 0, 0},    {"rad", 0, 0},  {"m", 0, 1},   {"1/m", 0, -1}, {"N", 1, 1},    {"N/m", 1, 0},
+                       {"N m", 1, 2}, {"N m2", 1, 3}, {"Pa", 1, -1}, {"m/s", 0, 1},  {"rad/s", 0, 0}};
+
+static double unit_scale(const char *unit)
+{
+    for (size_t i = 0; i < sizeof unit_dimensions / sizeof unit_dimensions[0]; i++)
+        if (strcmp(unit_dimensions[i].unit, unit) == 0)
+            return pow(MASS_SCALE, unit_dimensions[i].mass) * pow(LENGTH_SCALE, unit_dimensions[i].length);
+    fail_msg("parameters have the unit '%s', which this test does not know", unit);
+    return 0;
+}
+
+static sample sample_in_other_units(const sinew_energy_info *info, const sample *s)
+{
+    sample result = *s;
+    for (int i = 0; i < SIZE_MAX3; i++) {
+        result.rest[i] *= LENGTH_SCALE;
+        result.x[i] *= LENGTH_SCALE;
+    }
+    for (int i = 0; i < 3; i++)
+        result.target[i] *= LENGTH_SCALE;
+    for (int i = 0; i < info->parameter_count; i++)
+        result.parameters[i] *= unit_scale(info->parameters[i].unit);
+    return result;
+}
+
+/* In other units of mass and length, value, gradient and Hessian are the same numbers times the scale of energy, force
+ * and stiffness. */
+static void check_units(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
+{
+    static double H[2][2][SIZE_MAX3 * SIZE_MAX3], g[2][SIZE_MAX3];
+    double value[2];
+    sample pair[2] = {sample_make(&ops->info, s)};
+    pair[1] = sample_in_other_units(&ops->info, &pair[0]);
+    const int size = 3 * ops->info.vertex_count;
+    for (int k = 0; k < 2; k++) {
+        batch b = batch_make(simd, ops, &pair[k], 1);
+        value[k] = batch_gradient(&b);
+        for (int i = 0; i < size; i++)
+            g[k][i] = (double)*batch_at(&b, b.g, 0, i);
+        for (int project = 0; project < 2; project++) {
+            batch_linearise(&b, project);
+            batch_hessian(&b, 0, H[k][project]);
+        }
+        batch_free(&b);
+    }
+    const double force = MASS_SCALE * LENGTH_SCALE, unit = largest(g[0], size);
+    worst_of(worst, fabs(value[1] / (force * LENGTH_SCALE) - value[0]) / (fabs(value[0]) + DBL_MIN));
+    for (int i = 0; i < size; i++)
+        worst_of(worst, fabs(g[1][i] / force - g[0][i]) / unit);
+    for (int project = 0; project < 2; project++)
+        for (int i = 0; i < size * size; i++)
+            worst_of(worst,
+                     fabs(H[1][project][i] / MASS_SCALE - H[0][project][i]) / largest(H[0][project], size * size));
+}
+
+static void test_units(void **context)
+{
+    (void)context;
+    for_all("other units", TOLERANCE_EXACT, check_units);
+}
+
 /* ---- Projection ----------------------------------------------------------------------------------- */
 
 /* Eigenvalues (ascending) of a symmetric matrix, which is overwritten by eigenvectors in rows. */
@@ -569,6 +641,7 @@ int main(void)
         cmocka_unit_test(test_hessian), cmocka_unit_test(test_product),        cmocka_unit_test(test_rest),
         cmocka_unit_test(test_rigid),   cmocka_unit_test(test_nearest),        cmocka_unit_test(test_semidefinite),
         cmocka_unit_test(test_width),   cmocka_unit_test(test_padding),        cmocka_unit_test(test_no_smaller),
+        cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

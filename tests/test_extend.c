@@ -461,6 +461,15 @@ static void broken_energies_are_refused(void **unused)
     REFUSE_ENERGY(e.parameter_count = 17, "energy 'yeoh': parameter_count is 17, must be in [0, 16]");
     REFUSE_ENERGY(e.parameters = NULL, "energy 'yeoh': its parameters are missing");
     REFUSE_ENERGY(e.parameters = &nameless, "energy 'yeoh': parameter 0 has no name");
+    static const char *const names[] = {"|", "|energy", "energy|", "|energy|", "two words", "k.", "k=1", "\"k\""};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const sinew_parameter odd = {.name = names[i], .unit = "", .maximum = 1, .meaning = "k"};
+        char text[160];
+        snprintf(text, sizeof text,
+                 "energy 'yeoh': parameter '%s' has other characters in its name than letters, digits, '_' and '-'",
+                 names[i]);
+        REFUSE_ENERGY(e.parameters = &odd, text);
+    }
     REFUSE_ENERGY(e.parameters = &mute, "energy 'yeoh': parameter 'k' has no meaning");
     REFUSE_ENERGY(e.parameters = &bare, "energy 'yeoh': parameter 'k' has no unit");
     REFUSE_ENERGY(e.parameters = &outside, "energy 'yeoh': default value: k is 2 m, must be in [0, 1]");

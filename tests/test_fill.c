@@ -8,6 +8,7 @@
 #include "failing_allocator.h"
 #include "fill_cases.h"
 #include "bvh/triangle_crossing.h"
+#include "tetfill/fill.h"
 
 static sinew_mesh *fill_with(const sinew_mesh *surface, int cells, bool conform, bool split, int threads,
                              sinew_fill_report *report)
@@ -520,6 +521,39 @@ static void check_names_crossing_triangles(void **unused)
     sinew_mesh_destroy(through);
 }
 
+/* Crossings in random order, many of them at equal positions: the list holds the first ones of a stable sort. */
+static void the_first_crossings_are_stored(void **state)
+{
+    (void)state;
+    enum {
+        MANY = 40
+    };
+    random_cases r = random_cases_begin("crossings", 200, 20000);
+    for (int n = 0; n < r.count; n++) {
+        const int count = 1 + random_index(&r, MANY), places = 2 + random_index(&r, 100);
+        double at[MANY];
+        int order[MANY], sum = 0;
+        fill_crossings found = {.last = -1};
+        for (int i = 0; i < count; i++) {
+            at[i] = random_index(&r, places) / (double)places;
+            const int sign = i % 3 ? 1 : -1;
+            sum += sign;
+            sinew_fill_put_crossing(&found, at[i], sign, i);
+            int k = i;
+            for (; k > 0 && at[order[k - 1]] > at[i]; k--)
+                order[k] = order[k - 1];
+            order[k] = i;
+        }
+        assert_int_equal(found.count, count);
+        assert_int_equal(found.sum, sum);
+        assert_int_equal(found.last, order[count - 1]);
+        for (int i = 0; i < count && i < FILL_CROSSINGS; i++) {
+            assert_true(found.at[i] == at[order[i]]);
+            assert_int_equal(found.sign[i], order[i] % 3 ? 1 : -1);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -538,6 +572,7 @@ int main(void)
         cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(crossings_are_found),
+        cmocka_unit_test(the_first_crossings_are_stored),
         cmocka_unit_test(check_names_crossing_triangles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

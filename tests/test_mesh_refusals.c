@@ -135,6 +135,11 @@ static const bad_file bad_files[] = {
      "an offset must lie between 0 and 2, found 9"},
     {"a.vtk", VTK5 POINTS2 "CELLS 3 2\nOFFSETS vtktypeint64\n0 2 1\n", ":8", "the offsets of cell 1 do not ascend"},
     {"a.vtk", VTK5 POINTS2 "CELLS 2 2\nOFFSETS float\n0 2\n", ":10", "OFFSETS must be of a whole type"},
+    {"a.vtk", VTK POINTS2 POINTS2, ":8", "POINTS appears twice"},
+    {"a.vtk", VTK POINTS2 "CELLS 1 3\n2 0 1\nCELLS 1 3\n2 0 1\n", ":10", "CELLS appears twice"},
+    {"a.vtk", VTK POINTS2 "CELL_TYPES 1\n3\n", ":8", "CELL_TYPES must come once, after CELLS"},
+    {"a.vtk", VTK POINTS2 "CELLS 1 3\n2 0 1\nCELL_TYPES 1\n3\nCELL_TYPES 1\n3\n", ":12",
+     "CELL_TYPES must come once, after CELLS"},
     {"a.vtk", VTK "FIELD", ":5", "the file ends inside FIELD"},
     {"a.vtk", VTK "FIELD FieldData 1\nname 1 1 string\nx\n", ":5", "save the file without field data"},
     {"a.vtk", "# vtk DataFile Version 3.0\nt\nBINARY\nDATASET POLYDATA\nPOINTS 9 double\n1234567", ": byte 60",
@@ -190,6 +195,12 @@ static const bad_file bad_files[] = {
                    "<AppendedData encoding=\"raw\">_\x01\x01\x01\x01\xff\xff\xff\x7f\x01\x01\x01\x01</AppendedData>",
      ":2", "promises more blocks than the file holds"},
 
+    {"a.vtu",
+     VTU PIECE("2", "1") "<Points>" ARRAY("Float64", "p", "0 0 0 1 0 0") "</Points><Cells>" ARRAY("Int32",
+                                                                                                  "connectivity", "0 1")
+         ARRAY("Int32", "offsets", "2") ARRAY("UInt8", "types", "10") "</Cells>" PIECE_END,
+     ":3", "cell 0 of type 10 cannot have 2 corners"},
+
     /* OBJ */
     {"a.obj", "# nothing\n", ":2", "ends without a vertex"},
     {"a.obj", "v 0 0\n", ":1", "a vertex needs three coordinates"},
@@ -223,6 +234,9 @@ static const bad_file bad_files[] = {
     {"a.ply", PLY "element face 1\nproperty list float int vertex_indices\n", ":4",
      "a list is counted by real numbers"},
     {"a.ply", PLY "property float x\n", ":3", "a property stands before the first element"},
+    {"a.ply", PLY "element vertex 1\nproperty list uchar float x\n", ":4", "a property is a list and must not be"},
+    {"a.ply", PLY "element face 1\nproperty int vertex_indices\n", ":4", "a property is not a list"},
+    {"a.ply", PLY "element vertex 1\nproperty float\n", ":4", "a property lacks its name"},
     {"a.ply", PLY "surprise\n", ":3", "unknown word"},
     {"a.ply", "ply\nformat binary_little_endian 1.0\nelement vertex 2\n" XYZ "end_header\n0123456789ab", ": byte 43",
      "2 rows of an element are promised, but only 12 bytes follow"},
@@ -285,6 +299,15 @@ static const bad_file bad_files[] = {
           "\"bufferViews\":[{\"buffer\":0,\"byteLength\":12}],"
           "\"buffers\":[{\"byteLength\":12,\"uri\":\"b%20c.bin\"}]"),
      "", "needs the file b c.bin"},
+    {"a.gltf", GLTF("\"scenes\":[{\"nodes\":[\"x\"]}],\"nodes\":[{}]"), "", "a node of scenes[0] is no number"},
+    {"a.gltf", GLTF("\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"matrix\":[1,2]}]"), "",
+     "\"matrix\" of a node must be 16 numbers"},
+    {"a.gltf", GLTF("\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"rotation\":[0,0,0]}]"), "",
+     "\"rotation\" of a node must be 4 numbers"},
+    {"a.gltf", GLTF("\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"scale\":[1,1,true]}]"), "",
+     "\"scale\" of a node must be 3 numbers"},
+    {"a.gltf", GLTF("\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"translation\":[1,1,1,1]}]"), "",
+     "\"translation\" of a node must be 3 numbers"},
     {"a.glb", "glTF", "", "only version 2 of the binary form"},
     {"a.glb", "glTF\x02\x01\x01\x01????????JSON", "", "only version 2"},
 };

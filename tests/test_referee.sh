@@ -130,6 +130,15 @@ loop=("v -1 0 0" "v 1 0 0" "v 1 1 0")
 obj loop_over "${loop[@]}" "v 0 1 0.05" "v 0 -1 0.05" "l 1 2 3 4 5"
 obj loop_under "${loop[@]}" "v 0 1 -0.05" "v 0 -1 -0.05" "l 1 2 3 4 5"
 expect 1 "passed 1)" loop_over.obj loop_under.obj
+# A passage is found behind any number of other edges, here those of a long straight rope.
+for way in over under; do
+    awk 'BEGIN { for (i = 0; i <= 5000; i++) print "v", i, 100, 0 }' >"long_$way.obj"
+    grep "^v" "$way.obj" >>"long_$way.obj"
+    awk 'BEGIN { for (i = 1; i <= 5000; i++) print "l", i, i + 1 }' >>"long_$way.obj"
+    awk '$1 == "l" { for (i = 2; i <= NF; i++) $i += 5001; print }' "$way.obj" >>"long_$way.obj"
+done
+"$crossings" long_over.obj long_under.obj >printed.txt 2>&1 && fail "a passage behind many edges is not found"
+grep -qF "passed 1)" printed.txt || fail "a passage behind many edges is not counted"
 
 # ---- Random soups of triangles and ropes: the search finds the intersections of a loop over all pairs
 seed=${SINEW_SEED:-$RANDOM}

@@ -576,7 +576,7 @@ static void check_geometric(const json_t *s)
 static void check_sap(const json_t *s)
 {
     assert_true(fabs(number(s, "order_sap") - 4) < 0.3 && number(s, "far_1_0") > 1e-6);
-    assert_true(number(s, "sweep_anew") < 1e-12 && fabs(number(s, "sweep_frozen_order") - 2) < 0.2);
+    assert_true(number(s, "sweep_relinearised") < 1e-12 && fabs(number(s, "sweep_frozen_order") - 2) < 0.2);
     assert_true(fabs(number(s, "compliant_0_7") / number(s, "far_1_0") - 1) < 0.01);
 }
 

@@ -222,6 +222,23 @@ static void cantilevers_hang_as_the_elastica(void **unused)
     assert_true(fabs(w / 0.66996 - 1) < 0.01 * ANSWERS && fabs(u / 0.32894 - 1) < 0.01 * ANSWERS);
 }
 
+/* A clamp is at the middle of the pinned edge, from where the curvature of its inner end counts: with that length the
+ * deflection under a tip load converges with the square of the edge length. */
+static void a_clamp_is_at_the_middle_of_its_edge(void **unused)
+{
+    (void)unused;
+    double off[2];
+    for (int i = 0; i < 2; i++) {
+        sinew_error error = {0};
+        double w = NAN, u = NAN;
+        rod_tip_load(10 << i, 4, &w, &u, &error);
+        must(&error);
+        off[i] = fabs(w / 0.66996 - 1);
+    }
+    print_message("tip load 4: off by %.5f with 10 edges, %.5f with 20\n", off[0], off[1]);
+    assert_true(off[0] < 0.015 && off[1] < 0.3 * off[0]);
+}
+
 static void catenaries_hang_as_they_should(void **unused)
 {
     (void)unused;
@@ -409,6 +426,7 @@ int main(void)
         cmocka_unit_test(catenaries_hang_as_they_should),
 #ifndef SINEW_SINGLE
         cmocka_unit_test(strips_and_rings_give_way_where_they_should),
+        cmocka_unit_test(a_clamp_is_at_the_middle_of_its_edge),
         cmocka_unit_test(coils_are_as_stiff_as_textbooks_say),
         cmocka_unit_test(solvers_agree),
 #endif

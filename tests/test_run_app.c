@@ -43,6 +43,32 @@ static void test_run_writes_every_format(void **state)
     assert_int_equal(count_files("all", "torus.0003"), 0);
 }
 
+/* The stored command, read by a shell, has the arguments of the run. */
+static void test_summaries_store_the_command(void **state)
+{
+    (void)state;
+    static const char words[] = "run swinging_rope --threads 1 --frames 1 --format none --quiet --overwrite --out ";
+    static const char *const folders[] = {"plain", "it's", "''", "a$HOME'\"b", "#1", "~", "`id`", "!'&'!"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        char text[TEXT_MAX], line[TEXT_MAX], expected[1024];
+        snprintf(line, sizeof line, "%s%s", words, folders[i]);
+        outcome o = sinew(line);
+        expect(&o, 0, line);
+        snprintf(line, sizeof line, "%s/summary.json", folders[i]);
+        read_text(scratch(line), text, sizeof text);
+        json_t *summary = json_loads(text, 0, NULL);
+        const char *command = json_string_value(json_object_get(summary, "command"));
+        assert_int_equal(strncmp(command, "sinew ", 6), 0);
+        snprintf(line, sizeof line, "printf '%%s ' %s > '%s'", command + 6, scratch("words.txt"));
+        assert_int_equal(system(line), 0);
+        snprintf(expected, sizeof expected, "%s%s %s", words, folders[i],
+                 sizeof(sinew_real) == 4 ? "--precision single " : "");
+        read_text(scratch("words.txt"), text, sizeof text);
+        assert_string_equal(text, expected);
+        json_decref(summary);
+    }
+}
+
 static void test_metrics_have_their_columns(void **state)
 {
     (void)state;
@@ -127,7 +153,8 @@ static void test_resume_goes_on_with_the_same_files(void **state)
     refuse("run twist --resume nothing", "no state.bin is in it");
     refuse("run twist --resume half --overwrite", "give one of them");
     assert_int_equal(unlink(scratch("half/metrics.csv")), 0);
-    refuse("run twist --frames 7 --record --resume half", "metrics.csv: is no longer there to go on with; begin anew");
+    refuse("run twist --frames 7 --record --resume half",
+           "metrics.csv: is no longer there to go on with; start the run again");
 }
 
 /* The contact table belongs to the run: it is cut back to the checkpoint of a killed run, and never started midway. */
@@ -590,6 +617,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run_writes_every_format),
+        cmocka_unit_test(test_summaries_store_the_command),
         cmocka_unit_test(test_metrics_have_their_columns),
         cmocka_unit_test(test_metrics_by_step),
         cmocka_unit_test(test_resume_goes_on_with_the_same_files),

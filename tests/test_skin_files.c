@@ -77,6 +77,77 @@ static void triangles_belong_to_faces(void **state)
     sinew_skin_destroy(star);
 }
 
+/* ---- Random files ------------------------------------------------------------------------------ */
+
+enum {
+    FACES_MAX = 400,
+    NAMES_MAX = 5
+};
+
+/* What a random OBJ file says, written down beside it. */
+typedef struct random_obj {
+    int32_t face_count, starts[FACES_MAX + 1], corners[4 * FACES_MAX], uvs[4 * FACES_MAX], groups[FACES_MAX];
+    int32_t uv_count;
+} random_obj;
+
+/* Faces of a strip of two rows of vertices, triangles and quadrilaterals. Texture coordinates begin with face uv_from,
+ * groups with face group_from, as lists of the reader begin late. */
+static void write_random_obj(FILE *file, random_obj *o, random_cases *r)
+{
+    const int32_t uv_from = random_index(r, FACES_MAX), group_from = random_index(r, FACES_MAX);
+    int32_t names[NAMES_MAX], named = 0, group = -1;
+    memset(names, -1, sizeof names);
+    o->face_count = FACES_MAX / 2 + random_index(r, FACES_MAX / 2);
+    o->uv_count = 1 + random_index(r, FACES_MAX);
+    for (int32_t i = 0; i < 2 * (o->face_count + 1); i++)
+        fprintf(file, "v %d %d 0\n", i / 2, i % 2);
+    for (int32_t i = 0; i < o->uv_count; i++)
+        fprintf(file, "vt %g %g\n", i / 512.0, 1 - i / 512.0);
+    for (int32_t f = 0; f < o->face_count; f++) {
+        const int32_t quad[4] = {2 * f, 2 * f + 2, 2 * f + 3, 2 * f + 1}, count = 3 + random_index(r, 2);
+        if (f >= group_from && (f == group_from || random_index(r, 20) == 0)) {
+            const int name = random_index(r, NAMES_MAX);
+            fprintf(file, "g part%d\n", name);
+            group = names[name] < 0 ? (names[name] = named++) : names[name];
+        }
+        o->groups[f] = group;
+        o->starts[f + 1] = o->starts[f] + count;
+        fprintf(file, "f");
+        for (int32_t k = 0; k < count; k++) {
+            const int32_t at = o->starts[f] + k;
+            o->corners[at] = quad[k];
+            o->uvs[at] = f >= uv_from ? random_index(r, o->uv_count) : -1;
+            fprintf(file, o->uvs[at] < 0 ? " %d" : " %d/%d", quad[k] + 1, o->uvs[at] + 1);
+        }
+        fprintf(file, "\n");
+    }
+}
+
+static void random_obj_files(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("random OBJ files", 12, 500);
+    static random_obj o;
+    for (int32_t i = 0; i < r.count; i++) {
+        FILE *file = fopen(SINEW_TEST_DIR "/random.obj", "w");
+        assert_non_null(file);
+        write_random_obj(file, &o, &r);
+        assert_int_equal(fclose(file), 0);
+        sinew_skin *skin = need_skin("random.obj");
+        const size_t corner_bytes = sizeof(int32_t) * (size_t)o.starts[o.face_count];
+        assert_int_equal(sinew_skin_face_count(skin), o.face_count);
+        assert_memory_equal(sinew_skin_face_starts(skin), o.starts, sizeof(int32_t) * (size_t)(o.face_count + 1));
+        assert_memory_equal(sinew_skin_corners(skin), o.corners, corner_bytes);
+        if (o.uvs[o.starts[o.face_count] - 1] >= 0)
+            assert_memory_equal(sinew_skin_corner_uvs(skin), o.uvs, corner_bytes);
+        if (o.groups[o.face_count - 1] >= 0)
+            assert_memory_equal(sinew_skin_face_names(skin, SINEW_SKIN_GROUP), o.groups,
+                                sizeof(int32_t) * (size_t)o.face_count);
+        check_triangles(skin);
+        sinew_skin_destroy(skin);
+    }
+}
+
 static void ply_has_painted_values(void **state)
 {
     (void)state;
@@ -368,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(obj_is_what_the_file_says),
         cmocka_unit_test(triangles_belong_to_faces),
+        cmocka_unit_test(random_obj_files),
         cmocka_unit_test(ply_has_painted_values),
         cmocka_unit_test(gltf_has_painted_values),
         cmocka_unit_test(oddities),

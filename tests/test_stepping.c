@@ -6,8 +6,11 @@
  * after the steps has the same bits as that of a world whose filter calls nothing.
  */
 #include "contact_worlds.h"
+#include "sinew/hard.h"
 #include "sinew/load.h"
 #include "sinew/skin.h"
+#include "contact/contact.h"
+#include "world/world.h"
 
 enum {
     STEPS = 4
@@ -228,6 +231,11 @@ static bool try_measure(disturbance *d)
     return own_text(d, sinew_world_measure(d->world, &measures) != SINEW_OK);
 }
 
+static bool try_violation(disturbance *d)
+{
+    return own_text(d, isnan(sinew_world_violation(d->world)));
+}
+
 static bool try_set_filter(disturbance *d)
 {
     sinew_world_set_contact_filter(d->world, NULL, NULL);
@@ -268,7 +276,8 @@ static const struct {
                {"sinew_world_set_positions", try_set_positions},
                {"sinew_world_set_velocities", try_set_velocities},
                {"sinew_world_set_forces", try_set_forces},
-               {"sinew_world_measure", try_measure}};
+               {"sinew_world_measure", try_measure},
+               {"sinew_world_violation", try_violation}};
 enum {
     CHANGES = sizeof changes / sizeof changes[0]
 };
@@ -335,8 +344,33 @@ static void test_changes_are_refused(void **state)
     }
 }
 
+/* A refused filter allocates nothing and marks no surface stale. A filter alone leaves contact off. */
+static void test_refused_filter_changes_nothing(void **state)
+{
+    (void)state;
+    sinew_error error = {0};
+    sinew_world *world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+    sinew_contact_release(world);
+    world->stepping = true;
+    sinew_world_set_contact_filter(world, disturb, NULL);
+    assert_null(world->contact);
+    world->stepping = false;
+    sinew_world_set_contact_filter(world, disturb, NULL);
+    sinew_contact_def def = sinew_world_contact(world);
+    assert_false(def.on);
+    assert_int_equal(sinew_world_set_contact(world, &def, &error), SINEW_OK);
+    world->contact->stale = false;
+    world->stepping = true;
+    sinew_world_set_contact_filter(world, NULL, NULL);
+    assert_false(world->contact->stale);
+    assert_true(world->contact->filter == disturb);
+    world->stepping = false;
+    sinew_world_destroy(world);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes_are_refused),
+                                       cmocka_unit_test(test_refused_filter_changes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

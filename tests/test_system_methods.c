@@ -89,13 +89,13 @@ static void sap_comes_nearer_to_the_referee(void **unused)
 /* One sweep over the constraints of the system, linearised at q (frozen) or at the current positions; updates q and
  * lambda [spring_count]. Soft springs have compliance alpha = 1/k: (w_0 + w_1 + alpha/h^2) dlambda = -C - alpha/h^2
  * lambda. */
-static void sweep_rows(const spring_system *s, double *q, double *lambda, bool anew)
+static void sweep_rows(const spring_system *s, double *q, double *lambda, bool relinearise)
 {
     double start[3 * SYSTEM_VERTICES];
     memcpy(start, q, sizeof start);
     for (int k = 0; k < s->spring_count; k++) {
         const system_spring *p = &s->springs[k];
-        const double *at = anew ? q : start, alpha = p->hard ? 0 : 1 / (p->stiffness * s->h * s->h);
+        const double *at = relinearise ? q : start, alpha = p->hard ? 0 : 1 / (p->stiffness * s->h * s->h);
         double n[3], top = p->length - spring_between(at, p, n) - alpha * lambda[k], bottom = alpha;
         for (int c = 0; c < 3; c++)
             top -= n[c] * ((q[3 * p->ends[1] + c] - at[3 * p->ends[1] + c]) -
@@ -110,7 +110,7 @@ static void sweep_rows(const spring_system *s, double *q, double *lambda, bool a
 }
 
 /* Distance, m, of `sweeps` iterations of a solver from as many reference sweeps over the system. */
-static double off_sweeps(spring_system *s, sinew_solver_kind kind, int sweeps, bool anew)
+static double off_sweeps(spring_system *s, sinew_solver_kind kind, int sweeps, bool relinearise)
 {
     double q[3 * SYSTEM_VERTICES], lambda[SYSTEM_SPRINGS] = {0};
     sinew_energy hard;
@@ -122,7 +122,7 @@ static double off_sweeps(spring_system *s, sinew_solver_kind kind, int sweeps, b
     for (int i = 0; i < 3 * s->vertex_count; i++)
         q[i] = s->pinned[i / 3] ? s->q[i] : system_q_tilde(s, i);
     for (int i = 0; i < sweeps; i++)
-        sweep_rows(s, q, lambda, anew);
+        sweep_rows(s, q, lambda, relinearise);
     sinew_world_step(world, NULL);
     sinew_real *at = positions_of(world);
     const double off = system_distance(q, at, s->vertex_count);
@@ -140,10 +140,10 @@ static void a_sweep_over_the_system_is_pbd(void **unused)
         double off[2];
         for (int half = 0; half < 2; half++) {
             s.h = half ? 0.001 : 0.002;
-            const double anew = off_sweeps(&s, SINEW_SOLVER_PBD, 1, true);
+            const double relinearise = off_sweeps(&s, SINEW_SOLVER_PBD, 1, true);
             off[half] = off_sweeps(&s, SINEW_SOLVER_PBD, 1, false);
-            if (!(anew <= (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)))
-                fail_msg("case %d: a sweep with rows linearised anew is %g m from PBD", k, anew);
+            if (!(relinearise <= (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)))
+                fail_msg("case %d: a sweep with rows linearised relinearise is %g m from PBD", k, relinearise);
         }
         print_message("frozen rows: %.2e m from PBD at h = 2 ms, %.2e m at 1 ms, order %.2f\n", off[0], off[1],
                       log2(off[0] / off[1]));

@@ -397,6 +397,47 @@ static void worlds_tear(void **state)
     sinew_mesh_destroy(mesh);
 }
 
+/* A beam whose tets have filled fractions. */
+static sinew_mesh *make_filled_beam(random_cases *r)
+{
+    sinew_error error = {0};
+    sinew_mesh *beam = make_beam(3, 2, 2, 1, 1, 1);
+    sinew_real *fractions = make_array((size_t)beam->tet_count, sizeof *fractions);
+    for (int32_t t = 0; t < beam->tet_count; t++)
+        fractions[t] = (sinew_real)random_between(r, 0.1, 1);
+    assert_int_equal(sinew_mesh_set_fractions(beam, fractions, &error), SINEW_OK);
+    free(fractions);
+    return beam;
+}
+
+/* A torn body keeps the filled fractions of the tets that remain. Splitting keeps all tets in their order. */
+static void filled_fractions_stay(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("filled", 6, 60);
+    for (int i = 0; i < r.count; i++) {
+        const bool split = i % 2 == 0;
+        sinew_mesh *mesh = make_filled_beam(&r);
+        sinew_tear_def def = sinew_default_tear_def();
+        def.split = split;
+        def.max = 2;
+        sinew_real *x;
+        tearing_world t = make_displaced(&r, mesh, &def, 0.6, &x);
+        sinew_world_step(t.world, NULL);
+        const sinew_mesh *torn = sinew_body_mesh(t.world, t.body);
+        assert_non_null(sinew_mesh_fractions(torn));
+        assert_int_equal(torn->tet_count == mesh->tet_count, split);
+        for (int32_t k = 0, from = 0; k < torn->tet_count; k++, from++) {
+            while (!split && memcmp(torn->tets + 4 * k, mesh->tets + 4 * from, 4 * sizeof *mesh->tets) != 0)
+                assert_true(++from < mesh->tet_count);
+            assert_true(torn->fractions[k] == mesh->fractions[from]);
+        }
+        free(x);
+        sinew_world_destroy(t.world);
+        sinew_mesh_destroy(mesh);
+    }
+}
+
 /* A torn state continues in a new world with the same bits. */
 static void states_carry_tears(void **state)
 {
@@ -587,6 +628,7 @@ int main(void)
                                        cmocka_unit_test(the_end_with_fewer_cells_opens),
                                        cmocka_unit_test(the_limit_itself_holds),
                                        cmocka_unit_test(worlds_tear),
+                                       cmocka_unit_test(filled_fractions_stay),
                                        cmocka_unit_test(states_carry_tears),
                                        cmocka_unit_test(updates_agree),
                                        cmocka_unit_test(caches_follow),

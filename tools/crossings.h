@@ -141,6 +141,9 @@ typedef struct topology {
 typedef struct rope_links {
     int *components; /* [component_count] components that are ropes */
     int component_count, component_capacity;
+    int *edges;   /* [edge_capacity] primitives of this frame that are edges of ropes */
+    int *numbers; /* [number_capacity] number of each edge's component, an index into components */
+    int edge_capacity, number_capacity;
     double *before; /* [before_entries] linking of each pair of ropes in the last frame; NULL: no last frame */
     size_t before_entries;
     int primitives_before;

@@ -8,17 +8,13 @@
  * G changes continuously while ropes move, and by 1 when two strands pass through each other, in one rope or two. Omega
  * is that of Klenin and Langowski, 2000, method 1a. A change by more than a half from one frame to the next counts.
  * Limits: strands that move by more than their length in one frame are missed, and so are two passages that cancel. A
- * coil that unwinds by half a turn in one frame counts as a passage. Only the first EDGES_MAX edges are tested.
+ * coil that unwinds by half a turn in one frame counts as a passage. The time grows with the square of the edges.
  */
 #include "crossings.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    EDGES_MAX = 4000
-};
 
 /* Unit normal of the plane of two vectors; false: the vectors are parallel. */
 static bool unit_normal(const double a[3], const double b[3], double n[3])
@@ -83,15 +79,18 @@ static void add_links(const frame *f, int count, const int *edges, const int *nu
         }
 }
 
-/* Lists the edges of ropes, at most EDGES_MAX, and the number of the component of each. Returns the number of edges. */
-static int list_edges(const frame *f, rope_links *links, int *edges, int *number)
+/* Lists the edges of ropes and the number of the component of each in links->edges and links->numbers. Returns the number
+ * of edges. */
+static int list_edges(const frame *f, rope_links *links)
 {
     int count = 0;
     links->component_count = 0;
-    for (int p = 0; p < f->m->primitive_count && count < EDGES_MAX; p++)
+    for (int p = 0; p < f->m->primitive_count; p++)
         if (f->m->primitives[p].v[2] < 0 && f->m->primitives[p].collider < 0) {
-            edges[count] = p;
-            number[count++] = number_of_component(links, f->t->component[f->m->primitives[p].v[0]]);
+            links->edges = reserve(links->edges, &links->edge_capacity, count + 1, sizeof *links->edges);
+            links->numbers = reserve(links->numbers, &links->number_capacity, count + 1, sizeof *links->numbers);
+            links->edges[count] = p;
+            links->numbers[count++] = number_of_component(links, f->t->component[f->m->primitives[p].v[0]]);
         }
     return count;
 }
@@ -100,18 +99,19 @@ void links_free(rope_links *links)
 {
     free(links->components);
     free(links->before);
+    free(links->edges);
+    free(links->numbers);
     *links = (rope_links){0};
 }
 
 void judge_links(frame *f, rope_links *links)
 {
-    int edges[EDGES_MAX], number[EDGES_MAX];
-    const int count = list_edges(f, links, edges, number);
+    const int count = list_edges(f, links);
     const size_t entries = (size_t)links->component_count * (size_t)links->component_count;
     double *now = calloc(entries + 1, sizeof *now);
     if (!now)
         give_up("out of memory");
-    add_links(f, count, edges, number, links->component_count, now);
+    add_links(f, count, links->edges, links->numbers, links->component_count, now);
     /* Tearing changes the components of ropes, so frames before and after it are not compared. */
     const bool same =
         links->before && links->primitives_before == f->m->primitive_count && links->before_entries == entries;

@@ -91,16 +91,17 @@ SINEW_API sinew_status sinew_body_set_contact(sinew_world *world, sinew_body bod
                                               sinew_error *error);
 SINEW_API sinew_body_contact sinew_body_get_contact(const sinew_world *world, sinew_body body);
 
-/* Returns whether two objects may collide. Called once for each pair of bodies and colliders at the start of a step, in
- * no fixed order and from one thread. An object is a collider if its body's index is -1. */
+/* Id of a collider. */
 typedef struct sinew_collider {
-    int32_t index;
+    int32_t index; /* < 0: none */
     uint32_t generation;
 } sinew_collider;
 typedef struct sinew_contact_object {
     sinew_body body;         /* index -1: the object is a collider */
     sinew_collider collider; /* index -1: the object is a body */
 } sinew_contact_object;
+/* Returns whether two objects may collide. Called once for each pair of bodies and colliders at the start of a step, in
+ * no fixed order and from one thread. */
 typedef bool sinew_contact_filter(void *context, const sinew_contact_object *a, const sinew_contact_object *b);
 /* NULL: groups and masks alone decide. The world keeps both pointers; states do not contain them. */
 SINEW_API void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_filter *filter, void *context);
@@ -225,8 +226,8 @@ typedef struct sinew_contact {
     sinew_contact_event event;
 } sinew_contact;
 
-/* Lists active contacts and ended contacts, sorted by their vertices. *count is their number, also if `capacity` is too
- * small (SINEW_ERROR_DATA). */
+/* Lists active and ended contacts, sorted by kind (vertex-face, edge-edge, ...), then by both features. *count is their
+ * number, also if `capacity` is too small (SINEW_ERROR_DATA). */
 SINEW_API sinew_status sinew_world_contacts(const sinew_world *world, int32_t capacity, sinew_contact *contacts,
                                             int32_t *count, sinew_error *error);
 

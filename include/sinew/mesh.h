@@ -227,7 +227,7 @@ SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distan
 typedef struct sinew_fill_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    const sinew_mesh *surface; /* the mesh whose triangles are filled */
+    const sinew_mesh *surface; /* triangle mesh whose inside is filled */
     int32_t cells;             /* lattice cells along the longest side of the surface's bounds, >= 1. Default 24 */
     bool conform;              /* boundary vertices move to the surface, and tets outside are removed. Default false */
     bool split;                /* components that share a cell but do not touch get separate copies. Default true */

@@ -118,14 +118,15 @@ SINEW_API sinew_cache_def sinew_default_cache_def(void);
  * leaves at most `max` frames. */
 SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max);
 /* Files get their final names on close or, for sequences, when each frame is complete. A cache that fails or is dropped
- * leaves no incomplete file. */
+ * leaves no incomplete file, except with `resumable`. NULL on failure. */
 SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error); /* writes the current state */
 /* Flushes all frames so far to the disk, so that a run with kept_frames finds them even after a power failure. */
 SINEW_API sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error);
 /* Finishes the files and frees the cache, also on failure. */
 SINEW_API sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error);
-SINEW_API void sinew_cache_drop(sinew_cache *cache); /* frees the cache and removes unfinished files */
+/* Frees the cache and removes unfinished files, which `resumable` keeps. */
+SINEW_API void sinew_cache_drop(sinew_cache *cache);
 
 /* ---- Reading a cache back -------------------------------------------------------------------- */
 

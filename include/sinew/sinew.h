@@ -335,7 +335,7 @@ SINEW_API const char *sinew_stencil_name(sinew_stencil stencil);
 
 /* Descriptor of one number that a user may set on an energy or a solver. */
 typedef struct sinew_parameter {
-    const char *name;    /* name in scene files, e.g. "young" */
+    const char *name;    /* name in scene files, e.g. "young": letters, digits, '_' and '-' */
     const char *unit;    /* SI unit, e.g. "Pa"; "" for dimensionless numbers */
     const char *choices; /* NULL, or words separated by '|' whose index is the value: "direct|cg" */
     double minimum;      /* range, both ends included unless open_minimum or open_maximum */
@@ -424,7 +424,7 @@ SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew
  * the state contains, is kept.
  *
  * Replaces all elements, with all their data, by the elements of `def`, which must have the same kind and
- * `transient`. `hard` and `pbd_stiffness` are unchanged. */
+ * `transient`. `hard`, `pbd_stiffness` and `damping` are unchanged. */
 SINEW_API sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                                  sinew_error *error);
 /* Appends the elements of `def`; *first (may be NULL) is the number of the first. Removal takes a list of distinct
@@ -552,7 +552,8 @@ SINEW_API bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind 
 
 /* ---- Step ---------------------------------------------------------------------------------- */
 
-/* Status bits of a step: each names a deficiency and its remedy; 0: the step is solved. */
+/* Status bits of a step; 0: the step is solved. The comment of a bit gives its meaning and, if there is one, the
+ * remedy. */
 enum {
     SINEW_STEP_NOT_CONVERGED = 1 << 0, /* iterations or time ended above the tolerance (or its default if it is 0):
                                           raise iterations, or accept the residual; usual for xpbd and pbd */
@@ -579,10 +580,11 @@ enum {
     SINEW_STEP_INTERRUPTED = 1 << 15    /* sinew_world_interrupt() ended the step: the state before it is kept, and the
                                            next step can be taken; no other bit is set */
 };
-/* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
+/* Name of one SINEW_STEP_... bit, e.g. "not_converged"; "" if `bit` is not one known bit. */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
 
-/* One record per iteration; record 0 is the starting guess. */
+/* Measurements after one iteration. SINEW_RECORD_ITERATIONS: record 0 is the starting guess, record i follows iteration
+ * i. SINEW_RECORD_STEP: one record, after the last iteration. */
 typedef struct sinew_iteration {
     int32_t iteration;
     double seconds;                     /* s since the start of the step */
@@ -614,9 +616,13 @@ typedef struct sinew_step_result {
     sinew_gap_kind gap_kind;            /* meaning of `gap` */
     double gap;                         /* J: optimality gap, g(q) less the minimum downhill from q; see gap_kind */
     const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */
-    double gap_seconds;                 /* s spent on the gap */
+    double gap_seconds;                 /* s spent on the gap and on the position error */
     int32_t gap_steps;                  /* Newton steps on a copy for the gap */
     int32_t gap_linear_iterations;      /* CG iterations in these Newton steps; 0: a small world, which factorises */
+    sinew_gap_kind position_error_kind; /* meaning of position_error; measured together with the gap */
+    double position_error;              /* m: largest distance of a particle from q*, the minimum downhill from q */
+    double position_error_rms;          /* m: root mean square of these distances over the free particles */
+    const char *position_error_reason;  /* why the position error is unknown, static text; "" otherwise */
     int32_t linear_iterations;          /* sum over inner linear solvers; pd, qn and admm: solves with the factor */
     /* Errors of hard constraints in a solver that treats them as a system; NaN otherwise. Objective, residual and
      * stationarity then exclude hard energies, whose force is J^T lambda. */
@@ -638,6 +644,9 @@ SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *resul
  * call that was ended clears the request. May be called from any thread and from a signal handler while the world
  * exists; does nothing without a world. */
 SINEW_API void sinew_world_interrupt(sinew_world *world);
+/* Largest and root mean square position error (m) of a body in the last step. Either pointer may be NULL. Returns false,
+ * with NaN, if the step has none (position_error_kind) or the world has changed since. */
+SINEW_API bool sinew_body_position_error(const sinew_world *world, sinew_body body, double *max, double *rms);
 /* Records of the last step, as selected by `record` of the solver; valid until the next step. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);
 /* The error text of SINEW_STEP_UNPREPARED; "" otherwise. */
@@ -802,7 +811,9 @@ typedef enum sinew_field_kind {
                                 det F is 0, NaN if the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number per element: J/m3 of rest volume for tets, J for all others */
     /* Another field of particles, 3 numbers each. */
-    SINEW_FIELD_CONTACT_FORCE, /* N: contact force on each particle in the last step, normal forces and friction */
+    SINEW_FIELD_CONTACT_FORCE,  /* N: contact force on each particle in the last step, normal forces and friction */
+    SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate (sinew_step_result.position_error);
+                                   NaN if it is unknown */
     SINEW_FIELD_COUNT
 } sinew_field_kind;
 
@@ -833,18 +844,23 @@ SINEW_API sinew_status sinew_energy_field(sinew_world *world, sinew_energy energ
 
 /* Energy budget of the last step, J. With E = kinetic + elastic + gravity
  *
- *     E after - E before = pins + forces + targets + contacts + restitution
+ *     E after - E before = pins + forces + targets + constraints + contacts + restitution
  *                          - lost_integrator - lost_damping - lost_solver + unaccounted
  *
  * Each term is computed independently; unaccounted is the remainder, which is round-off. Changes between two steps
  * (parameters, new targets, gravity) belong to neither step: E before may differ from E after of the previous step. */
 typedef struct sinew_balance {
     double kinetic[2];      /* before and after the step */
-    double elastic[2];      /* all energies, with the targets before and after the step */
+    double elastic[2];      /* all energies that are not hard, with the targets before and after the step */
     double gravity[2];      /* potential, zero at the origin; with load_steps, of the gravity in this step */
     double pins;            /* work of the pins on the particles: reaction times displacement */
     double forces;          /* work of the forces that were set, and of loads */
-    double targets;         /* work of moving targets of position energies, done at the start of the step */
+    double targets;         /* work of moving targets of position energies and of motors that are not hard, done at the
+                               start of the step */
+    double constraints;     /* work of the forces of hard constraints on the particles, pins included, multiplier times
+                               the gradient of C at the end of the step times displacement: work of hard motors and
+                               moving targets, less the loss of implicit Euler where C is curved (a pendulum: < 0).
+                               Solvers without multipliers (admm): of the energy's stiffness */
     double contacts;        /* work of contact forces on the particles, normal and friction: work of moving
                                colliders, less friction_heat and energy absorbed by compliant contacts */
     double friction_heat;   /* heat of friction, included in `contacts`, >= 0 */

@@ -47,7 +47,8 @@ SINEW_API sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *er
 SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* accepts NULL */
 
 SINEW_API int32_t sinew_skin_vertex_count(const sinew_skin *skin);
-SINEW_API const sinew_real *sinew_skin_positions(const sinew_skin *skin); /* [3 * vertex_count] m, as read */
+/* Undeformed positions [3 * vertex_count] m, after all transforms on reading (`up`, `scale`, transform of a scene). */
+SINEW_API const sinew_real *sinew_skin_positions(const sinew_skin *skin);
 /* Faces have three or more corners: face f has corners[starts[f]] .. corners[starts[f + 1] - 1]. */
 SINEW_API int32_t sinew_skin_face_count(const sinew_skin *skin);
 SINEW_API const int32_t *sinew_skin_face_starts(const sinew_skin *skin);       /* [face_count + 1] */
@@ -92,7 +93,7 @@ SINEW_API const sinew_skin *sinew_body_skin(const sinew_world *world,
  * skin or the body's shape changes. NULL: no skin. */
 SINEW_API const int32_t *sinew_body_skin_vertices(const sinew_world *world, sinew_body body);
 SINEW_API const sinew_real *sinew_body_skin_weights(const sinew_world *world, sinew_body body);
-/* Current positions and velocities of the skin's vertices: [3 * vertex_count]. */
+/* Current positions q (m) and velocities v (m/s) of the skin's vertices: [3 * vertex_count of the skin]. */
 SINEW_API sinew_status sinew_body_skin_positions(const sinew_world *world, sinew_body body, sinew_real *q);
 SINEW_API sinew_status sinew_body_skin_velocities(const sinew_world *world, sinew_body body, sinew_real *v);
 

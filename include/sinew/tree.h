@@ -101,9 +101,9 @@ SINEW_API void sinew_tree_winding(const sinew_tree *tree, int64_t count, const s
 
 /* ---- Many at once -------------------------------------------------------------------------- */
 
-/* Runs items 0 .. count-1 in blocks of `block` (last excluded) on up to thread_count threads (0: all) of the
- * library. Items must not write to each other's data. Intended for batches of tree queries; worlds parallelise their
- * own steps. */
+/* Calls call(context, member, first, last) for items first .. last - 1: blocks of `block` of the items 0 .. count - 1,
+ * on up to thread_count threads (0: all) of the library. `member` is the number of the thread. Items must not write to
+ * each other's data. Intended for batches of tree queries; worlds parallelise their own steps. */
 typedef void sinew_range_call(void *context, int32_t member, int64_t first, int64_t last);
 SINEW_API void sinew_run_range(int32_t thread_count, int64_t count, int64_t block, sinew_range_call *call,
                                void *context);

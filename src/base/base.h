@@ -15,7 +15,8 @@
 /* Allocation functions return NULL if the hook fails or the size overflows. Size 0 gives a valid block. */
 void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);      /* uninitialised */
 void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* zeroed */
-/* Copies `used` elements of the old block, which is freed only on success. */
+/* Returns a new block of `count` elements that begins with the first `used` of the old block, and frees the old one.
+ * NULL on failure: the old block stays valid. */
 void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size);
 /* Reserves `count` items of `size` bytes in the array at `slot` (a pointer to the pointer), whose capacity is
  * *capacity bytes; growing discards the contents. Later growth adds spare capacity, so arrays that are refilled
@@ -23,8 +24,8 @@ void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used,
 bool sinew_reserve(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
 /* sinew_reserve() with spare capacity also in the first allocation, for arrays whose size varies. */
 bool sinew_reserve_spare(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
-void sinew_release(const sinew_allocator *allocator, void *memory);          /* NULL is fine */
-sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* fills in zero hooks; NULL is fine */
+void sinew_release(const sinew_allocator *allocator, void *memory);          /* accepts NULL */
+sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* system's if NULL or incomplete */
 
 /* Sets status and text (error may be NULL) and returns status. Text is cut to fit. */
 sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *format, ...) SINEW_PRINTF(3, 4);
@@ -38,7 +39,7 @@ double sinew_memory_available(void);
 /* Wall clock, monotonic, s. */
 double sinew_seconds(void);
 
-/* Calls the assertion hook if the condition fails. The value is the condition, so callers can return safely. */
+/* SINEW_ASSERT calls the assertion hook if the condition fails. Its value is the condition, so callers can return. */
 bool sinew_assert_failed(const char *condition, const char *file, int line); /* always false */
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 

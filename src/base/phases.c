@@ -12,7 +12,7 @@
 
 #define SHARES_MAX 64
 
-/* Lower bits: next item of one thread's share; upper bits: its phase number, so a thread with an outdated phase
+/* Lower 32 bits: next item of one thread's share; upper 32 bits: the open phase, so a thread with an outdated phase
  * number takes no item. Each share has its own cache line. */
 typedef struct share {
     _Alignas(64) _Atomic uint64_t next;
@@ -81,8 +81,8 @@ static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
     return -1;
 }
 
-/* Works on all phases until the last is over. A thread adds its finished items to the shared count once, when no
- * items are left, because all threads write to this count. */
+/* Works on all phases until the last is over. A thread adds its finished items to the shared count once per
+ * phase, when no items are left, because all threads write to this count. */
 static void work_along(const void *context, int32_t member)
 {
     team *t = *(team *const *)context;

@@ -3,8 +3,8 @@
  * reduce.h: sums over particles whose bits do not depend on the number of threads.
  *
  * Vectors over particles are [count][4] reals; the fourth number is always zero, so that a vector may be read as one
- * flat array. A sum is cut into at most SINEW_SUM_BLOCKS blocks whose borders depend on the count alone; each block is
- * summed by one thread in four interleaved double accumulators, and the block sums are added in order.
+ * flat array. A sum is cut into at most SINEW_SUM_BLOCKS blocks whose bounds depend on the count alone; one thread sums
+ * a block in double, and the block sums are added in order. Inner products use four accumulators, one per component.
  */
 #ifndef SINEW_SRC_BASE_REDUCE_H
 #define SINEW_SRC_BASE_REDUCE_H
@@ -14,7 +14,7 @@
 
 #define SINEW_SUM_BLOCKS 256
 
-/* Below these sizes waking other threads costs more than it saves. */
+/* Particles, and tasks of elements, below which waking other threads costs more than it saves. */
 #define SINEW_PARALLEL_PARTICLES 8192
 #ifdef SINEW_SINGLE
 #define SINEW_PARALLEL_TASKS 4 /* a task has three times as many elements as in double precision */
@@ -22,11 +22,11 @@
 #define SINEW_PARALLEL_TASKS 8
 #endif
 
-double sinew_dot(const sinew_real *a, const sinew_real *b, int32_t count, int32_t thread_count); /* a . b */
-double sinew_norm(const sinew_real *a, int32_t count, int32_t thread_count);                     /* |a| */
-/* y += s x */
+double sinew_dot(const sinew_real *a, const sinew_real *b, int32_t count, int32_t thread_count); /* inner product */
+double sinew_norm(const sinew_real *a, int32_t count, int32_t thread_count);                     /* Euclidean norm */
+/* y += s x for vectors [count][4] */
 void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t count, int32_t thread_count);
-/* z = x + s y */
+/* z = x + s y for vectors [count][4]; z may be x */
 void sinew_combine(sinew_real *z, const sinew_real *x, sinew_real s, const sinew_real *y, int32_t count,
                    int32_t thread_count);
 /* Calls `run` on blocks of particles 0 .. count-1; below SINEW_PARALLEL_PARTICLES the caller's thread does all of

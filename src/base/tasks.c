@@ -215,6 +215,13 @@ static bool start_thread(worker *w)
     return good;
 }
 
+static void worker_free(worker *w)
+{
+    pthread_mutex_destroy(&w->mutex);
+    pthread_cond_destroy(&w->changed);
+    free(w);
+}
+
 static worker *worker_create(void)
 {
     worker *w = aligned_alloc(_Alignof(worker), sizeof *w);
@@ -225,7 +232,7 @@ static worker *worker_create(void)
     pthread_cond_init(&w->changed, NULL);
     if (start_thread(w))
         return w;
-    free(w);
+    worker_free(w);
     return NULL;
 }
 
@@ -233,9 +240,7 @@ static void worker_destroy(worker *w)
 {
     change_state(w, QUIT);
     pthread_join(w->thread, NULL);
-    pthread_mutex_destroy(&w->mutex);
-    pthread_cond_destroy(&w->changed);
-    free(w);
+    worker_free(w);
 }
 
 /* ---- Life of the pool ------------------------------------------------------------------------ */
@@ -288,7 +293,8 @@ void sinew_tasks_close(void)
     }
 }
 
-/* Takes up to `count` idle workers and creates missing ones; returns fewer if the system refuses threads. */
+/* Takes up to `count` idle workers from the pool and creates missing ones. Returns their list, which is shorter (NULL:
+ * empty) if the system refuses threads. */
 static worker *take_workers(int32_t count)
 {
     worker *first = NULL, **end = &first;

@@ -30,7 +30,7 @@ void sinew_tasks_open(void);
 void sinew_tasks_close(void);
 /* Copies the task system and selects it for the calling thread; zeroed: the library's thread pool. */
 void sinew_tasks_use(const sinew_task_system *system);
-/* Returns OMP_NUM_THREADS if it is set, else the number of cores that this process may run on. */
+/* Returns OMP_NUM_THREADS if it is positive, else the number of cores that this process may run on; at most 1024. */
 int32_t sinew_tasks_default_count(void);
 
 /* Calls work(context, member) on up to thread_count threads at once, members 0 (the caller, always) ..

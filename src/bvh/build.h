@@ -19,7 +19,7 @@ typedef struct sinew_tree_item {
  * so threads need no common counter. Children of at most SINEW_TREE_BLOCK items are leaves. */
 typedef struct sinew_tree_split {
     int32_t middle[2]; /* `middle` of both children; 0: leaf */
-    float area[2];     /* areas of the children's boxes */
+    float area[2];     /* half the surface areas of the children's boxes */
 } sinew_tree_split;
 
 typedef struct sinew_tree_builder {

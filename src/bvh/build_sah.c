@@ -2,7 +2,7 @@
  *
  * build_sah.c: the binary tree over cells, from the root down.
  *
- * Each range of items is split where the surface-area heuristic is lowest among the borders of BINS bins along each
+ * Each range of items is split where the surface-area heuristic is lowest among the boundaries of BINS bins along each
  * axis: area times number of blocks, summed over both sides (I. Wald, "On fast construction of SAH-based bounding
  * volume hierarchies", 2007). Ranges that bins cannot separate, and ranges that are too deep, are halved, which bounds
  * the depth (tree.h). Small ranges are distributed over threads; the result of a range depends on the range alone.
@@ -27,7 +27,7 @@ typedef struct bin {
 } bin;
 
 typedef struct cut {
-    int axis, bin; /* axis of the split; -1: none */
+    int axis, bin; /* axis of the split, -1: no split found; first bin of the second side */
     float cost;
 } cut;
 

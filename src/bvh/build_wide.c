@@ -6,7 +6,7 @@
 #include "bvh/build.h"
 
 typedef struct branch {
-    int32_t first, last, middle; /* split index of the binary node; 0: leaf */
+    int32_t first, last, middle; /* items first .. last-1; split index of the binary node, 0: leaf */
     float area;
 } branch;
 
@@ -40,7 +40,8 @@ static int32_t wide_tree_gather(const sinew_tree_builder *builder, branch root, 
     return count;
 }
 
-/* Writes the cells of a leaf into a block, whose unused entries repeat the first cell. */
+/* Appends a block with the cells of a leaf; unused entries repeat the first cell. Without arrays only counts the
+ * block. `slot`: 8 * parent node + index of the child. */
 static void write_block(const collapsing *c, branch b, uint32_t slot)
 {
     const int32_t block = c->shape->block_count++;
@@ -53,7 +54,8 @@ static void write_block(const collapsing *c, branch b, uint32_t slot)
         ids[i] = c->builder->items[b.first + i < b.last ? b.first + i : b.first].cell;
 }
 
-/* Writes a wide node and its descendants. The recursion is as deep as the tree (tree.h). */
+/* Appends a wide node and its descendants; without arrays only counts them. The recursion is as deep as the tree
+ * (tree.h). `slot`: 8 * parent node + index of the child; 0 for the root. */
 static void write_node(const collapsing *c, branch b, uint32_t slot)
 {
     branch children[SINEW_TREE_WIDE];

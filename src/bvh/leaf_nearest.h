@@ -7,9 +7,9 @@
  *     v = ap.(ac x n) / n.n,  w = ap.(n x ab) / n.n,  n = ab x ac
  *
  * if it lies inside and is nearer. The foot point is computed twice, the second time from the remainder of the first:
- * the round-off of v and w would move it along a thin triangle by up to the width of the triangle. If both are
- * round-off, the edges decide. Brute force in the tests uses the same functions with width 1, and every width gives the
- * same bits: files that include this one are compiled without fused operations.
+ * the round-off of v and w would move it along a thin triangle by up to the width of the triangle. If v and
+ * w are mere round-off (degenerate triangle), the edges decide. Brute force in the tests uses the same functions with
+ * width 1, and every width gives the same bits: files that include this one are compiled without fused operations.
  */
 #ifndef SINEW_SRC_BVH_LEAF_NEAREST_H
 #define SINEW_SRC_BVH_LEAF_NEAREST_H
@@ -17,7 +17,7 @@
 #include "math/simd.h"
 
 typedef struct leaf_spot {
-    wide d2;   /* squared distance */
+    wide d2;   /* squared distance from p */
     wide v, w; /* weights of the second and third corner */
 } leaf_spot;
 

@@ -10,19 +10,9 @@
 #include <float.h>
 #include <math.h>
 
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 #include "bvh/tree.h"
-
-static double body_search_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void body_search_subtract(const sinew_real *a, const sinew_real *b, double out[3])
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = (double)a[k] - (double)b[k];
-}
 
 static void set_weights(double weights[3], double a, double b, double c)
 {
@@ -35,10 +25,10 @@ static void set_weights(double weights[3], double a, double b, double c)
 static void nearest_on_edge(const sinew_real *p, const sinew_real *a, const sinew_real *b, double weights[3])
 {
     double ab[3], ap[3];
-    body_search_subtract(b, a, ab);
-    body_search_subtract(p, a, ap);
-    double length = body_search_dot(ab, ab);
-    double t = length > 0 ? fmin(fmax(body_search_dot(ap, ab) / length, 0), 1) : 0;
+    vec3_edge(a, b, ab);
+    vec3_edge(a, p, ap);
+    double length = vec3_dot(ab, ab);
+    double t = length > 0 ? fmin(fmax(vec3_dot(ap, ab) / length, 0), 1) : 0;
     set_weights(weights, 1 - t, t, 0);
 }
 
@@ -81,13 +71,13 @@ static void nearest_on_triangle(const sinew_real *p, const sinew_real *a, const 
                                 double weights[3])
 {
     double ab[3], ac[3], ap[3], bp[3], cp[3];
-    body_search_subtract(b, a, ab);
-    body_search_subtract(c, a, ac);
-    body_search_subtract(p, a, ap);
-    body_search_subtract(p, b, bp);
-    body_search_subtract(p, c, cp);
-    double d1 = body_search_dot(ab, ap), d2 = body_search_dot(ac, ap), d3 = body_search_dot(ab, bp),
-           d4 = body_search_dot(ac, bp), d5 = body_search_dot(ab, cp), d6 = body_search_dot(ac, cp);
+    vec3_edge(a, b, ab);
+    vec3_edge(a, c, ac);
+    vec3_edge(a, p, ap);
+    vec3_edge(b, p, bp);
+    vec3_edge(c, p, cp);
+    double d1 = vec3_dot(ab, ap), d2 = vec3_dot(ac, ap), d3 = vec3_dot(ab, bp), d4 = vec3_dot(ac, bp),
+           d5 = vec3_dot(ab, cp), d6 = vec3_dot(ac, cp);
     double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
     if (d1 <= 0 && d2 <= 0) {
         set_weights(weights, 1, 0, 0);

@@ -25,14 +25,15 @@ typedef struct sinew_search {
     const sinew_real *positions; /* [3 * vertex_count] borrowed */
     const int32_t *cells;        /* [..][width] vertices of cells; NULL: the cells are the vertices */
     int32_t count, width;
-    sinew_mesh *surface; /* owned, may be NULL */
-    sinew_tree *tree;    /* owned */
+    sinew_mesh *surface; /* owned: surface of the mesh; NULL: only vertices are searched */
+    sinew_tree *tree;    /* owned: BVH of the cells */
     int32_t *candidates; /* [count] owned: cells that may be nearest */
     double slack;        /* m: round-off margin of the BVH */
     sinew_allocator allocator;
 } sinew_search;
 
-/* The mesh and the positions of its vertices must outlive the search. vertices: search vertices only. */
+/* Builds the BVH of the search; `vertices`: over the vertices only. The mesh and the positions of its vertices must
+ * outlive the search. sinew_search_end() must follow, also after a failure. */
 sinew_status sinew_search_begin(sinew_search *search, const sinew_mesh *mesh, const sinew_real *positions,
                                 bool vertices, sinew_error *error);
 void sinew_search_end(sinew_search *search); /* accepts a zeroed struct */

@@ -9,14 +9,14 @@
 
 typedef struct sinew_tree_walk {
     const sinew_tree *tree;
-    float box[6]; /* low x y z, high x y z */
+    float box[6]; /* low x y z, high x y z: scaled, relative to the tree's origin, rounded outward */
     int top;
     uint32_t stack[SINEW_TREE_STACK];
 } sinew_tree_walk;
 
-/* Begins at the root. The box is in metres, grown on all sides by `margin`. */
+/* Begins at the root. The box (low x y z, high x y z) is grown on all sides by `margin`; both are in metres. */
 void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const sinew_real box[6], double margin);
-/* Returns the next block whose box overlaps; -1: no more blocks. */
+/* Returns the next block (leaf of the BVH) whose box overlaps the walk's box; -1: no more blocks. */
 int32_t sinew_tree_walk_next(sinew_tree_walk *walk);
 
 /* Low x y z, high x y z of a cell in metres, exactly. */

@@ -16,7 +16,7 @@ typedef struct pairing {
     sinew_real margin;
     int64_t *begins;  /* [cells of a + 1] first index of a cell's pairs; first pass: the count of the previous cell */
     int32_t *pairs;   /* pairs (cell of a, cell of b); NULL: only count */
-    int64_t capacity; /* capacity of `pairs` */
+    int64_t capacity; /* capacity of `pairs` in pairs */
 } pairing;
 
 /* Whether the distance between two boxes is at most the margin along every axis. */
@@ -28,7 +28,8 @@ static bool near_enough(const sinew_real a[6], const sinew_real b[6], sinew_real
     return near;
 }
 
-/* Finds the cells of b whose boxes are within the margin of a cell of a. */
+/* Adds the cells of b whose boxes are within the margin of the box of `cell` of a to the list; if a and b are the same
+ * tree, only cells of higher index. */
 static void find_partners(const pairing *p, int32_t cell, sinew_tree_list *list)
 {
     sinew_tree_walk walk;

@@ -49,13 +49,13 @@ typedef struct sinew_tree_node {
 
 /* Far fields of the children of a node: moments that approximate the winding number at distant points
  * (winding_moments.c). */
-#define SINEW_TREE_BETA 2.5 /* a child is far beyond this number of radii */
+#define SINEW_TREE_BETA 2.5 /* a child counts as far at distances of more than this number of its radii */
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance beyond which the child is far */
     float normal[3][SINEW_TREE_WIDE]; /* sum of area normals */
-    float second[6][SINEW_TREE_WIDE]; /* second moments: xx yy zz xy yz zx */
-    float third[10][SINEW_TREE_WIDE]; /* third moments: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
+    float second[6][SINEW_TREE_WIDE]; /* second moments with their factors: xx yy zz xy yz zx */
+    float third[10][SINEW_TREE_WIDE]; /* third moments with factors: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
 } sinew_tree_moments;
 
 /* The data that building a tree creates and a rebuild replaces. */
@@ -75,8 +75,8 @@ struct sinew_tree {
     sinew_allocator allocator;
     int32_t thread_count, vertex_count, cell_count, width;
     bool winding;
-    sinew_real *positions; /* [3 * vertex_count] */
-    int32_t *cells;        /* [width * cell_count] */
+    sinew_real *positions; /* [3 * vertex_count] m: copy of the caller's positions */
+    int32_t *cells;        /* [width * cell_count] vertices of the cells */
     int exponent;          /* scaled length = 2^exponent times the length in m */
     double scale;          /* 2^exponent */
     double origin[3];      /* scaled: middle of the boxes */
@@ -99,7 +99,7 @@ typedef struct sinew_ray_query {
     sinew_real o[3], d[3]; /* scaled origin and direction; the largest component of d lies in [0.5, 1) */
     sinew_real inverse[3]; /* 1 / d; 0 for components of d that are (almost) 0 */
     int32_t kx, ky, kz;    /* axes; kz is the axis of the largest component of d */
-    sinew_real sx, sy, sz; /* shear (leaf_ray.h) */
+    sinew_real sx, sy, sz; /* shear that turns the ray along the axis kz (leaf_ray.h) */
     sinew_real pad;        /* scaled: round-off of sheared corners */
     sinew_real from, to;   /* scaled range of t; `to` decreases to the best hit */
     double shift;          /* boxes use the origin o + shift d, so that ray parameters of boxes are positive */
@@ -122,8 +122,9 @@ const sinew_tree_kernel *sinew_tree_kernel_chosen(void);
 /* The SIMD variants of this build that the processor supports, best first; for tests. */
 const sinew_tree_kernel *const *sinew_tree_kernels(int32_t *count);
 
-/* Prepares a query; false: the query has no answer (not finite, no direction, a negative limit). `exponent` is the
- * scale of the query, which is smaller than the tree's for very distant points. */
+/* Prepare a query; false: the query has no answer (not finite, no direction, a negative limit, an empty range, a ray
+ * from too far away). A computed distance, or ray parameter, times 2^-exponent is the distance in m, or the parameter
+ * of the ray. */
 bool sinew_nearest_query_set(const sinew_tree *tree, const sinew_real point[3], double limit,
                              sinew_nearest_query *query, int *exponent);
 bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_query *query, int *exponent);

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
+
 #ifdef SINEW_SINGLE
 static const double slack = 1e-6;
 #else
@@ -21,22 +23,16 @@ static const sinew_real *at(const sinew_real *positions, int32_t v)
     return positions + 3 * (size_t)v;
 }
 
-/* -1, 0 or 1: the side of the plane through p, q, r on which x lies. */
+/* 1 or -1: the side of the plane through p, q, r on which x lies; 0: x is in the plane up to round-off. */
 static int side_of(const sinew_real *p, const sinew_real *q, const sinew_real *r, const sinew_real *x)
 {
     double e[3][3], size = 1;
     const sinew_real *ends[3] = {q, r, x};
     for (int i = 0; i < 3; i++) {
-        double length = 0;
-        for (int c = 0; c < 3; c++) {
-            e[i][c] = (double)ends[i][c] - (double)p[c];
-            length += e[i][c] * e[i][c];
-        }
-        size *= sqrt(length);
+        vec3_edge(p, ends[i], e[i]);
+        size *= vec3_norm(e[i]);
     }
-    const double volume = e[2][0] * (e[0][1] * e[1][2] - e[0][2] * e[1][1]) +
-                          e[2][1] * (e[0][2] * e[1][0] - e[0][0] * e[1][2]) +
-                          e[2][2] * (e[0][0] * e[1][1] - e[0][1] * e[1][0]);
+    const double volume = vec3_triple(e[2], e[0], e[1]);
     return volume > slack * size ? 1 : volume < -slack * size ? -1 : 0;
 }
 

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "bvh/tree.h"
+#include "math/vec3.h"
 
 /* Components of a symmetric tensor of third order, by their axes. */
 static const int thirds[10][3] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {0, 0, 1}, {0, 0, 2},
@@ -33,19 +34,18 @@ static void moments_corners_of(const sinew_tree *tree, const sinew_tree_shape *s
 static void area_normal(double x[3][3], double n[3])
 {
     double ab[3], ac[3];
-    for (int k = 0; k < 3; k++) {
-        ab[k] = x[1][k] - x[0][k];
-        ac[k] = x[2][k] - x[0][k];
-    }
+    vec3_sub(x[1], x[0], ab);
+    vec3_sub(x[2], x[0], ac);
+    vec3_cross(ab, ac, n);
     for (int k = 0; k < 3; k++)
-        n[k] = (ab[(k + 1) % 3] * ac[(k + 2) % 3] - ab[(k + 2) % 3] * ac[(k + 1) % 3]) / 2;
+        n[k] /= 2;
 }
 
 static void gather_triangle(double x[3][3], gathered *g)
 {
     double n[3], sum[3], square[3][3];
     area_normal(x, n);
-    const double area = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const double area = vec3_norm(n);
     g->area += area;
     for (int k = 0; k < 3; k++)
         sum[k] = x[0][k] + x[1][k] + x[2][k];

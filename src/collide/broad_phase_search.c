@@ -115,7 +115,8 @@ static void run_search_chunks(const void *context, int32_t member, int32_t first
     }
 }
 
-/* Divides one allocation among the chunks of the next run, `capacity` entries each; false: out of memory. */
+/* Divides one allocation among the chunks that must be searched (`again`), by their capacities; false: out of memory.
+ */
 static bool run_share_capacity(sinew_search_run *run, const sinew_allocator *allocator, uint64_t **entries,
                                size_t *capacity_bytes)
 {

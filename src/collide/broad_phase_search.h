@@ -7,8 +7,9 @@
  * is searched again with a larger buffer. So threads do not allocate, and hits do not depend on the number of
  * threads.
  *
- * A hit is one 64-bit integer: the upper half is the slot of the feature in its chunk (8 * node + slot in the node),
- * the lower half is the key of the other feature. Slots ascend, and keys ascend within a slot.
+ * A hit is one 64-bit integer: the upper half is the slot of the searching feature in its chunk (8 * node of the chunk
+ * + slot in the node), the lower half is the key of the other feature (sinew_search_kind). Slots ascend, and keys
+ * ascend within a slot.
  */
 #ifndef SINEW_SRC_COLLIDE_BROAD_PHASE_SEARCH_H
 #define SINEW_SRC_COLLIDE_BROAD_PHASE_SEARCH_H
@@ -26,9 +27,9 @@ typedef struct sinew_search {
     sinew_search_kind kind;
     const sinew_collision_mesh *mesh;
     const sinew_real *x, *inflation_radius, *predicted; /* as in sinew_detect_input */
-    const int32_t *rank; /* [primitive_count] rank of each primitive in the order of vertices */
-    const sinew_boxes *own;
-    const sinew_boxes *targets[2];
+    const int32_t *rank;           /* [primitive_count] rank of each primitive in the order of vertices */
+    const sinew_boxes *own;        /* the searching features */
+    const sinew_boxes *targets[2]; /* [target_count] features that are searched: of bodies, then of colliders */
     int32_t target_count;
 } sinew_search;
 
@@ -72,7 +73,7 @@ void sinew_search_run_destroy(sinew_search_run *run, const sinew_allocator *allo
 bool sinew_search_run_all(sinew_search_run *run, const sinew_search_kernel *kernel, const sinew_allocator *allocator,
                           int32_t thread_count);
 
-/* The feature of a hit. */
+/* The searching feature of a hit of a chunk. */
 static inline int32_t sinew_search_feature(const sinew_search_run *run, const sinew_search_chunk *chunk, uint64_t entry)
 {
     const uint32_t row = (uint32_t)(entry >> 32);

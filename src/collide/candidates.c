@@ -50,7 +50,8 @@ struct sinew_detector {
 
 /* ---- Creation --------------------------------------------------------------------------------- */
 
-/* Lists the vertices of the primitives `first` to `last`, ascending; if `members` is NULL, only counts them. */
+/* Lists the vertices first .. last - 1 that belong to a primitive, ascending; if `members` is NULL, only counts them.
+ * owned [vertex_count] is a buffer. Returns their number. */
 static int32_t detector_owned_vertices(const sinew_collision_mesh *f, int32_t first, int32_t last, uint8_t *owned,
                                        int32_t *members)
 {
@@ -221,7 +222,8 @@ static double displacement_length(const sinew_real *displacement)
                 (double)displacement[2] * (double)displacement[2]);
 }
 
-/* m: half the extent of all positions around their centre, including inflation radii. */
+/* m: half the largest extent of all positions along an axis, including inflation radii and predicted displacements.
+ * Sets middle to the centre of the positions. */
 static double input_half_extent(const sinew_detector *d, const sinew_detect_input *input, double middle[3])
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, max = 0, half = 0;
@@ -245,9 +247,8 @@ static double input_half_extent(const sinew_detector *d, const sinew_detect_inpu
     return half + max;
 }
 
-/* Keeps the origin while all points are within its bound, so that boxes at rest stay valid. Returns true if the origin
- * changed.
- */
+/* Keeps origin and scale while all points are within the bound and fill at least 1/32 of it, so that boxes at rest stay
+ * valid. Returns true if they changed. */
 static bool detector_set_frame(sinew_detector *d, const sinew_detect_input *input)
 {
     double middle[3], shift = 0;

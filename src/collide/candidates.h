@@ -2,21 +2,21 @@
  *
  * candidates.h: detection of candidate pairs (features that may come near each other) and of intersections.
  *
- * A candidate is a vertex and a face (or a lone vertex and a lone edge), or two edges. Pairs with a common vertex,
- * and pairs of objects that may not collide, are omitted. Detection lists every pair whose distance is at most the
- * sum of the inflation radii of both features; the radius of a feature is the largest radius of its vertices. Each
- * pair is listed once, sorted by kind and vertices: the list depends neither on the number of threads nor on earlier
- * detections.
+ * A candidate is a vertex and a face (or a lone vertex and a lone edge or lone vertex), or two edges. Pairs with a
+ * common vertex, and pairs of objects that may not collide, are omitted. Detection lists every pair whose distance is
+ * at most the sum of the inflation radii of both features; the radius of a feature is the largest radius of its
+ * vertices. Each pair is listed once, sorted by kind and vertices: the list depends neither on the number of threads
+ * nor on earlier detections.
  *
  * Vertices may have predicted displacements d. The step filter then keeps them within
  *
  *     |x_now - x - lambda d| <= r,      0 <= lambda <= 1, one lambda for each object,
  *
  * where r is the part of the inflation radius beyond the thickness, and detection lists every pair that can come near
- * under this rule. Features of one object share lambda, so they approach each other by at most the largest
- * |d_a - d_b| over their vertices: bodies that fall and cloth that swings smoothly get few pairs within themselves.
- * Two objects have independent lambdas: they approach by at most the sum of the largest |d| of both. Detection adds
- * these bounds to the inflation radii of the pair.
+ * under this rule. Features of one object share lambda, so they approach each other by at most the largest |d_a - d_b|
+ * over their vertices: bodies that fall and cloth that swings smoothly get few pairs within themselves. Two objects
+ * have independent lambdas: they approach by at most the sum of the largest |d| of both. Detection adds these bounds to
+ * the inflation radii of the pair.
  */
 #ifndef SINEW_SRC_COLLIDE_CANDIDATES_H
 #define SINEW_SRC_COLLIDE_CANDIDATES_H
@@ -31,7 +31,7 @@ typedef enum sinew_candidate_kind {
 } sinew_candidate_kind;
 
 typedef struct sinew_candidate {
-    int32_t v[4];
+    int32_t v[4];          /* vertices of both features, see kind */
     int32_t first, second; /* the features: vertex and primitive, two edges, vertex and object */
     sinew_real w[4];       /* weights, negative for the second feature; the closest points are sums of |w| x */
     sinew_real n[3];       /* unit vector from the second to the first closest point */
@@ -61,7 +61,7 @@ typedef struct sinew_detect_input {
     const sinew_real *predicted;        /* [vertex_count][4] m, the fourth number is not read; NULL: no displacement */
 } sinew_detect_input;
 
-/* Lists the candidate pairs; limit 0: no limit. Allocates only if the list is longer than all earlier lists. */
+/* Lists the candidate pairs; limit 0: no limit. Buffers are kept, so only growth allocates. */
 sinew_status sinew_detect(sinew_detector *detector, const sinew_detect_input *input, int64_t limit,
                           sinew_candidates *pairs, sinew_error *error);
 void sinew_candidates_release(sinew_candidates *pairs, const sinew_allocator *allocator);

@@ -7,6 +7,7 @@
 #include "collide/closest.h"
 
 #include "collide/narrow_phase.h"
+#include "math/vec3.h"
 
 /* Normalises z and returns its length, 0 for z = 0. Scales first if squares would underflow. */
 static double unit_of(double z[3], double d2)
@@ -18,7 +19,7 @@ static double unit_of(double z[3], double d2)
             return 0;
         for (int k = 0; k < 3; k++)
             z[k] /= scale;
-        d2 = closest_dot(z, z);
+        d2 = vec3_dot(z, z);
     }
     const double length = sqrt(d2);
     for (int k = 0; k < 3; k++)
@@ -30,9 +31,9 @@ static double unit_of(double z[3], double d2)
  * zero. */
 static void across(const double u[3], const double v[3], double n[3])
 {
-    const double uu = closest_dot(u, u), vv = closest_dot(v, v);
-    closest_cross(u, v, n);
-    const double nn = closest_dot(n, n);
+    const double uu = vec3_dot(u, u), vv = vec3_dot(v, v);
+    vec3_cross(u, v, n);
+    const double nn = vec3_dot(n, n);
     if (nn > 1e-24 * uu * vv && unit_of(n, nn) > 0)
         return;
     const double *e = uu > vv ? u : v;
@@ -41,19 +42,20 @@ static void across(const double u[3], const double v[3], double n[3])
         min = fabs(e[k]) < fabs(e[min]) ? k : min;
     double axis[3] = {0, 0, 0};
     axis[min] = 1;
-    closest_cross(e, axis, n);
-    if (!(unit_of(n, closest_dot(n, n)) > 0))
+    vec3_cross(e, axis, n);
+    if (!(unit_of(n, vec3_dot(n, n)) > 0))
         for (int k = 0; k < 3; k++)
             n[k] = axis[k];
 }
 
-/* Handles two points, or a point and a segment, stored as a point and a triangle with repeated vertices. */
+/* Closest points of x[0] and x[1] (`point`), or of x[0] and the segment x[1] x[2]. Such pairs are stored as a point and
+ * a triangle with repeated vertices. */
 static void closest_lone(double x[4][3], bool point, sinew_closest *c)
 {
     double from_a[3], from_b[3], along[3];
-    closest_minus(x[0], x[1], from_a);
-    closest_minus(x[0], x[2], from_b);
-    closest_minus(x[2], x[1], along);
+    vec3_sub(x[0], x[1], from_a);
+    vec3_sub(x[0], x[2], from_b);
+    vec3_sub(x[2], x[1], along);
     const double t = closest_on_segment(from_a, from_b, along, c->z, &c->d2);
     c->w[0] = 1;
     c->w[1] = point ? -1 : t - 1;
@@ -87,8 +89,8 @@ void sinew_candidate_closest_with_radii(sinew_candidate *pair, const sinew_real 
     const double distance = unit_of(c.z, c.d2);
     if (!(distance > 0)) {
         const bool two = pair->kind == SINEW_CANDIDATE_EDGE_EDGE;
-        closest_minus(p[two ? 1 : 2], p[two ? 0 : 1], edges[0]);
-        closest_minus(p[3], p[two ? 2 : 1], edges[1]);
+        vec3_sub(p[two ? 1 : 2], p[two ? 0 : 1], edges[0]);
+        vec3_sub(p[3], p[two ? 2 : 1], edges[1]);
         across(edges[0], edges[1], c.z);
     }
     pair->distance = (sinew_real)(distance - radii);

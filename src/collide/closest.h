@@ -17,7 +17,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Squared sines of the angle between two directions. */
+#include "math/vec3.h"
+
+/* Squared sines of the angle between two sides of a triangle, or two segments: above STEEP an interior solution is
+ * taken from cross products alone; up to FLAT every border is tried. */
 #define SINEW_STEEP 1e-1
 #define SINEW_FLAT  1e-6
 
@@ -26,24 +29,6 @@ typedef struct sinew_closest {
     double z[3]; /* m: vector from the second closest point to the first */
     double d2;   /* |z|^2 */
 } sinew_closest;
-
-static inline double closest_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline void closest_cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static inline void closest_minus(const double a[3], const double b[3], double out[3])
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = a[k] - b[k];
-}
 
 /* Stores z and its square in the result. */
 static inline void closest_put(sinew_closest *c, const double z[3], double d2)
@@ -58,7 +43,7 @@ static inline void closest_put(sinew_closest *c, const double z[3], double d2)
 static inline double closest_on_segment(const double from_a[3], const double from_b[3], const double along[3],
                                         double z[3], double *d2)
 {
-    const double length2 = closest_dot(along, along), at = closest_dot(from_a, along);
+    const double length2 = vec3_dot(along, along), at = vec3_dot(from_a, along);
     double t = 0;
     for (int k = 0; k < 3; k++)
         z[k] = from_a[k];
@@ -71,7 +56,7 @@ static inline double closest_on_segment(const double from_a[3], const double fro
         for (int k = 0; k < 3; k++)
             z[k] = from_a[k] - t * along[k];
     }
-    *d2 = closest_dot(z, z);
+    *d2 = vec3_dot(z, z);
     return t;
 }
 
@@ -83,7 +68,7 @@ static inline void closest_try_side(double x[3][3], double r[3][3], int i, sinew
 {
     const int j = (i + 1) % 3;
     double along[3], z[3], d2;
-    closest_minus(x[j], x[i], along);
+    vec3_sub(x[j], x[i], along);
     const double t = closest_on_segment(r[i], r[j], along, z, &d2);
     if (!(d2 < best->d2))
         return;
@@ -101,22 +86,22 @@ static inline void closest_try_inside(double x[3][3], double r[3][3], const doub
     double z[3], e[3], w[3], longest = 0, t;
     int from = 0;
     for (int i = 0; i < 3; i++) {
-        closest_minus(x[(i + 1) % 3], x[i], e);
-        from = closest_dot(e, e) > longest ? i : from;
-        longest = fmax(longest, closest_dot(e, e));
+        vec3_sub(x[(i + 1) % 3], x[i], e);
+        from = vec3_dot(e, e) > longest ? i : from;
+        longest = fmax(longest, vec3_dot(e, e));
         w[i] = area[i] / sum;
     }
     const int to = (from + 1) % 3;
-    closest_minus(x[to], x[from], e);
+    vec3_sub(x[to], x[from], e);
     for (int k = 0; k < 3; k++)
         z[k] = w[0] * r[0][k] + w[1] * r[1][k] + w[2] * r[2][k];
-    t = closest_dot(z, e) / longest;
+    t = vec3_dot(z, e) / longest;
     t = t > w[from] ? w[from] : t < -w[to] ? -w[to] : t;
     w[from] -= t;
     w[to] += t;
     for (int k = 0; k < 3; k++)
         z[k] -= t * e[k];
-    const double d2 = closest_dot(z, z);
+    const double d2 = vec3_dot(z, z);
     if (!(d2 < best->d2))
         return;
     closest_put(best, z, d2);
@@ -129,22 +114,22 @@ static inline void closest_triangle(const double p[3], double x[3][3], sinew_clo
 {
     double r[3][3], e[2][3], n[3], area[3], c[3];
     for (int i = 0; i < 3; i++)
-        closest_minus(p, x[i], r[i]);
-    closest_minus(x[1], x[0], e[0]);
-    closest_minus(x[2], x[0], e[1]);
-    closest_cross(e[0], e[1], n);
+        vec3_sub(p, x[i], r[i]);
+    vec3_sub(x[1], x[0], e[0]);
+    vec3_sub(x[2], x[0], e[1]);
+    vec3_cross(e[0], e[1], n);
     for (int i = 0; i < 3; i++) {
-        closest_cross(r[(i + 1) % 3], r[(i + 2) % 3], c);
-        area[i] = closest_dot(c, n);
+        vec3_cross(r[(i + 1) % 3], r[(i + 2) % 3], c);
+        area[i] = vec3_dot(c, n);
     }
-    const double nn = closest_dot(n, n), sum = area[0] + area[1] + area[2];
-    const double size = closest_dot(e[0], e[0]) * closest_dot(e[1], e[1]);
+    const double nn = vec3_dot(n, n), sum = area[0] + area[1] + area[2];
+    const double size = vec3_dot(e[0], e[0]) * vec3_dot(e[1], e[1]);
     const bool flat = !(nn > SINEW_FLAT * size && sum > 0);
     const bool inside = area[0] >= 0 && area[1] >= 0 && area[2] >= 0 && sum > 0;
     best->w[0] = 1;
     best->d2 = INFINITY;
     if (inside && nn > SINEW_STEEP * size) {
-        const double height = closest_dot(n, r[0]);
+        const double height = vec3_dot(n, r[0]);
         for (int k = 0; k < 3; k++) {
             best->z[k] = height / nn * n[k];
             best->w[1 + k] = 0 - area[k] / sum;
@@ -166,9 +151,9 @@ static inline void closest_triangle(const double p[3], double x[3][3], sinew_clo
 static inline void closest_try_end(double p[2][3], double q[2][3], int end, bool turned, sinew_closest *best)
 {
     double from_a[3], from_b[3], along[3], z[3], d2;
-    closest_minus(p[end], q[0], from_a);
-    closest_minus(p[end], q[1], from_b);
-    closest_minus(q[1], q[0], along);
+    vec3_sub(p[end], q[0], from_a);
+    vec3_sub(p[end], q[1], from_b);
+    vec3_sub(q[1], q[0], along);
     const double t = closest_on_segment(from_a, from_b, along, z, &d2);
     if (!(d2 < best->d2))
         return;
@@ -187,16 +172,16 @@ static inline void closest_try_end(double p[2][3], double q[2][3], int end, bool
 static inline void closest_segments(double p[2][3], double q[2][3], sinew_closest *best)
 {
     double u[3], v[3], r[3], n[3], c[3], z[3];
-    closest_minus(p[1], p[0], u);
-    closest_minus(q[1], q[0], v);
-    closest_minus(p[0], q[0], r);
-    closest_cross(u, v, n);
-    const double nn = closest_dot(n, n);
-    closest_cross(v, r, c);
-    const double s = closest_dot(c, n) / nn;
-    closest_cross(u, r, c);
-    double t = closest_dot(c, n) / nn;
-    const double vv = closest_dot(v, v), size = closest_dot(u, u) * vv;
+    vec3_sub(p[1], p[0], u);
+    vec3_sub(q[1], q[0], v);
+    vec3_sub(p[0], q[0], r);
+    vec3_cross(u, v, n);
+    const double nn = vec3_dot(n, n);
+    vec3_cross(v, r, c);
+    const double s = vec3_dot(c, n) / nn;
+    vec3_cross(u, r, c);
+    double t = vec3_dot(c, n) / nn;
+    const double vv = vec3_dot(v, v), size = vec3_dot(u, u) * vv;
     const bool flat = !(nn > SINEW_FLAT * size), steep = nn > SINEW_STEEP * size;
     const bool inside = s >= 0 && s <= 1 && t >= 0 && t <= 1;
     best->d2 = INFINITY;
@@ -206,16 +191,16 @@ static inline void closest_segments(double p[2][3], double q[2][3], sinew_closes
             closest_try_end(i < 2 ? p : q, i < 2 ? q : p, i % 2, i >= 2, best);
     if (!inside)
         return;
-    const double height = closest_dot(n, r) / nn;
+    const double height = vec3_dot(n, r) / nn;
     if (!steep) {
         for (int k = 0; k < 3; k++)
             z[k] = r[k] + s * u[k];
-        t = closest_dot(z, v) / vv;
+        t = vec3_dot(z, v) / vv;
         t = t < 0 ? 0 : t > 1 ? 1 : t;
     }
     for (int k = 0; k < 3; k++)
         z[k] = steep ? height * n[k] : z[k] - t * v[k];
-    const double d2 = steep ? height * height * nn : closest_dot(z, z);
+    const double d2 = steep ? height * height * nn : vec3_dot(z, z);
     if (d2 < best->d2) {
         closest_put(best, z, d2);
         best->w[0] = 1 - s;

@@ -42,7 +42,7 @@ typedef struct sinew_collision_mesh {
     sinew_collision_object *objects; /* [object_count] */
     uint8_t *may_collide; /* [object_count * object_count] 1: the two may collide; diagonal: self-collision */
     int32_t *object;      /* [vertex_count] object of each vertex */
-    int32_t *particle;    /* [moved_count] inside numbers of the world, ascending within a body */
+    int32_t *particle;    /* [moved_count] numbers in the world's internal order, ascending within a body */
     sinew_real *rest;     /* [vertex_count][4] m: rest positions; colliders: positions at creation */
     int32_t (*edges)[2];  /* [edge_count] lower vertex first, each edge once */
     int32_t (
@@ -51,7 +51,7 @@ typedef struct sinew_collision_mesh {
     int32_t (*sides)[3];        /* [primitive_count] edges 01, 12, 20 of a primitive; -1: none */
     uint8_t *flags;             /* [primitive_count] SINEW_OWNS_..., SINEW_IS_... */
     int32_t *first_neighbour;   /* [vertex_count + 1] index of each vertex's first entry in neighbours */
-    int32_t *neighbours;        /* other ends of each vertex's edges */
+    int32_t *neighbours;        /* [2 * edge_count] other ends of each vertex's edges */
 } sinew_collision_mesh;
 
 /* Primitives of one object, with vertices numbered from its first_vertex. */

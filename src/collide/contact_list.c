@@ -10,6 +10,7 @@
 
 #include "base/stop.h"
 #include "collide/narrow_phase.h"
+#include "math/vec3.h"
 #include "mesh/sort_pairs.h"
 
 /* Largest cosine by which a direction may leave the wedge of its feature. Chosen, not measured. */
@@ -56,7 +57,7 @@ static bool feature_owns_corner(const sinew_collision_mesh *f, const sinew_real 
             continue;
         narrow_point(x, f->neighbours[k], q);
         const double d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
-        if (closest_dot(m, d) > WEDGE * sqrt(closest_dot(d, d)))
+        if (vec3_dot(m, d) > WEDGE * vec3_norm(d))
             return false;
     }
     return true;
@@ -69,17 +70,17 @@ static bool feature_owns_side(const sinew_collision_mesh *f, const sinew_real *x
     double a[3], b[3];
     narrow_point(x, f->edges[edge][0], a);
     narrow_point(x, f->edges[edge][1], b);
-    const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, ee = closest_dot(e, e);
+    const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, ee = vec3_dot(e, e);
     for (int k = 0; k < 2; k++) {
         double q[3];
         if (f->opposite_vertices[edge][k] < 0 || other_feature_has(&other, f->opposite_vertices[edge][k]))
             continue;
         narrow_point(x, f->opposite_vertices[edge][k], q);
         double t[3] = {q[0] - a[0], q[1] - a[1], q[2] - a[2]};
-        const double fraction = ee > 0 ? closest_dot(t, e) / ee : 0;
+        const double fraction = ee > 0 ? vec3_dot(t, e) / ee : 0;
         for (int c = 0; c < 3; c++)
             t[c] -= fraction * e[c];
-        if (closest_dot(m, t) > WEDGE * sqrt(closest_dot(t, t)))
+        if (vec3_dot(m, t) > WEDGE * vec3_norm(t))
             return false;
     }
     return true;
@@ -307,7 +308,7 @@ static void contact_update_direction(sinew_contact_constraint *t, const sinew_re
     for (size_t a = 0; a < 4; a++)
         for (size_t c = 0; c < 3; c++)
             z[c] += (double)t->w[a] * (double)x[4 * a + c];
-    const double length = sqrt(closest_dot(z, z));
+    const double length = vec3_norm(z);
     for (int c = 0; length > 0 && c < 3; c++)
         t->n[c] = z[c] / length;
     t->distance = length - t->radius;
@@ -320,7 +321,7 @@ static void contact_choose_relaxation(sinew_contact_constraint *t, const sinew_r
     for (int c = 0; c < 3; c++)
         miss[c] = (double)n[c] - t->n[c];
     if (t->relaxation > 0)
-        t->relaxation *= closest_dot(miss, t->normal_error) < 0 ? RELAXATION_LESS : RELAXATION_MORE;
+        t->relaxation *= vec3_dot(miss, t->normal_error) < 0 ? RELAXATION_LESS : RELAXATION_MORE;
     t->relaxation = t->relaxation > 0 ? fmax(RELAXATION_MIN, fmin(t->relaxation, RELAXATION_MAX)) : RELAXATION_MAX;
     memcpy(t->normal_error, miss, sizeof miss);
 }
@@ -350,10 +351,10 @@ double sinew_contact_relax_closest(sinew_contact_constraint *t, const sinew_real
 /* Rotates the friction into the tangent plane of n and preserves its length. */
 static void contact_turn_friction(const double from[3], const double n[3], double to[3])
 {
-    const double normal = closest_dot(from, n), size = sqrt(closest_dot(from, from));
+    const double normal = vec3_dot(from, n), size = vec3_norm(from);
     for (int c = 0; c < 3; c++)
         to[c] = from[c] - normal * n[c];
-    const double now = sqrt(closest_dot(to, to));
+    const double now = vec3_norm(to);
     for (int c = 0; c < 3; c++)
         to[c] *= now > 0 ? size / now : 0;
 }
@@ -389,7 +390,8 @@ static int32_t find_unmatched(const sinew_pair *unmatched, int32_t count, const 
     return low < count && unmatched[low].major == side_key ? low : -1;
 }
 
-/* Matches contacts by key. Returns the number of unmatched contacts of the previous list, which to->work lists. */
+/* Copies multipliers and friction between contacts of equal key. Lists in to->work the other contacts of the previous
+ * list that have a multiplier and a vertex as first feature. Returns their number. */
 static int32_t warm_start_by_key(sinew_contact_list *to, const sinew_contact_list *from)
 {
     int32_t count = 0;

@@ -46,7 +46,7 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
 }
 
 typedef struct sinew_contact_constraint {
-    uint64_t key;
+    uint64_t key;               /* sinew_contact_key() */
     int32_t v[4];               /* vertices of both features */
     uint8_t candidate_kind;     /* sinew_candidate_kind of the candidate pair */
     sinew_real w[4];            /* weights of v: positive for the first object, negative for the second */
@@ -56,26 +56,26 @@ typedef struct sinew_contact_constraint {
     double offset;              /* m: distance r that the contact keeps, in addition to solid radii */
     double radius;              /* m: sum of both solid radii */
     double initial_penetration; /* m: depth that this step does not yet resolve, for vertices inside a collider */
-    double mu;
+    double mu;                  /* coefficient of friction */
     double lambda;              /* N: multiplier */
     double lagged_normal_force; /* N: normal force that bounds friction, from the last multiplier update */
-    double tangent[3]; /* N: friction on the first object at the start of the step, stored in the tangential spring */
-    double anchor[3];  /* m: tangential displacement z at which friction is zero */
-    double kn, kt;     /* N/m: normal and tangential stiffness */
-    double force, friction[3]; /* N: normal force and friction on the first object at the end of the step */
-    double clearance;          /* m: clearance at the end of the step */
-    int32_t primitive;         /* embedded surfaces: primitive of the collider; -1: a plane */
-    sinew_real barycentric[3]; /* embedded surfaces: weights of the primitive's vertices */
-    double relaxation;         /* spheres and capsules: fraction of the distance to the closest points per update */
-    double normal_error[3];    /* spheres and capsules: n less the normal at the closest points */
-    bool was_active;           /* the contact had a force at the start of the step */
-    bool matched;              /* the contact continues a contact of the start of the step that had another key */
+    double tangent[3];          /* N: minus the friction on the first object at the start of the step */
+    double anchor[3];           /* m: tangential part of z (contact/elements.c) at which friction is zero */
+    double kn, kt;              /* N/m: normal and tangential stiffness */
+    double force, friction[3];  /* N: normal force and friction on the first object at the end of the step */
+    double clearance;           /* m: clearance at the end of the step */
+    int32_t primitive;          /* embedded surfaces: primitive of the collider; -1: a plane */
+    sinew_real barycentric[3];  /* embedded surfaces: weights of the primitive's vertices */
+    double relaxation;          /* spheres and capsules: fraction of the distance to the closest points per update */
+    double normal_error[3];     /* spheres and capsules: normal at the closest points less n, at the last update */
+    bool was_active;            /* the contact had a force at the start of the step */
+    bool matched;               /* the contact continues a contact of the start of the step that had another key */
 } sinew_contact_constraint;
 
 typedef struct sinew_contact_list {
     sinew_contact_constraint *list; /* [count] contacts, sorted by key */
     int32_t count;
-    sinew_contact_constraint *found; /* work space */
+    sinew_contact_constraint *found; /* work space, as the next two arrays */
     sinew_pair *work;
     uint8_t *taken;
     size_t capacity_bytes, found_capacity, work_capacity, taken_capacity;
@@ -108,7 +108,7 @@ bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision
  * jumped to its closest points would oscillate. x [4][4] m: positions of its vertices. Returns the penetration (m) that
  * the current contact points miss. `move` false: the contact does not change. */
 double sinew_contact_relax_closest(sinew_contact_constraint *contact, const sinew_real *x, bool move);
-/* Copies multipliers and friction from the previous list to the new one. False: out of memory. */
+/* Copies multipliers, friction and was_active from the previous list to the new one. False: out of memory. */
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
                                    const sinew_collision_mesh *mesh);
 void sinew_contact_list_release(sinew_contact_list *contacts, const sinew_allocator *allocator);

@@ -31,7 +31,8 @@ typedef struct sinew_box_node {
         object[SINEW_BOXES_WIDE]; /* object of the feature; higher levels: object of the whole subtree, -1: several */
 } sinew_box_node;
 
-/* Predicted displacements of the vertices of a node's features, in units of boxes. */
+/* Predicted displacements of the vertices of a node's features, in units of boxes: component-wise bounds, and the
+ * length of the longest. */
 typedef struct sinew_box_displacements {
     _Alignas(32) float low[3][SINEW_BOXES_WIDE];
     float high[3][SINEW_BOXES_WIDE];

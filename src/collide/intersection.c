@@ -11,6 +11,7 @@
 #include <float.h>
 
 #include "collide/narrow_phase.h"
+#include "math/vec3.h"
 
 static const double bound = (7 + 56 * DBL_EPSILON / 2) * DBL_EPSILON / 2;
 
@@ -18,9 +19,9 @@ static const double bound = (7 + 56 * DBL_EPSILON / 2) * DBL_EPSILON / 2;
 static int plane_side(const double p[3], const double q[3], const double r[3], const double x[3])
 {
     double a[3], b[3], c[3], volume = 0, size = 0;
-    closest_minus(p, x, a);
-    closest_minus(q, x, b);
-    closest_minus(r, x, c);
+    vec3_sub(p, x, a);
+    vec3_sub(q, x, b);
+    vec3_sub(r, x, c);
     for (int k = 0; k < 3; k++) {
         const int i = (k + 1) % 3, j = (k + 2) % 3;
         const double ij = b[i] * c[j], ji = b[j] * c[i];
@@ -89,9 +90,9 @@ static double point_primitive_distance2(const double p[3], double b[3][3], int c
         closest_triangle(p, b, &best);
         return best.d2;
     }
-    closest_minus(p, b[0], from[0]);
-    closest_minus(p, b[count - 1], from[1]);
-    closest_minus(b[count - 1], b[0], along);
+    vec3_sub(p, b[0], from[0]);
+    vec3_sub(p, b[count - 1], from[1]);
+    vec3_sub(b[count - 1], b[0], along);
     closest_on_segment(from[0], from[1], along, z, &d2);
     return d2;
 }

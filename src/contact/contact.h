@@ -25,8 +25,8 @@ typedef struct sinew_contact_work sinew_contact_work;
 /* The data of a body that contact uses. */
 typedef struct sinew_contact_body {
     const sinew_mesh *mesh; /* NULL: the body was removed */
-    int32_t first, count;   /* first outside number of the body; number of its particles */
-    int32_t start;          /* inside number of the body's first particle */
+    int32_t first, count;   /* number of its first particle in the public order (outside number); particle count */
+    int32_t start;          /* number of its first particle in the world's internal order (inside number) */
     uint32_t generation;
     sinew_body_contact contact;
     const sinew_skin *skin;         /* embedded surface; NULL: none */
@@ -49,11 +49,11 @@ typedef struct sinew_contact_view {
     int64_t shape_version; /* changes with the rest shapes of bodies */
     int32_t particle_count;
     sinew_real *q, *v, *v_before, *q_tilde; /* [particle_count][4]; v_before: NULL before the first step with contact */
-    const sinew_real *f_ext, *mass, *rest;
-    const uint8_t *pinned;
-    const int32_t *inside, *outside; /* particle numbers, as in world.h */
-    const sinew_contact_body *bodies;
-    sinew_collider_record *colliders;
+    const sinew_real *f_ext, *mass, *rest;  /* [particle_count][4] N; [particle_count] kg; [particle_count][4] m */
+    const uint8_t *pinned;                  /* [particle_count] 1: pinned in all directions */
+    const int32_t *inside, *outside;        /* inside[public number]: internal number; outside: the inverse */
+    const sinew_contact_body *bodies;       /* [body_count] by slot */
+    sinew_collider_record *colliders;       /* [collider_count] by slot */
     int32_t body_count, collider_count;
     sinew_batch **batches; /* [transient_count + 1] transient batches of the energies; the last entry is for contacts */
     int32_t transient_count;
@@ -68,7 +68,7 @@ typedef struct sinew_contact_cache_entry {
     uint32_t colliders;     /* bit s: object s is a collider */
     uint32_t sides;         /* bit k: vertex k belongs to the second object */
     int32_t vertices[5];    /* vertices of the first feature, then of the second; last: the contact's first vertex */
-    /* These fields are copies of the fields of sinew_contact_constraint with the same names. */
+    /* N: copies of the fields of sinew_contact_constraint with the same names. */
     double lambda;
     double lagged_normal_force;
     double tangent[3];
@@ -89,10 +89,10 @@ typedef struct sinew_skin_vertex {
     sinew_real w[4];        /* weights of these vertices */
 } sinew_skin_vertex;
 
-/* BVH of the surface of a closed collider. */
+/* BVH of the triangles of a collider. */
 typedef struct sinew_contact_tree {
-    struct sinew_tree *tree; /* NULL until first needed */
-    int32_t first_primitive, triangle_count;
+    struct sinew_tree *tree;                 /* NULL until first needed */
+    int32_t first_primitive, triangle_count; /* its triangles are consecutive primitives of the collision mesh */
 } sinew_contact_tree;
 
 struct sinew_contact_work {
@@ -103,8 +103,8 @@ struct sinew_contact_work {
     void *filter_context;
 
     /* Surfaces (surfaces.c), rebuilt when bodies or colliders change. */
-    bool stale;
-    int64_t shape_version;
+    bool stale;            /* bodies, colliders or their settings changed: the surfaces must be rebuilt */
+    int64_t shape_version; /* of the view from which the surfaces were built */
     sinew_collision_mesh mesh;
     sinew_detector *detector;
     double *mean_edge;        /* [object_count] m: mean length of edges */
@@ -112,7 +112,7 @@ struct sinew_contact_work {
     sinew_skin_vertex *skins; /* [skin_count] in the order of objects */
     int32_t skin_count;
     sinew_contact_tree
-        *trees; /* [object_count] trees of closed colliders; NULL until a vertex was near such a collider */
+        *trees; /* [object_count] trees of colliders with triangles, each built on first use; NULL: none was needed */
     /* Contacts that warm-start the next step: contacts of the last step from before a rebuild of the surfaces, or of a
      * loaded state. */
     sinew_contact_cache_entry *cache; /* [cache_count] */
@@ -167,9 +167,9 @@ struct sinew_contact_work {
     int32_t last_update;             /* iterations before the last multiplier update, -1: none yet */
     int32_t truncated_count;
     bool trial_filtered;         /* a line search has filtered the trial and set `truncated` */
-    double multiplier_change;    /* relative change by the last multiplier update, of offsets and forces */
-    int32_t idle_updates;        /* consecutive updates that left multiplier_change unchanged */
-    double redetect_penetration; /* smallest relative penetration that caused a detection pass in this step */
+    double multiplier_change;    /* relative change that an update would make, at the last convergence test */
+    int32_t idle_updates;        /* consecutive convergence tests that found multiplier_change unchanged */
+    double redetect_penetration; /* smallest relative penetration that caused a pass in this step; HUGE_VAL: none */
     bool too_near;               /* at the end of the step, surfaces are nearer than the contact tolerance allows */
     sinew_contact_report report;
     sinew_contact_energy energy;
@@ -189,14 +189,14 @@ sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error 
 void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator);
 /* x [vertex_count][4] m: particles at q, vertices of colliders at the completed fraction of their motion. */
 void sinew_contact_gather(const sinew_contact_view *view, const sinew_real *q, sinew_real *x);
-/* Vertices of a collider at `fraction` 0 .. 1 of its motion in this step. */
+/* x [vertices of the collider][4] m: vertices of a collider at `fraction` 0 .. 1 of its motion in this step. */
 void sinew_contact_collider_positions(const sinew_contact_view *view, int32_t object, double fraction, sinew_real *x);
 /* A point and the normal of a collider that is a plane, at `fraction` of its motion. */
 void sinew_contact_plane(const sinew_contact_view *view, int32_t object, double fraction, double point[3],
                          double normal[3]);
 
-/* The contact cache (warm_start_cache.c): stores the listed contacts before the collision mesh is rebuilt, and restores
- * contacts whose features still exist. */
+/* The contact cache (warm_start_cache.c): moves the listed contacts to the cache before the collision mesh is rebuilt,
+ * and restores contacts whose features still exist. False: out of memory. */
 bool sinew_contact_cache_store(const sinew_contact_view *view);
 bool sinew_contact_cache_restore(const sinew_contact_view *view);
 /* True if a contact has multipliers or forces to cache; builds the cache entry of a contact. */
@@ -223,7 +223,8 @@ sinew_contact_object sinew_contact_object_of(const sinew_contact_work *c, int32_
 
 /* Stages of a step. begin runs the first detection pass, after the objective, the solver and q_tilde are prepared. */
 sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *error);
-/* Restores the state before a step that failed or that ended with values that are not finite. */
+/* After a step that failed or ended with values that are not finite: restores the list of contacts, and the positions
+ * that the mode `projection` moved, and detaches contact from the solver. */
 void sinew_contact_abandon(const sinew_contact_view *view);
 void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result);
 
@@ -239,9 +240,10 @@ void sinew_contact_restore_previous(const sinew_contact_view *view);
 void sinew_contact_find_ended(const sinew_contact_view *view, const sinew_real *x);
 double sinew_contact_clearance(const sinew_contact_view *view, const sinew_contact_constraint *contact,
                                const sinew_real *x);
-/* The next active or ended contact in the order of keys; both counts start at 0; NULL: no more. */
+/* The next active or ended contact in the order of keys. *next and *ended are positions in both lists, which start at 0
+ * and are advanced. NULL: no more. */
 const sinew_contact_constraint *sinew_contact_next_listed(const sinew_contact_work *c, int32_t *next, int32_t *ended);
-/* N: contact forces on particles first .. first + count - 1, out [3 * count]. */
+/* N: contact forces on particles first .. first + count - 1 of the public order, out [3 * count]. */
 void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first, int32_t count, sinew_real *out);
 
 /* One detection pass at x_pass_start (detection_pass.c): candidate pairs, step filter and contacts. `first`: the first
@@ -257,7 +259,8 @@ void sinew_contact_write_numbers(sinew_contact_work *c);
 /* If `move`, relaxes contacts with spheres and capsules towards their closest points at q; the caller then writes the
  * numbers. Returns the largest penetration that the current contact points miss, as a fraction of the offset. */
 double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_real *q, bool move);
-/* True if the residual is small enough for a multiplier update. */
+/* True if the residual, which is evaluated, is small enough for a multiplier update; always true for solvers that sweep
+ * over constraints or vertices. */
 bool sinew_contact_gate(const sinew_contact_view *view);
 /* Normal force (N) and slip u (m) of a contact at q. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);

@@ -8,6 +8,7 @@
 
 #include "base/stop.h"
 #include "contact/modes.h"
+#include "math/vec3.h"
 
 /* The values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter). With these
  * values scenes/tablecloth has at most 18 520 candidate pairs and 2.5 detections per step
@@ -46,11 +47,6 @@ static void gather_predicted(const sinew_contact_view *view, bool first)
             sinew_contact_collider_positions(view, o, 1, c->x_predicted + 4 * (size_t)f->objects[o].first_vertex);
 }
 
-static double vector_length(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
-
 /* m: mean predicted displacement of an object. It is 0 unless `carried`: only in the first pass of a step do bodies
  * move far. */
 static void mean_displacement(const sinew_contact_work *c, const sinew_collision_object *object, bool carried,
@@ -72,7 +68,7 @@ static double deviation_from(const sinew_contact_work *c, int32_t v, const sinew
     double rest[3];
     for (size_t i = 0; i < 3; i++)
         rest[i] = (double)there[i] - (double)c->x_pass_start[4 * (size_t)v + i] - displacement[i];
-    return vector_length(rest);
+    return vec3_norm(rest);
 }
 
 /* All vertices of a collider have its mean displacement, with radii that contain their start positions. */
@@ -88,7 +84,7 @@ static void set_collider_predicted(sinew_contact_work *c, int32_t o, const doubl
         sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
         for (int i = 0; i < 3; i++)
             displacement[i] = (sinew_real)mean[i];
-        displacement[3] = (sinew_real)fmax(radius, vector_length(mean));
+        displacement[3] = (sinew_real)fmax(radius, vec3_norm(mean));
     }
 }
 
@@ -108,7 +104,7 @@ static double set_body_predicted(sinew_contact_work *c, int32_t o, const double 
             displacement[i] = (sinew_real)(mean[i] + fraction * ((double)requested[i] - (double)x[i] - mean[i]));
             d[i] = (double)displacement[i];
         }
-        longest = fmax(longest, vector_length(d));
+        longest = fmax(longest, vec3_norm(d));
     }
     return longest;
 }
@@ -177,7 +173,7 @@ static bool add_plane_pairs(const sinew_contact_view *view, sinew_contact_work *
         for (size_t i = 0; i < 3; i++)
             distance += normal[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - point[i]);
         if (!sinew_may_collide(f, f->object[v], o) ||
-            distance > (double)c->inflation_radius[v] + vector_length(d) + f->objects[o].half_thickness * (1 + MARGIN))
+            distance > (double)c->inflation_radius[v] + vec3_norm(d) + f->objects[o].half_thickness * (1 + MARGIN))
             continue;
         sinew_candidate *p = sinew_contact_add_pair(view);
         if (!p)

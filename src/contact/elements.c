@@ -6,9 +6,11 @@
  *     k_n = factor / sum_a (w_a^2 / (H_aa + m_a/h^2)),     k_t = k_n
  *     a = P z_n - t / k_t                                  z_n: z at the start of the step
  *
- * H_aa is n.(H n) of the block of the fixed elements at the start of the step: a cloth is softer across its surface
- * than along it. t is the friction at the start of the step, stored as a force: the closest points of each detection
- * have P z_n = 0, so an anchor stored as a point would lose its stretch.
+ * Sums run over the body vertices of a contact, with weights w and positions x; n is its normal, P = I - n n^T, r its
+ * offset, radii those of spheres and capsules, a the anchor of its friction. H_aa is n.(H n) of the block of the fixed
+ * elements at the start of the step: a cloth is softer across its surface than along it. t is minus the friction on the
+ * first object at the start of the step, stored as a force: the closest points of each detection have P z_n = 0, so an
+ * anchor stored as a point would lose its stretch. The stiffness is that of the mode `augmented` (modes.c has others).
  */
 #include <math.h>
 #include <string.h>
@@ -28,7 +30,8 @@ void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_conta
             b[i] -= (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
 }
 
-/* b of a contact, including the point of a plane, at the start of the step or at the current fractions of colliders. */
+/* b of a contact, m: at the start of the step, or else at the end of the colliders' motion. For a plane, b is its point
+ * at the start of the step or at its current fraction. */
 static void contact_fixed_point(const sinew_contact_view *view, const sinew_contact_constraint *t, bool at_step_start,
                                 double b[3])
 {

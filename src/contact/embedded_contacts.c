@@ -16,7 +16,7 @@
 #include "contact/contact.h"
 
 #define MARGIN       0.5 /* fraction of the offset, as in detection_pass.c */
-#define INSIDE       0.5 /* a point is inside if its winding number is at least this value */
+#define INSIDE       0.5 /* a point is inside if its winding number is above this value */
 #define OUT_FRACTION 0.2 /* fraction of the depth that a step resolves, as in collide/contact_list.c */
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
@@ -92,7 +92,8 @@ typedef struct skin_search {
     double limit;
 } skin_search;
 
-/* Sets n from the point b of a collider to the vertex; sign -1: the vertex is inside, and n points outwards. */
+/* Sets the distance, and n from the point b of a collider to the vertex; sign -1: the vertex is inside, the distance is
+ * negative, and n points outwards. */
 static void skin_set_direction(const skin_search *s, const double b[3], double sign, sinew_contact_constraint *t)
 {
     double size = 0;
@@ -163,7 +164,7 @@ static bool skin_near_triangles(const sinew_contact_view *view, int32_t o, const
     return true;
 }
 
-/* Finds the contact of a vertex with a collider; false: they are too far apart. */
+/* Sets t to the contact of a skin vertex with the collider o; false: they are too far apart. */
 static bool skin_find_contact(const sinew_contact_view *view, int32_t skin, int32_t o, sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;

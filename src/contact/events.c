@@ -2,10 +2,10 @@
  *
  * events.c: contacts that started, continued and ended, and contact forces on particles.
  *
- * A contact with a force at the start of the step was active. It continues if its key is in the list at the end. If
- * its vertex has moved to another feature of the same object, it continues as the contact that received its
- * multipliers (collide/contact_list.h). All other active contacts have ended, including those that are no longer
- * candidates.
+ * A contact with a force at the start of the step was active. It continues if its key is in the list at the end and it
+ * still has a force. If its vertex has moved to another feature of the same object, it continues as the contact that
+ * received its multipliers (collide/contact_list.h). All other active contacts have ended, including those that are no
+ * longer candidates.
  */
 #include <math.h>
 #include <string.h>
@@ -79,7 +79,8 @@ static bool contact_has_match(sinew_contact_work *c, const sinew_contact_constra
     return false;
 }
 
-/* Finds vertices and weights of a contact from its key, because contacts of loaded states have only keys. */
+/* Sets vertices, weights and normal of a contact from its key, at the start of the step, because contacts of loaded
+ * states have only keys. */
 static void contact_find_weights(const sinew_contact_work *c, sinew_contact_constraint *t)
 {
     const sinew_collision_mesh *f = &c->mesh;

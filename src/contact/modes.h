@@ -17,7 +17,8 @@ typedef struct sinew_contact_mode_ops {
     bool filtered;          /* the intersection-free step filter applies */
     bool multipliers;       /* contacts have multipliers and lagged friction */
     bool velocity_friction; /* friction changes velocities after the step */
-    /* Normal and tangential stiffness of a contact whose particles have this compliance (m/N). */
+    /* Sets kn and kt of a contact whose particles have this compliance (m/N); in modes without multipliers, also sets
+     * its multipliers to zero. */
     void (*set_stiffness)(const sinew_contact_def *def, double compliance, sinew_contact_constraint *contact);
     /* Optional: fails for solvers that do not support the mode. */
     sinew_status (*check)(const sinew_solver_ops *ops, sinew_error *error);

@@ -12,10 +12,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "sinew/tree.h"
 #include "contact/contact.h"
 
-#define INSIDE 0.5 /* a point is inside if its winding number is at least this value */
+#define INSIDE 0.5 /* a point is inside if its winding number is above this value */
 
 void sinew_contact_trees_release(sinew_contact_work *c)
 {
@@ -27,7 +28,7 @@ void sinew_contact_trees_release(sinew_contact_work *c)
 
 /* ---- Trees of colliders ---------------------------------------------------------------------- */
 
-/* The primitives of an object are consecutive and start with its triangles. */
+/* Finds the triangles of a collider among the primitives: those of an object are consecutive, its triangles first. */
 static void tree_find_triangles(const sinew_collision_mesh *f, int32_t object, sinew_contact_tree *t)
 {
     t->first_primitive = -1;
@@ -93,7 +94,8 @@ static bool object_has_inside(const sinew_contact_view *view, const sinew_collis
     return o->kinematic && view->colliders[o->collider].closed && view->colliders[o->collider].triangle_count > 0;
 }
 
-/* Lists the vertices within the bounds of a collider, of bodies that may collide with it. */
+/* Lists in `bounded` the vertices within the bounds of a collider, of bodies that may collide with it. Returns their
+ * number. */
 static int32_t list_bounded_vertices(sinew_contact_work *c, int32_t object)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -116,7 +118,8 @@ static int32_t list_bounded_vertices(sinew_contact_work *c, int32_t object)
     return count;
 }
 
-/* Keeps the vertices of the list that are inside the collider, and marks them. */
+/* Keeps the vertices of `bounded` [count] that are inside the collider, and marks them in `is_inside`. Returns their
+ * number. */
 static int32_t keep_inside_vertices(sinew_contact_work *c, const sinew_tree *tree, int32_t count)
 {
     int32_t kept = 0;
@@ -177,7 +180,7 @@ static void candidate_out(const sinew_contact_work *c, int32_t object, int32_t v
     /* At distance zero, the normal of the triangle is the outward direction. */
     for (int a = 0; size == 0 && a < 3; a++)
         n[a] = e[0][(a + 1) % 3] * e[1][(a + 2) % 3] - e[0][(a + 2) % 3] * e[1][(a + 1) % 3];
-    const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const double length = vec3_norm(n);
     for (int a = 0; a < 3; a++)
         p->n[a] = length > 0 ? (sinew_real)(n[a] / length) : a == 1;
 }

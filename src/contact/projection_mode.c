@@ -14,8 +14,10 @@
  * the surface, where vertices then rest. The force of a contact is the spring force plus the remaining gradient at
  * projected vertices.
  *
- * Limits: bodies do not collide with each other; colliders stay at their position of the start of the step; only
- * vertex sweeps support the mode, because only their iterates may be changed between iterations.
+ * Projection and springs use colliders at the end of their motion in the step; normals are those of its start.
+ *
+ * Limits: bodies do not collide with each other; only vertex sweeps support the mode, because only their iterates may be
+ * changed between iterations.
  */
 #include <math.h>
 #include <string.h>
@@ -37,10 +39,24 @@ sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *er
                       ops->info.name);
 }
 
+/* m: distance of a contact with its collider at the end of the collider's motion; t->distance of a plane is there. */
+static double projection_distance(const sinew_contact_work *c, const sinew_contact_constraint *t)
+{
+    double from[3], to[3], distance = t->distance;
+    if (c->mesh.objects[t->second].vertex_count == 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
+        return distance;
+    sinew_contact_collider_point(c, t, c->x_pass_start, from);
+    sinew_contact_collider_point(c, t, c->x_predicted, to);
+    for (int i = 0; i < 3; i++)
+        distance -= t->n[i] * (to[i] - from[i]);
+    return distance;
+}
+
 bool sinew_projection_takes(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     return c->mesh.objects[t->second].kinematic && t->key >> 60 != SINEW_CONTACT_EDGE_EDGE &&
-           t->v[0] < c->mesh.moved_count && t->w[0] == 1 && t->distance - t->offset <= SURFACE_TOLERANCE * t->offset;
+           t->v[0] < c->mesh.moved_count && t->w[0] == 1 &&
+           projection_distance(c, t) - t->offset <= SURFACE_TOLERANCE * t->offset;
 }
 
 double sinew_projection_spring_start(const sinew_contact_constraint *t)
@@ -79,7 +95,7 @@ sinew_status sinew_projection_begin(const sinew_contact_view *view, sinew_error 
         double moved = 0;
         for (size_t i = 0; i < 3; i++)
             moved += t->n[i] * ((double)view->q[4 * (size_t)p + i] - (double)c->x_unprojected_start[4 * (size_t)p + i]);
-        const double depth = t->offset - t->distance - moved;
+        const double depth = t->offset - projection_distance(c, t) - moved;
         if (depth > 0 && !view->pinned[p])
             shift_particle(view, p, t->n, depth);
     }

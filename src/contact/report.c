@@ -7,6 +7,7 @@
 
 #include "energy/contact_data.h"
 #include "contact/modes.h"
+#include "math/vec3.h"
 
 /* Impacts below this speed, in units of g h, do not rebound. Chosen, not measured. */
 #define REBOUND_SPEED 2.0
@@ -27,15 +28,10 @@ bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values
 static void contact_spring_friction(const sinew_contact_constraint *t, double limit, const double u[3],
                                     double friction[3])
 {
-    const double slip = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]), max = t->kt * slip;
+    const double slip = vec3_norm(u), max = t->kt * slip;
     const double stiffness = max > limit && slip > 0 ? limit / slip : t->kt;
     for (int i = 0; i < 3; i++)
         friction[i] = -stiffness * u[i];
-}
-
-static double vector_norm(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
 /* Adds the work of a contact on particles over the step, computed from the forces of the objective. */
@@ -62,8 +58,8 @@ static double kinetic_energy(const sinew_contact_view *view)
     return sum / 2;
 }
 
-/* Sets force and friction of each contact, and the multipliers for the next step. own: multipliers of the solver, or
- * NULL. */
+/* Sets force and friction of each contact, and the multipliers for the next step; adds up work, heat and counts of the
+ * report. own [element_count][4] N: multipliers of the solver, or NULL. */
 static void contacts_take_forces(const sinew_contact_view *view, const sinew_real *own)
 {
     sinew_contact_work *c = view->contact;
@@ -86,12 +82,12 @@ static void contacts_take_forces(const sinew_contact_view *view, const sinew_rea
         for (int i = 0; own && i < 3; i++)
             t->friction[i] = (double)own[4 * (size_t)e + 1 + (size_t)i];
         t->force = own ? (double)own[4 * (size_t)e] : t->force;
-        const double lag = fabs(t->mu * t->force - (double)data[SINEW_CONTACT_LIMIT]), size = vector_norm(t->friction);
+        const double lag = fabs(t->mu * t->force - (double)data[SINEW_CONTACT_LIMIT]), size = vec3_norm(t->friction);
         if (mode->multipliers && !own) {
             c->report.friction_lag = fmax(c->report.friction_lag, lag);
             c->report.cone_violation = fmax(c->report.cone_violation, size - t->mu * t->force);
         }
-        const double slip = vector_norm(u) - (own || t->kt <= 0 ? 0 : size / t->kt);
+        const double slip = vec3_norm(u) - (own || t->kt <= 0 ? 0 : size / t->kt);
         c->report.friction_heat += size * fmax(0, slip);
         for (int i = 0; i < 3; i++)
             t->tangent[i] = own || !mode->multipliers ? 0 : -t->friction[i];
@@ -115,13 +111,6 @@ static void contact_point(const sinew_contact_work *c, const sinew_contact_const
     }
 }
 
-static void torque_add(const double a[3], const double b[3], double factor, double sum[3])
-{
-    sum[0] += factor * (a[1] * b[2] - a[2] * b[1]);
-    sum[1] += factor * (a[2] * b[0] - a[0] * b[2]);
-    sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
-}
-
 /* Adds the angular impulse of a force f on the first side and -f on the second; it is not zero because the contact
  * points are apart. */
 static void contact_add_couple(sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
@@ -131,7 +120,7 @@ static void contact_add_couple(sinew_contact_work *c, const sinew_contact_constr
     for (size_t i = 0; i < 3; i++)
         for (int a = 0; a < 4; a++)
             z[i] += (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
-    torque_add(z, f, time, c->report.angular_momentum_error);
+    vec3_add_cross(z, f, time, c->report.angular_momentum_error);
 }
 
 static bool contact_is_between_bodies(const sinew_contact_work *c, const sinew_contact_constraint *t)
@@ -139,7 +128,8 @@ static bool contact_is_between_bodies(const sinew_contact_work *c, const sinew_c
     return !c->mesh.objects[t->first].kinematic && !c->mesh.objects[t->second].kinematic;
 }
 
-/* Adds forces and torques on colliders, and angular impulses of contacts between bodies. */
+/* Computes forces and torques on all colliders, and adds the angular impulses of contacts between bodies to the report.
+ * x [vertex_count][4] m: end of the step. */
 static void colliders_add_forces(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -167,14 +157,14 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
             r->force[i] += is_second ? -f[i] : f[i];
             arm[i] = point[i] - p[i];
         }
-        torque_add(arm, f, is_second ? -1 : 1, r->torque);
+        vec3_add_cross(arm, f, is_second ? -1 : 1, r->torque);
     }
 }
 
 /* ---- Restitution ----------------------------------------------------------------------------- */
 
-/* Separation speed of the sides of a contact. The velocity of collider vertices is their displacement in the step over
- * h. */
+/* m/s: separation speed of the sides of a contact, with particle velocities v [particle_count][4]. The velocity of
+ * collider vertices is their displacement in the step over h. */
 static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *v, const sinew_real *x)
 {
@@ -276,7 +266,7 @@ static void apply_velocity_friction(const sinew_contact_view *view, const sinew_
             along += slide[i] * t->n[i];
         for (int i = 0; i < 3; i++)
             slide[i] -= along * t->n[i];
-        const double speed = vector_norm(slide), max = t->mu * t->force * h / mass;
+        const double speed = vec3_norm(slide), max = t->mu * t->force * h / mass;
         sinew_contact_constraint across = *t;
         for (int i = 0; i < 3; i++)
             across.n[i] = speed > 0 ? slide[i] / speed : 0;
@@ -393,7 +383,8 @@ static void measure_truncated(const sinew_contact_view *view)
     c->report.filtered_residual = view->solve->gradient_known ? sqrt(filtered_square) : NAN;
 }
 
-/* Records the delay of truncated colliders, and the largest distance to their prescribed position. */
+/* Ends the step of all colliders: stores the delay of truncated colliders, and reports the largest distance to their
+ * prescribed positions. */
 static void end_collider_steps(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -419,7 +410,7 @@ static void end_collider_steps(const sinew_contact_view *view, const sinew_real 
             sinew_contact_plane(view, o, c->fraction[o], from, n);
             sinew_contact_plane(view, o, 1, to, n);
             const double d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-            c->report.motion_lag = fmax(c->report.motion_lag, vector_norm(d));
+            c->report.motion_lag = fmax(c->report.motion_lag, vec3_norm(d));
         }
         sinew_shape_end_step(r, h, c->fraction[o]);
     }

@@ -14,6 +14,7 @@
 
 #include "base/reduce.h"
 #include "contact/modes.h"
+#include "math/vec3.h"
 
 /* Multiplier updates wait until the residual is below this fraction of the total weight. Chosen: on scenes/soft_tower
  * with newton the gate has no effect (violation 41 um with and without it, 2206 and 2215 updates). */
@@ -92,9 +93,9 @@ static double collider_tau(const sinew_contact_work *c, int32_t o)
     return object->vertex_count > 0 ? (double)c->step_filter.x_accepted[4 * (size_t)object->first_vertex + 3] : 1;
 }
 
-/* Truncated colliders request a fraction of their motion, because a rotating collider does not move along the
- * straight lines of the filter. progress [object_count]: fractions of the last request. Returns true if a fraction
- * was reduced. */
+/* Reduces the requested motion of truncated colliders to a fraction, because a rotating collider does not move along
+ * the straight lines of the filter; `last`: to the motion completed so far. progress [object_count]: fractions of the
+ * last request. Returns true if a fraction was reduced. */
 static bool request_shorter_motion(const sinew_contact_view *view, double *progress, bool last)
 {
     sinew_contact_work *c = view->contact;
@@ -112,8 +113,8 @@ static bool request_shorter_motion(const sinew_contact_view *view, double *progr
     return any;
 }
 
-/* Finds tau of all vertices. Colliders stay on their prescribed motion, at progress [object_count]. Returns the number
- * of truncated vertices. */
+/* Computes tau of all vertices: the fraction of its requested displacement that a vertex may take. Colliders stay on
+ * their prescribed motion, at progress [object_count]. Returns the number of truncated vertices. */
 static int32_t filter_limits(const sinew_contact_view *view, double *progress)
 {
     sinew_contact_work *c = view->contact;
@@ -314,8 +315,8 @@ static bool collider_is_truncated(const sinew_contact_work *c)
     return false;
 }
 
-/* Re-detects early if many vertices were truncated. If only a few were truncated, re-detects later: without a new
- * detection they would stay suspended. */
+/* True if another detection pass is due: early if many vertices were truncated or active contacts have slid; later if
+ * only a few vertices were truncated, which would otherwise stay suspended. */
 static bool needs_detection(const sinew_contact_view *view, int32_t iteration, bool solved)
 {
     const sinew_contact_work *c = view->contact;
@@ -434,7 +435,7 @@ static double total_weight(const sinew_contact_view *view)
     for (int32_t i = 0; i < view->particle_count; i++)
         for (size_t k = 0; !view->pinned[i] && k < 3; k++)
             sum[k] += fabs((double)view->f_ext[4 * (size_t)i + k]);
-    return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    return vec3_norm(sum);
 }
 
 static bool reserve_step_vectors(const sinew_contact_view *view, sinew_contact_work *c)

@@ -13,12 +13,12 @@
 
 /* Objects and their primitives, collected before the collision mesh is built. */
 typedef struct sketch {
-    sinew_collision_object *objects; /* [count] objects */
-    sinew_object_primitives *primitives;
-    bool *lone;
-    sinew_mesh **meshes; /* [count] surfaces of bodies */
-    int32_t **numbers;   /* [count] triangles and edges of a body, as vertices of the object */
-    int32_t **particles; /* [count][vertex_count] particles of the object's vertices */
+    sinew_collision_object *objects;     /* [count] objects */
+    sinew_object_primitives *primitives; /* [count] */
+    bool *lone;                          /* [count] true: vertices without a primitive collide as points */
+    sinew_mesh **meshes;                 /* [count] surfaces of bodies */
+    int32_t **numbers;                   /* [count] triangles and edges of a body, as vertices of the object */
+    int32_t **particles;                 /* [count][vertex_count] particles of the object's vertices */
     int32_t count;
 } sketch;
 
@@ -56,7 +56,7 @@ static double own_or_common(sinew_real own, sinew_real common)
 
 /* ---- Bodies ---------------------------------------------------------------------------------- */
 
-/* Marks the vertices of the primitives of a surface; returns their number. used [vertex_count]. */
+/* Marks the vertices of the triangles and (ropes) edges of a surface in used [vertex_count]. Returns their number. */
 static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *used)
 {
     const int32_t *triangles = sinew_mesh_triangles(mesh), *edges = sinew_mesh_edges(mesh);

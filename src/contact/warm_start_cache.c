@@ -145,7 +145,7 @@ static uint64_t primitive_name(const int32_t v[3], int32_t *last)
 
 /* Primitives sorted by packed vertices, to find a primitive by its vertices. */
 typedef struct primitive_index {
-    sinew_pair *pairs; /* [2 * count] sorted; the second half is work space */
+    sinew_pair *pairs; /* [2 * count] (primitive_name(), primitive), sorted; the second half is work space */
     int32_t count;
 } primitive_index;
 

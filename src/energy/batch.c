@@ -4,7 +4,6 @@
  */
 #include "energy/batch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool batch_reserve_buffers(const sinew_allocator *allocator, sinew_batch *batch)
@@ -36,29 +35,25 @@ static void fill_wide(sinew_batch *batch, int32_t padded_index, int32_t element,
         batch->padded_index[element] = padded_index;
 }
 
-static int compare_particles(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Assigns slots of a chunk in ascending order of particles, so that a loop over particles reads slots in order. */
 static void batch_number_particles(sinew_batch *batch, int32_t chunk_index, const int32_t *order, int32_t count,
-                                   const int32_t *particles, int32_t *local, int32_t *stamp)
+                                   const int32_t *particles, const sinew_batch_work *work)
 {
     const int32_t n = batch->ops->info.vertex_count;
     int32_t *own = batch->particle + batch->slot_count, found = 0;
     for (int32_t i = 0; i < count; i++)
         for (int32_t a = 0; a < n; a++) {
             int32_t particle = particles[(size_t)order[i] * (size_t)n + (size_t)a];
-            if (stamp[particle] == chunk_index)
+            if (work->stamp[particle] == chunk_index)
                 continue;
-            stamp[particle] = chunk_index;
-            own[found++] = particle;
+            work->stamp[particle] = chunk_index;
+            work->pairs[found++] = (sinew_pair){.major = (uint64_t)particle};
         }
-    qsort(own, (size_t)found, sizeof own[0], compare_particles);
-    for (int32_t i = 0; i < found; i++)
-        local[own[i]] = i;
+    sinew_sort_pairs(work->pairs, (size_t)found, work->pairs + found);
+    for (int32_t i = 0; i < found; i++) {
+        own[i] = (int32_t)work->pairs[i].major;
+        work->local[own[i]] = i;
+    }
     batch->chunks[chunk_index].first_slot = batch->slot_count;
     batch->chunks[chunk_index].slot_count = found;
     batch->slot_count += found;
@@ -81,16 +76,15 @@ static void fill_fans(sinew_batch *batch, int32_t first_group, int32_t size, int
 }
 
 static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sinew_batch_layout *layout,
-                       const int32_t *particles, const sinew_real *data, int32_t *local, int32_t *stamp)
+                       const int32_t *particles, const sinew_real *data, const sinew_batch_work *work)
 {
     const sinew_chunk *chunk = &batch->chunks[chunk_index];
     const int32_t *order = layout->order + chunk_index * SINEW_CHUNK_ELEMENTS;
-    batch_number_particles(batch, chunk_index, order, sinew_batch_layout_chunk(layout, chunk_index), particles, local,
-                           stamp);
+    batch_number_particles(batch, chunk_index, order, sinew_batch_layout_chunk(layout, chunk_index), particles, work);
     int32_t group = chunk->first_group;
     for (int32_t size = SINEW_FAN; size >= 1; size--) {
         const int32_t fans = layout->fans[chunk_index][size - 1];
-        fill_fans(batch, group, size, fans, order, particles, data, local);
+        fill_fans(batch, group, size, fans, order, particles, data, work->local);
         group += chunk->fan_groups[size - 1];
         order += size * fans;
     }
@@ -124,6 +118,10 @@ bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, cons
                       const int32_t *particles, const sinew_real *data, int32_t particle_count, sinew_batch_work *work)
 {
     const size_t limit = (size_t)particle_count, chunks = (size_t)layout->chunk_count;
+    const size_t corners =
+        (size_t)(layout->element_count < SINEW_CHUNK_ELEMENTS ? layout->element_count : SINEW_CHUNK_ELEMENTS) *
+        (size_t)batch->ops->info.vertex_count;
+    const size_t slots = corners < limit ? corners : limit; /* upper bound of the slots of a chunk */
     batch->element_count = layout->element_count;
     batch->chunk_count = layout->chunk_count;
     batch->group_count = batch->slot_count = batch->off_count = 0;
@@ -132,6 +130,7 @@ bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, cons
     batch->form_version++;
     if (!sinew_reserve_spare(allocator, &work->local, &work->local_capacity, limit, sizeof *work->local) ||
         !sinew_reserve_spare(allocator, &work->stamp, &work->stamp_capacity, limit, sizeof *work->stamp) ||
+        !sinew_reserve_spare(allocator, &work->pairs, &work->pair_capacity, 2 * slots, sizeof *work->pairs) ||
         !sinew_reserve(allocator, &batch->chunks, &batch->chunk_capacity, chunks, sizeof *batch->chunks))
         return false;
     count_groups(batch, layout);
@@ -139,7 +138,7 @@ bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, cons
         return false;
     memset(work->stamp, 0xff, limit * sizeof *work->stamp);
     for (int32_t chunk = 0; chunk < batch->chunk_count; chunk++)
-        fill_chunk(batch, chunk, layout, particles, data, work->local, work->stamp);
+        fill_chunk(batch, chunk, layout, particles, data, work);
     return true;
 }
 
@@ -147,6 +146,7 @@ void sinew_batch_work_release(sinew_batch_work *work, const sinew_allocator *all
 {
     sinew_release(allocator, work->local);
     sinew_release(allocator, work->stamp);
+    sinew_release(allocator, work->pairs);
     *work = (sinew_batch_work){0};
 }
 

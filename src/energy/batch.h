@@ -5,8 +5,8 @@
  * A layout (batch_layout.h) has sorted the elements and cut them into chunks; each chunk numbers its particles from 0.
  * A chunk's positions are copied into a small local array before a kernel runs, and its contributions are written to
  * its own slots (first_slot ..): two chunks never write to the same memory. The result of a particle is the sum of its
- * slots, always in the same order, so results do not depend on the number of threads. Chunk borders do not depend on
- * the SIMD width either.
+ * slots, always in the same order, so results do not depend on the number of threads. The bounds of
+ * chunks do not depend on the SIMD width either.
  *
  * A chunk has first its fans of three (three groups for W fans), then fans of two, then single elements. The last group
  * of each of these three kinds may have fillers.
@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "energy/energy.h"
 #include "energy/batch_layout.h"
+#include "mesh/sort_pairs.h"
 
 typedef struct sinew_chunk {
     int32_t first_group, group_count;
@@ -58,8 +59,9 @@ typedef struct sinew_batch {
 
 /* Work space of sinew_batch_fill(), kept by callers that fill often. A zeroed struct is valid. */
 typedef struct sinew_batch_work {
-    int32_t *local, *stamp; /* [particle_count] */
-    size_t local_capacity, stamp_capacity;
+    int32_t *local, *stamp; /* [particle_count] index in the last chunk that uses the particle; this chunk, -1: none */
+    sinew_pair *pairs;      /* [2 * slots of a chunk] sorts the particles of a chunk */
+    size_t local_capacity, stamp_capacity, pair_capacity;
 } sinew_batch_work;
 
 /* Creates an empty batch; NULL without memory. */

@@ -215,7 +215,8 @@ static int32_t fan_size(const int32_t fan[SINEW_FAN])
 
 /* ---- Layout ------------------------------------------------------------------------------------ */
 
-/* Arranges the tets of a chunk, order[0..count-1], in fans. */
+/* Joins the tets of a chunk, order[0..count-1], to fans: reorders `order`, permutes the vertices of tets in `particles`
+ * and adds the numbers of fans of 1, 2 and 3 tets to `fans`. */
 static void layout_chunk(chunk_builder *d, int32_t *order, int32_t *particles, int32_t fans[SINEW_FAN])
 {
     for (int32_t t = 0; t < d->count; t++)

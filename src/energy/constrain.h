@@ -30,7 +30,7 @@
 typedef struct constrained {
     wide x[4 * CONSTRAIN_VERTICES];
     wide gradient[3 * CONSTRAIN_VERTICES]; /* r times the gradient of C */
-    wide step;                             /* dlambda / r */
+    wide step;                             /* dlambda / r of the constraint */
 } constrained;
 
 KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex, int n, constrained *c)
@@ -39,7 +39,7 @@ KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex,
         wide_gather_four(xw, vertex + a * SIMD_WIDTH, c->x + 4 * a);
 }
 
-/* g . (x - x_old) */
+/* g . (x - x_old): motion along g = r grad C since the start of the step, for damping */
 KERNEL_INLINE wide constrain_motion(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                     const constrained *c)
 {
@@ -58,7 +58,7 @@ typedef struct constrain_terms {
     wide C, r, k, compliance, damping; /* compliance and damping: c and b */
 } constrain_terms;
 
-/* Computes dlambda / r as top / bottom. */
+/* Computes the change of the multiplier as dlambda / r = top / bottom. */
 KERNEL_INLINE void constrain_ratio(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                    const constrain_terms *t, wide multiplier, bool damped, const constrained *c,
                                    wide *top, wide *bottom)
@@ -108,7 +108,8 @@ KERNEL_INLINE void constrain_change(const constrained *c, int a, wide dx[3])
         dx[i] = scale * c->gradient[3 * a + i];
 }
 
-/* Writes the new positions of the particles. */
+/* Moves the particles by the step: writes their new positions to kernel->xw, or adds the displacements to kernel->dx if
+ * it is not NULL. */
 KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                   const constrained *c)
 {
@@ -127,7 +128,7 @@ KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const in
     }
 }
 
-/* Also updates c->x, for the next constraint of the same group. */
+/* Adds the displacements of the step to c->x, for the next constraint of the same group. */
 KERNEL_INLINE void constrain_follow(int n, constrained *c)
 {
     for (int a = 0; a < n; a++) {

@@ -12,7 +12,7 @@ enum {
     SINEW_CONTACT_VERTICES = 4, /* unused entries repeat the first vertex, with weight zero */
     SINEW_CONTACT_WEIGHTS = 1,
     SINEW_CONTACT_NORMAL = 5,       /* unit normal n */
-    SINEW_CONTACT_OFFSET = 8,       /* r, m: offset */
+    SINEW_CONTACT_OFFSET = 8,       /* m: offset r, the lower bound of n.z */
     SINEW_CONTACT_LAMBDA = 9,       /* N: multiplier of the normal constraint */
     SINEW_CONTACT_KN = 10,          /* N/m, > 0: normal stiffness */
     SINEW_CONTACT_KT = 11,          /* N/m, >= 0: tangential stiffness of friction */

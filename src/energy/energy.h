@@ -39,7 +39,7 @@
 typedef struct sinew_groups {
     int32_t count;
     int32_t threes, twos;   /* leading groups of fans of three, next of two (batch_layout.h); multiples of 3 and of 2 */
-    const int32_t *vertex;  /* [count][vertex_count][W] */
+    const int32_t *vertex;  /* [count][vertex_count][W] SINEW_POINT times the index of each vertex */
     const sinew_real *data; /* [count][data_count][W] */
 } sinew_groups;
 
@@ -50,7 +50,7 @@ typedef struct sinew_groups {
 typedef struct sinew_kernel {
     sinew_groups groups;
     const sinew_real *x;   /* [local vertex][4] m */
-    const sinew_real *p;   /* [local vertex][4] a direction (product) */
+    const sinew_real *p;   /* [local vertex][4] the vector p of a product H p */
     sinew_real *g;         /* [local vertex][4] accumulated into (gradient, product) */
     sinew_real *tangent;   /* [groups.count][tangent_count][W] written by linearise, read by product, hessian */
     sinew_real *blocks;    /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
@@ -82,7 +82,7 @@ typedef struct sinew_constrain_kernel {
     sinew_real stiffness;               /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
     const sinew_real *x_old;            /* [particle][4] q_n, for damping; NULL: no damping */
     sinew_real damping;                 /* beta of XPBD (26), s; gamma = alpha beta / h */
-    int32_t form;                       /* SINEW_FORM_... */
+    int32_t form;                       /* form of the constraints: SINEW_FORM_... */
     bool apart; /* groups share no vertex with each other, or changes are added to dx: a group may be loaded early */
 } sinew_constrain_kernel;
 
@@ -92,7 +92,7 @@ typedef struct sinew_constrain_kernel {
 typedef struct sinew_jacobian_kernel {
     sinew_groups groups;
     const sinew_real *x;      /* [local vertex][4] m */
-    int32_t form;             /* SINEW_FORM_... */
+    int32_t form;             /* form of the constraints: SINEW_FORM_... */
     bool hard;                /* hard constraints: C is zero at rest, and all compliances are zero */
     sinew_real *C;            /* [groups.count][constraint_count][W] */
     sinew_real *jacobian;     /* [groups.count][constraint_count][vertex_count][3][W] dC/dx */
@@ -118,11 +118,12 @@ typedef struct sinew_vertex_kernel {
     bool exact;                     /* block of projected second derivatives; false: approximate block */
     sinew_real *sum;                /* [group_count][SINEW_VERTEX_SUM][W] `vertex` adds gradient and block */
     const sinew_real *step;         /* [group_count][3][W] vertex_change: displacement of each node, m */
-    sinew_real *change;             /* [group_count][2][W] vertex_change adds the change of psi (J), its round-off */
+    sinew_real *change;             /* [group_count][2][W] J: vertex_change adds the change of psi and its round-off */
 } sinew_vertex_kernel;
 
 /* The block of a node is an upper bound: at any x its quadratic model bounds the energy from above while the node
- * moves. The model's minimum then does not increase the energy, and needs no check. */
+ * moves. The model's minimum then does not increase the energy, and needs no check. CHEAP: the approximate
+ * block is such a bound, EXACT: the exact block is. */
 enum {
     SINEW_BOUND_CHEAP = 1 << 0,
     SINEW_BOUND_EXACT = 1 << 1
@@ -150,13 +151,13 @@ typedef struct sinew_element {
     const sinew_real *rest; /* [vertex_count of the energy][3] m rest positions */
     const sinew_real *parameters; /* [parameter_count] described by the energy's info, in range */
     const sinew_real *weights;    /* PAIR: [8] signed: weights of the first point, then minus those of the second */
-    const sinew_real *normal;     /* PAIR: unit vector */
+    const sinew_real *normal;     /* PAIR: [3] unit vector */
     const sinew_real *target;     /* VERTEX: [3] m */
     const sinew_real *fraction;   /* TET: NULL, or the filled fraction of its rest volume, in (0, 1] */
     const sinew_real *examples;   /* TET: NULL, or [SINEW_EXAMPLE_MAX][6] symmetric stretches of the examples minus 1:
                                      00 11 22 01 02 12; zero: no such example */
     char *reason;                 /* NULL, or [SINEW_REASON_MAX] buffer for a reason that contains numbers */
-    double *size;                 /* NULL, or output of energies with `keeps_size`: a measure of the rest shape */
+    double *size;                 /* NULL, or output of energies with `keeps_size`: rest area, or six filled volumes */
     bool rest_known; /* data hold the result of an earlier `prepare` for the same rest shape, which is not given; only
                         the parameters are new, and *size is an input */
 } sinew_element;
@@ -222,6 +223,7 @@ typedef struct sinew_energy_ops {
     /* shared [shared_count] = the first shared_count numbers of the data of every element, for the step that begins
      * at q. */
     int32_t shared_count;
+    bool follows_time; /* shared data depend on the time at the end of the step: C(q, t) */
     void (*update_shared_data)(const sinew_global_constraint *all, sinew_real *shared);
     /* Returns the largest t <= max such that psi is defined on [0, t) along x + t p; max if no barrier is reached.
      * Elements whose psi is undefined at x, and elements of weight zero, are skipped. */
@@ -234,8 +236,8 @@ typedef struct sinew_energy_ops {
      * coordinates of projective methods. z = D x has reduced_count 3-vectors, vector r being sum_a D[r][a] x_a. For
      * a tet, z are the columns of F Q, Q a rotation of its rest shape (tet/tet.h); for an edge, the difference of
      * its ends. */
-    int32_t reduced_count;                              /* 0: none */
-    void (*reduce)(const sinew_reduced_kernel *kernel); /* D */
+    int32_t reduced_count;                              /* number of 3-vectors of z; 0: none */
+    void (*reduce)(const sinew_reduced_kernel *kernel); /* writes D */
     /* weights = k such that psi = k/2 |z - proj z|^2 if the energy can project; else the k whose quadratic fits psi
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. For a
      * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2,
@@ -264,7 +266,7 @@ typedef struct sinew_energy_ops {
 
     /* SINEW_CAN_VERTEX: an element as a function of one of its vertices. */
     int32_t other_count;          /* number of vertices of an element minus one */
-    int32_t incidence_data_count; /* numbers of an incidence; number 0 is the weight data[0]; 0 disables it */
+    int32_t incidence_data_count; /* numbers of an incidence; the first is the weight data[0], 0 for fillers */
     /* Fills the data `out` and the other particles of vertex `node` of an element. Scalar code, runs once per
      * incidence. */
     void (*incidence)(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others);
@@ -295,7 +297,7 @@ typedef struct sinew_vertex_step_kernels {
     /* Adds the change of the inertia term and halves steps that would increase the objective (`last`: sets such
      * steps to zero). Returns whether any step was changed. */
     bool (*shorten)(const sinew_vertex_move *move, bool last);
-    /* x += step */
+    /* Moves the nodes: x += step. */
     void (*move)(const sinew_vertex_move *move);
 } sinew_vertex_step_kernels;
 

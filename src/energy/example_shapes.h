@@ -11,7 +11,7 @@
 #include "energy/energy.h"
 
 #ifdef SINEW_SINGLE
-#define EXAMPLE_SAME 1e-6 /* squared strain below which an example equals another shape */
+#define EXAMPLE_SAME 1e-6 /* squared strain below which an example depends on earlier ones */
 #else
 #define EXAMPLE_SAME 1e-12
 #endif

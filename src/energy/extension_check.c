@@ -53,7 +53,7 @@ static const char *count_flaw(const char *name, int32_t count, int32_t minimum, 
     return write_flaw(text, "%s is %d, must be in [%d, %d]", name, (int)count, (int)minimum, (int)maximum);
 }
 
-/* Whether a word is one of the keys, each of which stands between two '|'. */
+/* Whether a word without '|' is one of the keys, each of which stands between two '|'. */
 static bool is_key(const char *word, const char *keys)
 {
     const size_t length = strlen(word);
@@ -70,6 +70,9 @@ static const char *one_parameter_flaw(const sinew_parameter *parameters, int32_t
     sinew_error error;
     if (!p->name || !p->name[0])
         return write_flaw(text, "parameter %d has no name", (int)i);
+    if (strspn(p->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(p->name))
+        return write_flaw(text, "parameter '%s' has other characters in its name than letters, digits, '_' and '-'",
+                          p->name);
     if (!p->unit || !p->meaning)
         return write_flaw(text, "parameter '%s' has no %s", p->name, p->unit ? "meaning" : "unit");
     if (is_key(p->name, keys))
@@ -204,7 +207,8 @@ static void check_slopes(const extension_check *check, check_function *function,
     }
 }
 
-/* Largest difference between given[r][i] and the difference quotients of function r, over the largest entry. */
+/* Largest difference between given[r][i] and the difference quotients of function r, over the largest entry; NaN if a
+ * difference is not finite. */
 static double check_derivative(const extension_check *check, check_function *function, int count, const double *given)
 {
     const int side = 3 * check->n;

@@ -63,7 +63,7 @@ static bool view_element(const sinew_groups *groups, const sinew_real *x, int W,
     return real;
 }
 
-/* g += scale f */
+/* Adds scale f, f [n][3], to the gradient g of the element's n vertices. */
 static void add_forces(const sinew_groups *groups, sinew_real *g, int W, int32_t group, int lane, int32_t n,
                        double scale, const double *f)
 {

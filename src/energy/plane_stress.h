@@ -30,13 +30,13 @@ enum {
         .meaning = "stress: the sheet may get thinner as it is pulled; strain: it keeps its thickness"                 \
     }
 
-/* mu h */
+/* mu h, N/m: shear modulus times thickness */
 static inline double plane_mu(const sinew_real *parameters)
 {
     return lame_mu(parameters) * (double)parameters[PLANE_THICKNESS];
 }
 
-/* lambda / mu */
+/* The ratio lambda / mu of the plane Lame constants. */
 static inline double plane_ratio(const sinew_real *parameters)
 {
     const double nu = (double)parameters[LAME_POISSON];

@@ -35,4 +35,23 @@
         .meaning = of " may be so much " side " that at rest at no cost"                                               \
     }
 
+/* Parameters of bending energies k/2 (|z| - L)^2, |z| a measure without sign: `what` bends, by a quantity named `of` in
+ * `text` units. */
+enum {
+    PLATE_LENGTH_RIGIDITY,
+    PLATE_LENGTH_REST,
+    PLATE_LENGTH_SLACK_BELOW,
+    PLATE_LENGTH_SLACK_ABOVE
+};
+#define PLATE_LENGTH_PARAMETERS(what, text, of)                                                                        \
+    [PLATE_LENGTH_RIGIDITY] = PLATE_RIGIDITY("; raising it stiffens"),                                                 \
+    [PLATE_LENGTH_REST] = {.name = "rest",                                                                             \
+                           .unit = "",                                                                                 \
+                           .choices = "curved|flat",                                                                   \
+                           .maximum = 1,                                                                               \
+                           .meaning =                                                                                  \
+                               "what " what " wants to be: as bent as in the rest shape, to either side, or flat"},    \
+    [PLATE_LENGTH_SLACK_BELOW] = PLATE_SLACK("below", text, of),                                                       \
+    [PLATE_LENGTH_SLACK_ABOVE] = PLATE_SLACK("above", text, of)
+
 #endif

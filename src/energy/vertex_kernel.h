@@ -13,14 +13,14 @@
 
 typedef struct incidence_sum {
     wide g[3];
-    wide A[6]; /* 00 11 22 01 02 12 */
+    wide A[6]; /* symmetric block 00 11 22 01 02 12 */
 } incidence_sum;
 
 /* One incidence: positions of the nodes, other vertices and data of the elements. */
 typedef struct incidence {
     wide x[3];
-    const sinew_real *q;    /* [particle][4] */
-    const int32_t *others;  /* [other_count][W] */
+    const sinew_real *q;    /* [particle][4] positions, m */
+    const int32_t *others;  /* [other_count][W] SINEW_POINT times the other particles */
     const sinew_real *data; /* [incidence_data_count][W] */
 } incidence;
 

@@ -27,7 +27,8 @@ static sinew_status name_writer(sinew_writer *writer, const char *path, sinew_er
     return SINEW_OK;
 }
 
-/* Wraps an open file descriptor in a stream; -1 reports errno. */
+/* Opens writer->stream on the descriptor `file`, which is closed on failure. -1: the file could not be opened, and the
+ * reason in errno is reported. */
 static sinew_status file_open_stream(sinew_writer *writer, int file, const char *mode, sinew_error *error)
 {
     writer->stream = file >= 0 ? fdopen(file, mode) : NULL;
@@ -44,7 +45,7 @@ sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_err
     sinew_status status = name_writer(writer, path, error);
     if (status != SINEW_OK)
         return status;
-    /* Removes a partial file of a killed program. If it is a link, only the link is removed. */
+    /* Removes the partial file that a killed program left. If the path is a symbolic link, only the link is removed. */
     unlink(writer->partial);
     int file = open(writer->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     status = file_open_stream(writer, file, "wb", error);
@@ -62,7 +63,8 @@ sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_e
     if (file < 0 && errno == ENOENT && rename(writer->path, writer->partial) == 0)
         file = open(writer->partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0 && errno == ENOENT)
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is no longer there to go on with; begin anew", writer->path);
+        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is no longer there to go on with; start the run again",
+                          writer->path);
     struct stat facts;
     if (file >= 0 && (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))) {
         close(file);

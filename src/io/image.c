@@ -38,7 +38,7 @@ static double sample_at(const sinew_image *image, size_t index)
     return (double)value;
 }
 
-/* Reads the header: format, width, height, and the largest sample or (PFM) the byte order. */
+/* Reads the header: format, width, height, and the largest sample value (PGM, PPM) or the byte order (PFM). */
 static bool read_head(sinew_image *image, sinew_text *text)
 {
     sinew_token magic = {0};

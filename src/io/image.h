@@ -11,18 +11,20 @@
 
 typedef struct sinew_image {
     int32_t width, height, channels; /* 1: grey, 3: red, green, blue */
-    int32_t depth;                   /* bytes per sample: 1, 2, or 4 for floats */
-    double max;                      /* sample value that is scaled to 1 */
+    int32_t depth;                   /* bytes per number: 1, 2, or 4 for floats */
+    double max;                      /* integer that is scaled to 1 */
     bool little_endian, upwards;     /* upwards: the first row of the file is the bottom row */
-    const unsigned char *pixels;     /* [height][width][channels] samples; points into bytes */
+    const unsigned char *pixels;     /* [height][width][channels] numbers; points into bytes */
     char *bytes;                     /* content of the file; release after use */
 } sinew_image;
 
-/* Fails with a message for an unknown format, a size that does not match the file, or a float that is not finite. */
+/* Reads a PGM, PPM or PFM file. Fails with a message for an unknown format, a size that does not match the file, or a
+ * float that is not finite. */
 sinew_status sinew_image_read(sinew_image *image, const char *path, const sinew_allocator *allocator,
                               sinew_error *error);
-/* Bilinear interpolation between pixel centres; u to the right, v up, both from 0 to 1 over the picture. Border values
- * extend outwards. A grey picture has equal channels. */
+/* Bilinear interpolation between pixel centres, scaled so that `max` becomes 1 (floats: unscaled). u points to the
+ * right, v up, both from 0 to 1 over the picture. Values of the outermost pixels extend outwards. A grey picture has
+ * equal channels. */
 double sinew_image_at(const sinew_image *image, int32_t channel, double u, double v);
 
 #endif

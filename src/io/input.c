@@ -14,7 +14,8 @@
 
 static const size_t largest_file = (size_t)8 << 30;
 
-/* Without O_NONBLOCK opening a pipe blocks until its other end is opened; regular files ignore the flag. */
+/* Opens a regular file for reading and sets *size; returns its descriptor, -1 on failure. Without O_NONBLOCK opening a
+ * pipe blocks until its other end is opened; regular files ignore the flag. */
 static int open_regular(const char *path, int flags, size_t *size, sinew_error *error)
 {
     struct stat facts;
@@ -36,7 +37,7 @@ static int open_regular(const char *path, int flags, size_t *size, sinew_error *
     return -1;
 }
 
-/* Returns false if the file ends early or a read fails. */
+/* Reads `size` bytes into `text`; false if the file ends early or a read fails. */
 static bool read_whole(int file, const char *path, char *text, size_t size, sinew_error *error)
 {
     for (size_t done = 0; done < size;) {

@@ -211,7 +211,7 @@ bool sinew_text_integer(sinew_text *text, int64_t low, int64_t high, const char 
     return sinew_token_integer(text, token, low, high, what, value);
 }
 
-/* The number must use the whole token; all forms of strtod are accepted (exponents, inf, nan). */
+/* Parses the whole token as one number in any form of strtod (exponents, inf, nan); false for any other token. */
 static bool parse_real(const sinew_text *text, sinew_token token, double *value)
 {
     char *stop = NULL;

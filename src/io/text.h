@@ -3,8 +3,8 @@
  * text.h: a cursor over one file in memory, for text and for the binary parts inside it.
  *
  * A function that fails returns false and sets the error to one line: the file, the line (text) or the byte (binary),
- * the expected and the actual text. Numbers are read in the C locale. The block must have a 0 byte after its last byte,
- * which sinew_file_read provides; no function reads further.
+ * the expected and the actual text. Numbers are read in the C locale. The bytes given to sinew_text_open must be
+ * followed by a 0 byte, which sinew_file_read appends; no function reads further.
  */
 #ifndef SINEW_SRC_IO_TEXT_H
 #define SINEW_SRC_IO_TEXT_H
@@ -15,7 +15,7 @@
 
 typedef struct sinew_text {
     const char *name;   /* shown in errors */
-    const char *begin;  /* first byte */
+    const char *begin;  /* first byte after a byte order mark */
     const char *at;     /* the cursor */
     const char *end;    /* one past the last byte; *end == 0 */
     char comment;       /* starts a comment that runs to the end of its line; 0: none */
@@ -47,7 +47,7 @@ bool sinew_token_is(sinew_token token, const char *word);          /* exact */
 bool sinew_token_is_any_case(sinew_token token, const char *word); /* ASCII letters in either case */
 /* Moves to the start of the next line. */
 void sinew_text_skip_line(sinew_text *text);
-/* Skips `word`; fails if another word follows. */
+/* Skips the next word; fails if it is not `word` (ASCII letters in either case). */
 bool sinew_text_expect(sinew_text *text, const char *word);
 
 /* Reads an integer in [low, high]. `what` is its name in the error, for example "a vertex index". */
@@ -64,7 +64,7 @@ bool sinew_token_coordinate(const sinew_text *text, sinew_token token, sinew_rea
 bool sinew_text_count(sinew_text *text, size_t bytes_each, const char *what, int64_t *count);
 bool sinew_text_check_count(const sinew_text *text, const char *at, int64_t count, size_t bytes_each, const char *what);
 
-/* Skips the next `count * size` bytes and returns their start. */
+/* Skips the next `count * size` bytes and sets *block to their start; fails if fewer bytes follow. */
 bool sinew_text_block(sinew_text *text, int64_t count, size_t size, const char *what, const unsigned char **block);
 size_t sinew_text_left(const sinew_text *text);
 

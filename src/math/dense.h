@@ -22,8 +22,8 @@ enum {
 /* The diagonal S of a supernode. A pivot d with |d| <= floor counts as zero: its sign is 0, and its column of L is
  * zero except for 1 on the diagonal. */
 typedef struct sinew_dense_signs {
-    double *sign;        /* [columns] */
-    const double *floor; /* [columns] */
+    double *sign;        /* [columns] diagonal of S: 1, -1 or 0 */
+    const double *floor; /* [columns] largest |pivot| that counts as zero */
     double *pivot;       /* [columns] pivots d, including pivots that count as zero */
 } sinew_dense_signs;
 
@@ -42,9 +42,11 @@ typedef struct sinew_dense_kernels {
      * SINEW_DENSE_BLOCK columns. */
     int32_t (*factorise)(int32_t rows, int32_t columns, double *supernode, const sinew_dense_signs *signs, double *C,
                          double *work, sinew_dense_poll *poll);
-    /* w [rows]: the first `columns` become L11^-1 w1, the others w2 - L21 w1. */
+    /* With the supernode (L11; L21), L11 its first `columns` rows, and w [rows] = (w1; w2): w1 becomes L11^-1 w1, then
+     * w2 becomes w2 - L21 w1. */
     void (*forward)(int32_t rows, int32_t columns, const double *supernode, double *w);
-    /* w1 = L11^-T (w1 - L21^T w2) */
+    /* With the supernode (L11; L21), L11 its first `columns` rows, and w [rows] = (w1; w2): w1 becomes
+     * L11^-T (w1 - L21^T w2). */
     void (*backward)(int32_t rows, int32_t columns, const double *supernode, double *w);
 } sinew_dense_kernels;
 

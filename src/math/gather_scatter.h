@@ -17,10 +17,10 @@ typedef struct sinew_slot_pass {
     const int32_t (*slots)
         [2]; /* [particle_count] the first two slots of each particle; a missing one is the index of a zero slot */
     const int32_t *first_more; /* [particle_count + 1] index of each particle's first entry in more */
-    const int32_t (*more)[2];  /* the particle and one of its further slots, ascending */
-    const sinew_real *values;  /* [slot][4] */
-    const uint8_t *pinned;     /* [particle_count] */
-    const sinew_real *mass;    /* [particle_count] */
+    const int32_t (*more)[2];  /* [first_more[particle_count]] a particle and one of its slots beyond two, ascending */
+    const sinew_real *values;  /* [slot][4] contributions of the chunks */
+    const uint8_t *pinned;     /* [particle_count] 1: pinned */
+    const sinew_real *mass;    /* [particle_count] kg */
     const sinew_real *q;
     const sinew_real *other; /* inertia: NULL, or the positions subtracted from q; load: forces */
     double scale;            /* factor of the inertia term */

@@ -25,8 +25,8 @@ typedef struct sinew_supernode {
     int32_t first, column_count; /* first column; number of columns */
     int32_t row_count;           /* number of rows below the diagonal block: a multiple of four, with padding */
     const int32_t *rows;         /* [row_count] indices of the rows below the diagonal block */
-    const sinew_real *diagonal;  /* [column_count (column_count + 1) / 2] */
-    const sinew_real *below;     /* [row_count * column_count] */
+    const sinew_real *diagonal;  /* [column_count (column_count + 1) / 2] the diagonal block */
+    const sinew_real *below;     /* [row_count * column_count] entries below the diagonal block */
 } sinew_supernode;
 
 typedef struct sinew_supernode_kernels {

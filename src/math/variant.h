@@ -30,7 +30,7 @@ enum {
     extern const type SINEW_VARIANT_WIDE(name), name##_scalar;                                                         \
     static const type *const name##_table[SINEW_VARIANT_COUNT] = {&SINEW_VARIANT_WIDE(name), &name##_scalar}
 
-/* The first variant of each table that the processor supports; it supports all later ones, too. */
+/* Index, in each table, of the best variant that the processor supports; the processor supports all later ones, too. */
 int32_t sinew_variant_best(void);
 
 /* The index of this process's variant in each table. */

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#include "math/vec3.h"
+
 static double cell_difference(const sinew_real *positions, int32_t from, int32_t to, double d[3])
 {
     double sum = 0;
@@ -22,13 +24,6 @@ static double cell_difference(const sinew_real *positions, int32_t from, int32_t
         return 0;
     double x = d[0] / sum, y = d[1] / sum, z = d[2] / sum;
     return sum * sqrt(x * x + y * y + z * z);
-}
-
-static void cell_cross(const double a[3], const double b[3], double c[3])
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 static bool repeats(const int32_t *vertices, int size)
@@ -56,7 +51,7 @@ sinew_tet_shape sinew_shape_of_tet(const sinew_real *positions, const int32_t te
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             e[i][k] /= longest;
-    cell_cross(e[0], e[1], normal);
+    vec3_cross(e[0], e[1], normal);
     double unit = (normal[0] * e[2][0] + normal[1] * e[2][1] + normal[2] * e[2][2]) / 6;
     shape.volume = unit * longest * longest * longest;
     shape.quality = 6 * sqrt(2) * unit / (mean * sqrt(mean));
@@ -78,8 +73,8 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++)
             e[i][k] /= longest;
-    cell_cross(e[0], e[1], normal);
-    double unit = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]) / 2;
+    vec3_cross(e[0], e[1], normal);
+    double unit = vec3_norm(normal) / 2;
     *degenerate = unit < SINEW_DEGENERATE || repeats(triangle, 3);
     return unit * longest * longest;
 }

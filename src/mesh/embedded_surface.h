@@ -38,7 +38,7 @@ struct sinew_skin {
     int32_t *starts;           /* [face_count + 1] first corner of each face */
     int32_t *corners;          /* [starts[face_count]] vertex of each corner */
     int32_t *corner_uvs;       /* [starts[face_count]] entry of `uvs` of each corner, or NULL */
-    float *uvs;                /* [2 * uv_count] or NULL */
+    float *uvs;                /* [2 * uv_count] texture coordinates, or NULL */
     int32_t *triangle_faces;   /* [triangle_count] face of each triangle */
     int32_t *triangle_corners; /* [3 * triangle_count] entries of `corners` */
     sinew_name_list names[SINEW_SKIN_SET_COUNT];

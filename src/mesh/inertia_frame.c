@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 
 /* Adds volume, first moment and second moment S of one tet of signed volume `volume`. */
@@ -42,9 +43,7 @@ static double signed_volume(double x[4][3])
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
             e[a][i] = x[a + 1][i] - x[0][i];
-    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) + e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
-            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
-           6;
+    return vec3_triple(e[0], e[1], e[2]) / 6;
 }
 
 /* Corners of a cell of n vertices relative to `origin`; for a triangle (n = 3) the first corner is the origin

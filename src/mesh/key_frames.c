@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * key_frames.c: linear interpolation of keys; rotations by Rodrigues' formula, with n = r / |r|, a = |r|:
+ * key_frames.c: linear interpolation of key frames; rotations by Rodrigues' formula, with n = r / |r|, a = |r|:
  *
  *     R = cos a I + sin a [n]x + (1 - cos a) n n^T
  *
@@ -10,6 +10,7 @@
 #include "mesh/key_frames.h"
 
 #include "base/tagged_blob.h"
+#include "math/vec3.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,7 +60,7 @@ uint32_t sinew_motion_digest(const sinew_motion *motion)
 
 void sinew_rotation_matrix(const double r[3], double R[9])
 {
-    double angle = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+    double angle = vec3_norm(r);
     double n[3] = {0, 0, 0};
     for (int c = 0; c < 3 && angle > 0; c++)
         n[c] = r[c] / angle;

@@ -9,12 +9,13 @@
 #include "base/base.h"
 #include "sinew/sinew.h"
 
-/* Refuses a motion without keys, with keys out of order, or with numbers that are not finite. The error names
- * `owner`. */
+/* Refuses a motion without key frames, with key frames out of order, or with numbers that are not finite. The error
+ * names `owner`. */
 sinew_status sinew_motion_check(const sinew_motion *motion, const char *owner, sinew_error *error);
-/* Translation and rotation vector at a time: linear between keys, constant before the first and after the last key. */
+/* Translation and rotation vector at a time: linear between key frames, constant before the first and after the
+ * last. */
 void sinew_keys_at(const sinew_key *keys, int32_t key_count, double time, double translation[3], double rotation[3]);
-/* CRC-32 of the keys and the pivot of a motion; 0 for NULL. */
+/* CRC-32 of the key frames and the pivot of a motion; 0 for NULL. */
 uint32_t sinew_motion_digest(const sinew_motion *motion);
 
 void sinew_rotation_matrix(const double rotation[3], double R[9]);

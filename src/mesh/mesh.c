@@ -10,22 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/vec3.h"
+
 const int32_t sinew_tet_faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 const int32_t sinew_tet_edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 
 double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4])
 {
     double e[3][3];
-    const sinew_real *a = positions + 3 * (size_t)tet[0];
-    for (int i = 0; i < 3; i++) {
-        const sinew_real *p = positions + 3 * (size_t)tet[i + 1];
-        for (int k = 0; k < 3; k++)
-            e[i][k] = (double)p[k] - (double)a[k];
-    }
-    double nx = e[0][1] * e[1][2] - e[0][2] * e[1][1];
-    double ny = e[0][2] * e[1][0] - e[0][0] * e[1][2];
-    double nz = e[0][0] * e[1][1] - e[0][1] * e[1][0];
-    return (nx * e[2][0] + ny * e[2][1] + nz * e[2][2]) / 6;
+    for (int i = 0; i < 3; i++)
+        vec3_edge(positions + 3 * (size_t)tet[0], positions + 3 * (size_t)tet[i + 1], e[i]);
+    return vec3_triple(e[2], e[0], e[1]) / 6;
 }
 
 void sinew_mesh_elements(const sinew_mesh *mesh, sinew_elements lists[3])

@@ -2,12 +2,13 @@
  *
  * region.c: selects points in a box, a ball or a half space, or the point nearest to a position.
  *
- * Box and ball are widened by a small fraction of their size, because points on the border may miss it by round-off. A
- * half space has no size and is not widened. Sums are in double in both precisions.
+ * Box and ball are widened by a small fraction of their size, because points on the boundary may miss it by round-off.
+ * A half space has no size and is not widened. Sums are in double in both precisions.
  */
 #include "sinew/mesh.h"
 
 #include "base/base.h"
+#include "math/vec3.h"
 
 #include <math.h>
 
@@ -19,12 +20,9 @@
 
 static double distance_squared(const sinew_real a[3], const sinew_real x[3])
 {
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        double d = (double)x[k] - (double)a[k];
-        sum += d * d;
-    }
-    return sum;
+    double d[3];
+    vec3_edge(a, x, d);
+    return vec3_dot(d, d);
 }
 
 /* The margin of a box follows its longest edge, so that a flat box is widened across its plane, too. */

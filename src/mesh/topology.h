@@ -28,7 +28,7 @@ typedef struct sinew_incidence {
 
 sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_allocator *allocator, int32_t vertex_count,
                                    const sinew_elements *elements, sinew_error *error);
-void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator); /* zeroed is fine */
+void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator); /* accepts a zeroed struct */
 /* The largest number of elements at one vertex. */
 int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count);
 
@@ -64,8 +64,8 @@ sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t ver
 /* Work space of a repeated colouring: its cost is proportional to the number of elements, without allocations after
  * the first calls. A zeroed struct is valid. */
 typedef struct sinew_colour_work {
-    uint64_t *used; /* [vertex_count] zero between calls */
-    int32_t *left;  /* [element count] */
+    uint64_t *used; /* [vertex_count] set of the colours at each vertex; zero between calls */
+    int32_t *left;  /* [element count] elements without a colour */
     size_t used_capacity, left_capacity;
 } sinew_colour_work;
 

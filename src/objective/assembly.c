@@ -197,7 +197,7 @@ sinew_real *sinew_assembly_rest_positions(const sinew_assembly *as, const sinew_
     return positions;
 }
 
-/* Adds a task's element blocks into its local blocks. */
+/* Sets the local blocks of task t to the sums of its element blocks. */
 static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t, const sinew_real *blocks)
 {
     const size_t W = (size_t)o->tasks[t].batch->width;

@@ -41,7 +41,7 @@ void sinew_assembly_drop_values(const sinew_objective *objective, sinew_assembly
 void sinew_assembly_destroy(const sinew_objective *objective, sinew_assembly *assembly);
 /* Rest positions of the rows, [free_count][4], released by the caller; NULL without memory. */
 sinew_real *sinew_assembly_rest_positions(const sinew_assembly *assembly, const sinew_objective *objective);
-/* values [9 * block_count] = M/h^2 + sum of exact or projected element Hessians at q */
+/* values [9 * block_count] = M/h^2 (dynamic) + sum of exact or projected element Hessians at q, filtered by S */
 void sinew_assembly_fill(sinew_assembly *assembly, sinew_objective *objective, const sinew_real *q, bool project,
                          double *values);
 

@@ -8,15 +8,15 @@
 
 #include "objective/objective.h"
 
-/* Open-addressing table from (row, column) to the number of a local block of the current task. */
+/* Open-addressing hash table from (row, column) to the index of a local block of the current task. */
 typedef struct sinew_block_table {
     size_t mask;
-    int64_t *keys;   /* row << 32 | column */
-    int32_t *locals; /* local block of each key, valid if its stamp is the current task */
+    int64_t *keys;   /* [mask + 1] row << 32 | column of a local block */
+    int32_t *locals; /* [mask + 1] local block of each key, valid if its stamp is the current task */
     int32_t *stamps;
 } sinew_block_table;
 
-/* All local blocks found so far. */
+/* All local blocks found so far, task by task. */
 typedef struct sinew_block_list {
     int32_t count, capacity;
     int64_t *keys; /* [capacity] row << 32 | column */
@@ -27,11 +27,12 @@ typedef struct sinew_block_list {
 size_t sinew_task_entries(const sinew_task *task);
 size_t sinew_task_entries_max(const sinew_objective *objective, int32_t task_count);
 
-/* Creates a table for tasks with at most `max` distinct pairs. Returns false without memory; the table must be released
- * in either case. */
+/* Creates a table for tasks with at most `max` distinct pairs (row, column). Returns false without memory; the table
+ * must be released in either case. */
 bool sinew_block_table_create(const sinew_allocator *allocator, size_t max, sinew_block_table *table);
 void sinew_block_table_release(const sinew_allocator *allocator, sinew_block_table *table);
-/* Returns the local block of a key in a task, created if new; -1 without memory. */
+/* Returns the index in `list` of the local block with a key (row << 32 | column) in a task; appends the block if it is
+ * new. Returns -1 without memory. */
 int32_t sinew_block_table_find(const sinew_allocator *allocator, sinew_block_table *table, sinew_block_list *list,
                                int32_t task, int64_t key);
 

@@ -2,7 +2,7 @@
  *
  * chunk_derivatives.h: value, gradient and Hessian of the elements of one chunk, or of one element, without the sums
  * over chunks of objective.h. Damping, contact blocks and projections of single elements use them. Only src/objective
- * calls these kernels.
+ * calls the energies' value, gradient and Hessian kernels.
  *
  * Local vectors are [chunk->slot_count][4] reals, one entry for each particle of the chunk.
  */
@@ -27,20 +27,20 @@ void sinew_chunk_linearise(const sinew_batch *batch, const sinew_chunk *chunk, c
 void sinew_chunk_product(const sinew_batch *batch, const sinew_chunk *chunk, sinew_real *tangent, const sinew_real *p,
                          sinew_real *g);
 
-/* One element, outside a batch. */
+/* One element with its data and work space, evaluated without a batch. */
 typedef struct sinew_element_view {
     const sinew_energy_ops *ops;  /* operations with SIMD width one */
-    const sinew_real *data;       /* [data_count], weight not zero */
+    const sinew_real *data;       /* [data_count] data of the energy; the first number, the weight, is not zero */
     int32_t point_count;          /* number of distinct vertices */
     const int32_t *vertex;        /* [vertex_count] SINEW_POINT times the index of the point */
     sinew_real *tangent, *blocks; /* work space: [tangent_count], [vertex_count (vertex_count + 1) / 2][9] */
 } sinew_element_view;
 
-/* J: psi at p [point_count][3]. */
+/* J: energy psi of one element at positions p [point_count][3]. */
 double sinew_element_value(const sinew_element_view *element, const double *p);
-/* gradient [point_count][3] of psi at p. */
+/* gradient [point_count][3] = gradient of psi at p. */
 void sinew_element_gradient(const sinew_element_view *element, const double *p, double *gradient);
-/* H [3 point_count][3 point_count] of psi at p, exact or projected. */
+/* H [3 point_count][3 point_count] = Hessian of psi at p, exact or projected to a positive semi-definite matrix. */
 void sinew_element_hessian(const sinew_element_view *element, const double *p, bool project, double *H);
 
 #endif

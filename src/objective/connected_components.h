@@ -7,15 +7,15 @@
 
 #include "objective/objective.h"
 
-/* The root of i in a forest of parents, with path halving. */
+/* Returns the root of i in the union-find forest `parent`, and shortens the path to it (path halving). */
 int32_t sinew_find_root(int32_t *parent, int32_t i);
 
 /* component[i] [particle_count] = the lowest particle of i's component. An element joins its vertices, except vertices
  * without second derivatives at q (weight or stiffness zero). Contacts join nothing, because they may open. The
  * objective must be built. */
 void sinew_objective_components(const sinew_objective *objective, const sinew_real *q, int32_t *component);
-/* Computes components in two steps: components of the fixed elements, then components of all elements. The second step
- * costs in proportion to transient elements and particles. */
+/* sinew_objective_components() in two steps: the first sets the components of the fixed elements; the second joins them
+ * by the transient elements, at a cost in proportion to transient elements and particles. */
 void sinew_objective_fixed_components(const sinew_objective *objective, const sinew_real *q, int32_t *component);
 void sinew_objective_join_transient(const sinew_objective *objective, const sinew_real *q, int32_t *component);
 

@@ -66,6 +66,7 @@ static sinew_constraint_set set_of(const sinew_constraints *c, const sinew_batch
                                                                                           : batch->element_count),
                                   .hard = batch->hard,
                                   .global = batch->ops->global_constraint,
+                                  .driven = batch->ops->follows_time || batch->ops->target_slot >= 0,
                                   .curved = choice->curved && choice->curved(choice->context, batch)};
 }
 
@@ -244,7 +245,7 @@ static constraint_work work_of(const constraint_pass *pass, int32_t thread, int3
     return w;
 }
 
-/* Number k of one lane in an array [group][count][W]. */
+/* Number k (0 .. count - 1) of one lane in an array [group][count][W]. */
 static double wide_number(const constraint_work *w, const sinew_real *numbers, size_t lane, size_t k, size_t count)
 {
     return (double)numbers[(lane / w->W * count + k) * w->W + lane % w->W];
@@ -433,7 +434,7 @@ const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *c, i
     return &c->sets[s];
 }
 
-/* One constraint of one element. */
+/* One constraint of one element: its index, its particles and its gradient J. */
 typedef struct constraint_output {
     int32_t constraint, vertex_count;
     const int32_t *particles;

@@ -31,6 +31,7 @@ typedef struct sinew_constraint_set {
     int32_t element_count, first_element; /* number of elements; index of the first one over all sets */
     int32_t first_constraint, constraint_count;
     bool hard, global;
+    bool driven;          /* C depends on time explicitly: motors, moving targets */
     bool curved;          /* second derivatives are allocated */
     size_t particle_at;   /* offset of [element_count][vertex_count] in `particle` */
     size_t jacobian_at;   /* offset of [element_count][per_element][vertex_count][3] in `J` */
@@ -88,7 +89,7 @@ static inline const int32_t *sinew_constraint_particles(const sinew_constraints 
 {
     return c->particle + set->particle_at + (size_t)element * (size_t)set->vertex_count;
 }
-/* gradient [vertex_count][3] of constraint i */
+/* Gradient [vertex_count][3] of constraint i of an element, zero at pinned vertices. */
 static inline const double *sinew_constraint_jacobian(const sinew_constraints *c, const sinew_constraint_set *set,
                                                       int32_t element, int32_t i)
 {
@@ -115,9 +116,10 @@ const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *cons
 void sinew_constraints_product(const sinew_constraints *constraints, const sinew_real *d, double *out);
 /* out [particle][3] += scale J^T lambda, summed in the order of elements */
 void sinew_constraints_add_force(const sinew_constraints *constraints, const double *lambda, double scale, double *out);
-/* out [constraint_count] = alpha lambda */
+/* out [constraint_count] = alpha lambda, compliance times multipliers */
 void sinew_constraints_comply(const sinew_constraints *constraints, const double *lambda, double *out);
-/* out [constraint_count] = |J_i|, the norm of each constraint over the free particles */
+/* out [constraint_count] = |J_i|, the norm of each constraint's gradient over the free particles; approximate for
+ * global constraints */
 void sinew_constraints_norms(const sinew_constraints *constraints, double *out);
 
 #endif

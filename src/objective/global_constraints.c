@@ -20,7 +20,7 @@ int32_t sinew_global_constraints_count(const sinew_objective *o)
     return count;
 }
 
-/* 1 / alpha, which all active elements share; 0 if no element is active. */
+/* Weight 1 / alpha of a global constraint, which all active elements share; 0 if no element is active. */
 static double global_constraint_weight(const sinew_batch *batch)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count;
@@ -33,8 +33,8 @@ static double global_constraint_weight(const sinew_batch *batch)
     return max;
 }
 
-/* Runs one task's kernel at q in the first thread's scratch. g: NULL, or the task's slots, to which the gradient is
- * written. Returns multiplier C / alpha.
+/* Runs one task's kernel at q in the first thread's scratch. Returns multiplier C / alpha, C summed over the elements
+ * of the task. g: NULL, or the task's slots, to which the gradient of the returned value is written.
  */
 static double run_contribution(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
                                sinew_real multiplier, sinew_real *g)

@@ -16,7 +16,7 @@
 
 static size_t round_up(size_t reals)
 {
-    return (reals + 15) / 16 * 16; /* 64 bytes in single, 128 in double */
+    return (reals + 15) / 16 * 16; /* multiple of 64 bytes in single precision, of 128 in double */
 }
 
 /* Reals of one thread's scratch: a local copy of x, and one chunk's tangents and Hessian blocks. A second local vector
@@ -300,6 +300,10 @@ static void run_task(const task_pass *pass, int32_t thread, int32_t index)
     if (o->tangents)
         kernel.tangent = o->tangents + task->first_tangent;
     copy_points(o, task, pass->x, local, pass->what == OP_GRADIENT || pass->what == OP_PRODUCT ? kernel.g : NULL);
+    if (o->omit_hard && task->batch->hard) {
+        o->task_values[index] = 0;
+        return;
+    }
     if (pass->what == OP_PRODUCT) {
         kernel.p = local;
         ops->product(&kernel);
@@ -395,7 +399,7 @@ static void dynamic_terms(const void *context, int32_t first, int32_t last, doub
     sums[0] += t->objective->simd->slots->inertia(&t->pass, first, last);
 }
 
-/* sums[1] -= f . q, and gradient = slots - f. */
+/* sums[1] -= f . q, and gradient = slots - f, with the external forces f of a quasistatic step. */
 static void quasistatic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
@@ -510,7 +514,7 @@ typedef struct diagonal_pass {
     const sinew_real *q;
     const sinew_real **values; /* [width] results of the round's tasks */
     double *sums;
-    int32_t width; /* number of tasks of a round */
+    int32_t width; /* number of tasks of a round, one per thread */
     bool project, traces;
 } diagonal_pass;
 
@@ -667,7 +671,7 @@ typedef struct motion_context {
     const sinew_real *mass, *q, *v;
 } motion_context;
 
-/* sums[0..2] += m v, sums[3..5] += q x m v */
+/* Linear and angular momentum of particles first .. last - 1: sums[0..2] += m v, sums[3..5] += q x m v. */
 static void momentum_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const motion_context *motion = context;

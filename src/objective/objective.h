@@ -24,8 +24,8 @@
 #include "energy/batch.h"
 
 typedef struct sinew_terms {
-    double inertia; /* J: first term of g */
-    double elastic; /* J: all other terms of g */
+    double inertia; /* J: inertia term of g, the first; 0 in quasistatic steps */
+    double elastic; /* J: all other terms of g: energies, and in quasistatic steps -f_ext . q */
 } sinew_terms;
 
 /* One chunk of one batch; tasks are independent of each other. */
@@ -44,14 +44,14 @@ typedef struct sinew_step_inputs {
     bool quasistatic;
     const sinew_real *rest;    /* [particle_count][4] m, rest positions, for orders of elimination */
     const sinew_real *mass;    /* [particle_count] kg */
-    const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
+    const sinew_real *q_tilde; /* [particle_count][4] m: inertial positions (dynamic) */
     const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the fraction v_kept */
     double v_kept;
     const sinew_real *force; /* [particle_count][4] N, all external forces */
     const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
     /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are S dq, S
-     * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S + (1 - S): descent
-     * directions computed from both have no component along a constrained direction. */
+     * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S plus a positive
+     * multiple of 1 - S: descent directions computed from both have no component along a constrained direction. */
     const sinew_real
         *filter; /* [particle_count][6] S as 00 11 22 01 02 12; NULL: no particle has constrained directions */
     const int32_t *constrained; /* [constrained_count] particles whose S is not 1, ascending, none of them pinned */
@@ -62,9 +62,10 @@ typedef struct sinew_objective {
     sinew_allocator allocator;
     int32_t thread_count;
     int32_t particle_count;
-    const sinew_simd_variant *simd; /* set by build */
+    const sinew_simd_variant *simd; /* kernels of the SIMD variant in use, set by sinew_objective_build */
 
     sinew_step_inputs step;
+    bool omit_hard; /* in a view: value, elastic energy and gradient leave out hard energies */
 
     /* Topology: fixed between calls of sinew_objective_build and sinew_objective_set_transient. */
     int32_t fixed_task_count, task_count;
@@ -81,13 +82,14 @@ typedef struct sinew_objective {
     size_t scratch_size;             /* count of reals of one thread's scratch */
 
     /* Work space, with capacities in bytes. */
-    sinew_real *slot_values;          /* [fixed_slot_count + 1 + slots of transient tasks][4] */
-    double *task_values;              /* [task_count] J: value of each task */
+    sinew_real *slot_values; /* [fixed_slot_count + 1 + slots of transient tasks][4] result of each slot, N */
+    /* [task_count] J: value of each task; other passes over tasks use it as work space */
+    double *task_values;
     sinew_real *scratch;              /* [thread_count][scratch_size] */
     sinew_real *tangents;             /* [tangent_total], NULL until sinew_objective_need_tangents */
     sinew_real *constraint_gradients; /* [global_constraint_count][particle_count][4] grad C at the last
                                          linearisation; NULL without global constraints */
-    double *constraint_weights;       /* [global_constraint_count] 1 / alpha */
+    double *constraint_weights;       /* [global_constraint_count] 1 / alpha of each global constraint */
     size_t task_capacity, slot_capacity, value_capacity, scratch_capacity, tangent_capacity;
 } sinew_objective;
 
@@ -99,18 +101,19 @@ sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *cons
  * no transient batches. */
 sinew_status sinew_objective_set_transient(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                            sinew_error *error);
-void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of build */
-/* Allocates the tangents once; later calls of set_transient keep them. */
+void sinew_objective_clear(sinew_objective *objective); /* frees all arrays, tangents included */
+/* Allocates the tangents on the first call; later calls of sinew_objective_set_transient grow them. */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
 void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the tangents */
 
-double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* g(q) */
-/* g(q), and gradient = grad g(q), zero at pins */
+double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* J: g(q) */
+/* g(q), and gradient [particle_count][4] = S grad g(q), zero at pins */
 double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,
                                 sinew_terms *terms);
 /* Computes second derivatives of all energies at q in the tangents, exact or projected element by element. */
 void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, bool project);
-/* out = (M/h^2 + sum H_j) p with the last linearisation. p must be zero at pins; out is zero there. */
+/* out = S (M/h^2 + sum H_j) p with the last linearisation, without M/h^2 in quasistatic steps. p must be zero at pins;
+ * out is zero there. */
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
 /* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
@@ -146,7 +149,7 @@ void sinew_objective_add_inertia(const sinew_objective *objective, double s, con
 
 /* x_i = S_i x_i at particles with constrained directions: x [particle_count][4] a change or a gradient. */
 void sinew_filter(const sinew_objective *objective, sinew_real *x);
-/* x = S_i x for one particle i. */
+/* x = S_i x: removes the components along the constrained directions of one particle i. */
 void sinew_filter_point(const sinew_objective *objective, int32_t particle, double x[3]);
 /* Sets q to q_tilde along constrained directions. */
 void sinew_project_constrained(const sinew_objective *objective, sinew_real *q);

@@ -4,6 +4,7 @@
  */
 #include "solve/line_search.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,13 +12,37 @@
 #include "base/stop.h"
 
 #define DELTA            1e-4
-#define SHRINK_MIN       0.1 /* bounds of the factor of one backtracking step */
+#define SHRINK_MIN       0.1 /* smallest and largest factor by which a backtracking trial shrinks alpha */
 #define SHRINK_MAX       0.5
 #define ALPHA_MIN        1e-12
 #define ALPHA_MAX        10.0
 #define CURVATURE        0.9
 #define TRIALS_MAX       40
 #define BARRIER_FRACTION 0.99 /* largest fraction of the distance to the end of an energy's domain */
+
+/* ---- Backtracking ---------------------------------------------------------------------------- */
+
+/* Minimum of the parabola through g(0), g'(0) and g(alpha), clamped to [SHRINK_MIN, SHRINK_MAX] alpha. */
+static double shrink(double change, double alpha, double slope)
+{
+    const double curvature = change - alpha * slope;
+    const double best = isfinite(change) && curvature > 0 ? -slope * alpha * alpha / (2 * curvature) : 0;
+    return fmin(fmax(best, SHRINK_MIN * alpha), SHRINK_MAX * alpha);
+}
+
+bool sinew_backtrack(const sinew_backtracking *b, sinew_backtrack_trial *trial, void *context)
+{
+    double alpha = b->first;
+    for (int k = 0; k < b->trials && alpha >= b->min && !sinew_stop_came(); k++) {
+        double change = 0;
+        if (trial(context, alpha, &change))
+            return true;
+        alpha = b->factor > 0 ? b->factor * alpha : shrink(change, alpha, b->slope);
+    }
+    return false;
+}
+
+/* ---- On the objective ------------------------------------------------------------------------ */
 
 static bool good_enough(const sinew_solve *s, double before, double after, double alpha, double slope,
                         double slope_after)
@@ -30,15 +55,7 @@ static bool good_enough(const sinew_solve *s, double before, double after, doubl
     return after <= before + noise && slope_after <= (2 * DELTA - 1) * slope;
 }
 
-/* Minimum of the parabola through g(0), g'(0) and g(alpha), clamped to bounds. */
-static double shrink(double before, double after, double alpha, double slope)
-{
-    double curvature = after - before - alpha * slope;
-    double best = isfinite(after) && curvature > 0 ? -slope * alpha * alpha / (2 * curvature) : 0;
-    return fmin(fmax(best, SHRINK_MIN * alpha), SHRINK_MAX * alpha);
-}
-
-/* One point along the direction. */
+/* One point q + alpha d: value g (J), slope grad g . d (J), and the terms of g. */
 typedef struct point {
     double alpha, value, slope;
     sinew_terms terms;
@@ -65,7 +82,7 @@ static double longest_step(sinew_solve *s, const sinew_real *d, double max)
     return limit < max ? BARRIER_FRACTION * limit : max;
 }
 
-/* Accepts the last trial point as the iterate. */
+/* Accepts the last trial point: copies its positions, gradient, terms and residual to s. Returns its alpha. */
 static double accept(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
 {
     const int32_t n = s->objective->particle_count;
@@ -83,19 +100,32 @@ static point first_point(const sinew_solve *s, const sinew_real *d)
                    .slope = sinew_dot(s->gradient, d, o->particle_count, o->thread_count)};
 }
 
+typedef struct objective_trial {
+    sinew_solve *s;
+    const sinew_real *d;
+    sinew_real *trial, *trial_gradient;
+    double min; /* shorter steps are accepted without a decrease */
+    point start, at;
+} objective_trial;
+
+static bool try_objective(void *context, double alpha, double *change)
+{
+    objective_trial *t = context;
+    t->at = try_point(t->s, t->d, alpha, t->trial, t->trial_gradient);
+    *change = t->at.value - t->start.value;
+    return isfinite(t->at.value) &&
+           (good_enough(t->s, t->start.value, t->at.value, alpha, t->start.slope, t->at.slope) || alpha < t->min);
+}
+
 double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double min, sinew_real *trial,
                             sinew_real *trial_gradient)
 {
-    const point start = first_point(s, d);
-    if (!(start.slope < 0))
+    objective_trial t = {s, d, trial, trial_gradient, min, .start = first_point(s, d)};
+    if (!(t.start.slope < 0))
         return 0;
-    for (double alpha = longest_step(s, d, 1); alpha > ALPHA_MIN && !sinew_stop_came();) {
-        const point p = try_point(s, d, alpha, trial, trial_gradient);
-        if (isfinite(p.value) && (good_enough(s, start.value, p.value, alpha, start.slope, p.slope) || alpha < min))
-            return accept(s, &p, trial, trial_gradient);
-        alpha = beta > 0 ? beta * alpha : shrink(start.value, p.value, alpha, start.slope);
-    }
-    return 0;
+    const sinew_backtracking lengths = {
+        .first = longest_step(s, d, 1), .factor = beta, .slope = t.start.slope, .min = ALPHA_MIN, .trials = INT_MAX};
+    return sinew_backtrack(&lengths, try_objective, &t) ? accept(s, &t.at, trial, trial_gradient) : 0;
 }
 
 double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
@@ -105,8 +135,8 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
 
 /* ---- Strong Wolfe ---------------------------------------------------------------------------- */
 
-/* Bisects between `low`, the best point so far, and `high` until the curvature condition holds. Returns the accepted
- * step length; 0 if no point decreases g. */
+/* Bisects between `low`, the best point so far, and `high` until the curvature condition holds; after TRIALS_MAX trials
+ * `low` is accepted without it. Returns the accepted step length; 0 if no point decreases g. */
 static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
                    sinew_real *trial_gradient)
 {

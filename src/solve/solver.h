@@ -64,8 +64,16 @@ typedef struct sinew_contact_hooks {
     sinew_batch *const *batches;
     int32_t batch_count;
     double seconds;     /* s: time in this step that the driver spent on updates of transient elements */
-    sinew_error *error; /* error of a failed update */
+    sinew_error *error; /* receives the error of a failed update */
 } sinew_contact_hooks;
+
+/* The targets of energies (motors, position energies) as a function of time. The world sets it before every step; the
+ * targets of a step are those of its end. A solver that needs them at another time moves them, and moves them back. */
+typedef struct sinew_target_hook {
+    void *context;
+    void (*move)(void *context, double time); /* NULL: targets do not move */
+    double time;                              /* s: time t_n at the start of the step */
+} sinew_target_hook;
 
 /* KKT residuals at the end of a step with hard constraints. g is the objective of the energies that are not hard;
  * constraint forces are J^T lambda. */
@@ -81,7 +89,7 @@ typedef struct sinew_kkt_residuals {
 /* Operations of a solver with hard constraints that the driver calls (kkt/kkt_common.h). */
 typedef struct sinew_kkt_residual_table {
     void (*take_step)(sinew_solve *s);       /* copies h, q_tilde and the other inputs of a new step */
-    void (*subtract_forces)(sinew_solve *s); /* gradient -= J^T lambda at s->q */
+    void (*subtract_forces)(sinew_solve *s); /* subtracts constraint forces: s->gradient -= J^T lambda at s->q */
     void (*measure)(sinew_solve *s,
                     sinew_kkt_residuals *outcome); /* computes the residuals at s->q, whose gradient is known */
 } sinew_kkt_residual_table;
@@ -130,8 +138,8 @@ typedef struct sinew_solver_ops {
     bool (*precondition)(sinew_solve *s, const sinew_real *r, sinew_real *z);
     /* Optional: SINEW_CAN_ bits that energies need with these parameters; NULL: info.needs for all parameters. */
     uint32_t (*needs)(const sinew_solver_def *def);
-    /* Optional: NULL if contacts are supported with the parameters of this def, else the parameters that support them, as
-     * text for the user. */
+    /* Optional: returns NULL if contacts are supported with the parameters of this def, else a text for the user that
+     * names the parameters that support them. */
     const char *(*contact_refused_by)(const sinew_solver_def *def);
     /* Optional: J: the function that iterations decrease, at q with s->terms known, if parameters make it different
      * from g. NULL: g. */
@@ -139,8 +147,9 @@ typedef struct sinew_solver_ops {
     /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step. Returns false if the
      * batch is not part of the solver. */
     bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
-    /* Optional: number of colours that an iteration processes in sequence. colours (may be NULL) [particle_count]:
-     * colours[outside[p]] is set for particles p that have a colour. */
+    /* Optional: returns the number of colours that an iteration processes in sequence. outside [particle_count]: the
+     * public number of each particle. colours may be NULL; else colours[outside[p]] is set for particles p that have a
+     * colour. */
     int32_t (*colours)(const sinew_solve *s, const int32_t *outside, int32_t *colours);
     /* Optional, both or neither, for explicit integrators. growth: the factor by which a small motion of frequency
      * omega (1/s) grows in a step of h, with velocities first multiplied by exp(-damping h). stable_step: the h (s)
@@ -173,7 +182,7 @@ struct sinew_solve {
 
     sinew_real *q;             /* [particle_count][4] the iterate */
     sinew_real *gradient;      /* [particle_count][4] gradient of g at q, if gradient_known */
-    sinew_real *velocity;      /* [particle_count][4] work space of the records */
+    sinew_real *velocity;      /* [particle_count][4] work space, also of iteration records */
     const sinew_real *q_start; /* [particle_count][4] positions q_n at the start of the step, pins included */
     const sinew_real
         *v_end;          /* [particle_count][4] end velocities, if the solver sets them in begin; NULL: (q - q_n) / h */
@@ -182,18 +191,21 @@ struct sinew_solve {
     double residual;     /* |gradient|, when gradient_known */
     bool start_known;    /* scale, start_residual and start_terms are set, by the first evaluation of the step */
     double scale;        /* |gradient| at the starting guess, at least noise */
-    double start_residual;         /* |gradient| at the starting guess */
-    sinew_terms start_terms;       /* J: g at the starting guess */
-    double noise;                  /* N: the residual's round-off */
-    double value_noise;            /* J: the round-off of a sum of energies near the rest shape */
-    sinew_contact_hooks *contact;  /* NULL: no contact */
+    double start_residual;        /* |gradient| at the starting guess */
+    sinew_terms start_terms;      /* J: terms of g at the starting guess */
+    double noise;                 /* N: round-off of the residual |gradient| */
+    double value_noise;           /* J: the round-off of a sum of energies near the rest shape */
+    sinew_contact_hooks *contact; /* NULL: no contact */
+    sinew_target_hook targets;
     const sinew_real *first_guess; /* [particle_count][4] initial guess used instead of q_tilde; NULL: q_tilde */
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact
                                       multipliers are not updated */
     uint32_t warnings;             /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
-    int64_t factorisations; /* number of factorisations of constant matrices, over all steps; contacts cause none */
-    int64_t step;           /* number of the current step, from 1 */
+    /* number of factorisations of constant matrices, over all steps; contacts cause none, except in quasistatic worlds
+     * with a component that nothing else holds (projective/global_system.h) */
+    int64_t factorisations;
+    int64_t step; /* number of the current step, from 1 */
 
     /* Stiffness, computed lazily by the first step that needs it after a change. */
     double stiffness;     /* N/m: noise per unit of position round-off */
@@ -215,7 +227,7 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *solver, sinew_ene
                                        sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 
-/* The driver. sinew_solve_prepare allocates; sinew_solve_run does not. */
+/* Prepares a solver for s->objective and s->def (driver/driver.c). Allocates; on failure the solver is released. */
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
 /* Applies a def and changes (SINEW_CHANGED_...); prepares the solver again if it cannot refresh. Elements are switched
  * as `refresh` requires. On failure the solver is released. */
@@ -224,13 +236,17 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
  * refresh transient elements. On failure the solver must be prepared again. */
 sinew_status sinew_solve_take_contacts(sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
-/* Updates elastic_of and stiffness_of. */
+/* Computes elastic_of, stiffness_of and stiffness if a change has made them invalid. */
 void sinew_solve_stiffness(sinew_solve *s);
+/* Runs one step from s->q. Writes the result and returns its SINEW_STEP_ bits. Allocates only in worlds with
+ * contact. */
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
-/* Moves the iterate to the first guess: 0 inertia, 1 previous (SINEW_START_PARAMETER). If g is infinite there and
- * finite at the other guess, the iterate moves to the other guess. */
+/* Moves s->q, which is at q_n with pins at their targets, to the first guess of a dynamic step: 0 inertia
+ * (s->first_guess, or q_tilde if NULL), 1 previous (q_n; inertia if s->first_guess is set). If g is infinite there and
+ * finite at the other guess, s->q moves to the other guess. Quasistatic steps keep s->q. */
 void sinew_solve_start(sinew_solve *s, int start);
-/* Evaluates gradient, terms and residual at q. */
+/* Evaluates gradient, terms and residual at s->q unless they are known. The first evaluation of a step also sets scale,
+ * start_residual and start_terms. */
 void sinew_solve_evaluate(sinew_solve *s);
 
 #endif

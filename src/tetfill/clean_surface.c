@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * clean_surface.c: cleans the surface before filling: coincident vertices are merged, triangles without area and
- * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component with
- * negative volume is flipped as a whole, unless it lies in the box of another component and may bound a cavity.
+ * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component of
+ * four or more triangles with negative volume is flipped as a whole, unless it lies in the box of another component and
+ * may bound a cavity.
  *
  * Winding numbers tolerate many defects, but not a flipped patch: just outside the patch they have the values of the
  * inside.
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
 #include "tetfill/fill.h"
@@ -89,9 +91,7 @@ static double volume_seen(const fill_surface *s, const int32_t *triangle, const 
     for (int i = 0; i < 3; i++)
         for (int c = 0; c < 3; c++)
             p[i][c] = (double)s->positions[3 * (size_t)triangle[i] + (size_t)c] - (double)eye[c];
-    return (p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) - p[0][1] * (p[1][0] * p[2][2] - p[1][2] * p[2][0]) +
-            p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0])) /
-           6;
+    return vec3_triple(p[0], p[1], p[2]) / 6;
 }
 
 static void survey_components(const fill_surface *s, const sinew_orientation *o, component *components)
@@ -190,14 +190,9 @@ static void fill_surface_unit_normal(const fill_surface *s, const int32_t *trian
 {
     double e[2][3];
     for (int i = 0; i < 2; i++)
-        for (size_t c = 0; c < 3; c++)
-            e[i][c] = (double)s->positions[3 * (size_t)triangle[i + 1] + c] -
-                      (double)s->positions[3 * (size_t)triangle[0] + c];
-    for (int c = 0; c < 3; c++) {
-        const int u = (c + 1) % 3, v = (c + 2) % 3;
-        normal[c] = e[0][u] * e[1][v] - e[0][v] * e[1][u];
-    }
-    const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+        vec3_edge(s->positions + 3 * (size_t)triangle[0], s->positions + 3 * (size_t)triangle[i + 1], e[i]);
+    vec3_cross(e[0], e[1], normal);
+    const double length = vec3_norm(normal);
     for (int c = 0; c < 3; c++)
         normal[c] /= length;
 }

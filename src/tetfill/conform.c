@@ -4,9 +4,9 @@
  *
  * A vertex lies on the surface if its distance is at most FILL_SNAP cells. Tets with a vertex inside, or with a filled
  * fraction of at least FILL_STAYS, are kept. In a few passes, their vertices on or outside the surface move to its
- * nearest point, as far as every kept tet keeps a quality of FILL_WORST. Each remaining tet between kept tets and the
- * surface is removed if the move flattens it, and kept otherwise. Filled fractions are then sampled again, because some
- * volume of the moved tets may still lie outside.
+ * nearest point, as far as every kept tet keeps a quality of FILL_WORST. Tets with a moved
+ * vertex are then sampled again, because some of their volume may still lie outside. Those that were not kept before
+ * are removed if their quality is below FILL_WORST or their filled fraction at most FILL_TINY.
  *
  * Vertices of duplicated tets, and of walls too thin for samples, do not move: the nearest point may belong to another
  * component.
@@ -14,12 +14,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
 #include "tetfill/fill.h"
 #include "tetfill/sample.h"
 
-#define FILL_SNAP  0.2  /* cells: distance at which a vertex counts as on the surface */
+#define FILL_SNAP  0.2  /* cells: largest distance at which a vertex counts as on the surface */
 #define FILL_STAYS 0.25 /* filled fraction from which a tet is kept */
 #define FILL_WORST 0.4  /* smallest quality of a tet that a move may cause */
 
@@ -38,9 +39,9 @@ typedef struct former {
     fill *f;
     sinew_mesh *mesh;
     uint8_t *inside;           /* [vertex_count] 1: inside and farther from the surface than FILL_SNAP */
-    sinew_tree_point *nearest; /* [vertex_count] target of each vertex on the surface */
+    sinew_tree_point *nearest; /* [vertex_count] target of each vertex: its nearest point on the surface */
     uint8_t *moves;            /* [vertex_count] 0: fixed, 1: moves, 2: has reached its target */
-    uint8_t *stays;            /* [tet_count] GOES, STAYS or WAITS (decided after the moves) */
+    uint8_t *stays;            /* [tet_count] GOES: removed, STAYS: kept, WAITS: decided after the moves */
     sinew_incidence around;    /* tets at each vertex */
 } former;
 
@@ -171,12 +172,12 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
 
 /* Buffers for tree queries at the centroids of faces, and for the displacements of vertices. */
 typedef struct push {
-    int32_t *faces; /* [3 * count] */
+    int32_t *faces; /* [3 * count] boundary faces of the kept tets */
     int64_t count;
-    sinew_real *middle;        /* [3 * count] */
-    sinew_real *winding;       /* [count] */
-    sinew_tree_point *nearest; /* [count] */
-    double *out;               /* [4 * vertex_count] sum of normals, distance */
+    sinew_real *middle;        /* [3 * count] m: centroids of the faces */
+    sinew_real *winding;       /* [count] winding numbers at the centroids */
+    sinew_tree_point *nearest; /* [count] surface points nearest to the centroids */
+    double *out;               /* [4 * vertex_count] sum of the face normals; m: length of the displacement */
 } push;
 
 /* Computes a displacement of each boundary vertex: along the sum of its face normals, by the largest depth of the
@@ -208,13 +209,13 @@ static void gather_pushes(const former *m, push *p)
     }
 }
 
-/* Moves boundary vertices outward until the centroids of their faces reach the surface; skips moves over half a
- * cell. */
+/* Moves boundary vertices by the displacements of gather_pushes(), as far as qualities allow; skips displacements over
+ * half a cell. */
 static void push_out(former *m, const push *p)
 {
     for (int32_t v = 0; v < m->mesh->vertex_count; v++) {
         const double *out = p->out + 4 * (size_t)v;
-        const double length = sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
+        const double length = vec3_norm(out);
         if (!m->moves[v] || !(out[3] > 0) || !(length > 0) || out[3] > 0.5 * m->f->lattice.cell)
             continue;
         for (int c = 0; c < 3; c++)

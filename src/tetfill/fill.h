@@ -32,7 +32,7 @@ enum {
 #define FILL_ENCLOSED 0.6
 /* Rays search for walls that are thinner than this fraction of a cell; thicker walls contain samples. */
 #define FILL_THIN 0.35
-/* A tet with a smaller filled fraction is removed if all its neighbours are filled more than FILL_FIRM. */
+/* A tet filled by less than FILL_TINY is removed if all tets connected to it are filled by FILL_FIRM or more. */
 #define FILL_TINY 0.02
 #define FILL_FIRM 0.1
 /* Lower bound of the filled fraction of a tet. */
@@ -47,7 +47,7 @@ typedef struct fill_surface {
     int32_t count;
     double box[6]; /* min x y z, max x y z of the triangles */
     double volume; /* m3: signed volume that the closed surface encloses */
-    double area;   /* m2 */
+    double area;   /* m2: sum over all given triangles */
     bool closed;   /* every edge is used by an even number of triangles */
 } fill_surface;
 
@@ -66,7 +66,7 @@ typedef struct fill_pattern {
     double weights[FILL_SAMPLES][4];       /* barycentric weights of the centroids of the sub-tets */
     fill_link links[FILL_LINKS + 4];       /* the last four: a vertex of the tet and the sub-tet at it */
     int8_t face[4][FILL_FACE];             /* sub-tets at the face opposite to vertex i */
-    int8_t face_position[4][FILL_FACE][4]; /* 12 times the weights of their face's centroid */
+    int8_t face_position[4][FILL_FACE][4]; /* 12 times the weights of the centroids of their triangles in it */
     int8_t link_of[FILL_SAMPLES][4];       /* links of each sub-tet; -1: none */
 } fill_pattern;
 
@@ -78,10 +78,10 @@ void sinew_fill_pattern(fill_pattern *pattern);
  * the cell above that corner, p = (k (n1 + 1) + j) (n0 + 1) + i. */
 typedef struct fill_lattice {
     double origin[3];
-    double cell;     /* m */
-    int64_t n[3];    /* number of cells, including a layer around the surface's box */
+    double cell;     /* m: edge length of a cell */
+    int64_t n[3];    /* cells along each axis, including a layer around the surface's box */
     int64_t corners; /* number of cell corners; there are twice as many points */
-    float *winding;  /* [2 * corners] */
+    float *winding;  /* [2 * corners] winding number at each lattice point */
     uint8_t *near;   /* [2 * corners] 1: corner of a tet that the surface intersects */
 } fill_lattice;
 
@@ -111,7 +111,7 @@ typedef struct fill {
     int32_t thread_count;
     sinew_fill_report report;
     double max;     /* largest absolute winding number of a sample; at least 1 if any tet is inside as a whole */
-    int64_t capped; /* tets with more components than are separated */
+    int64_t capped; /* tets with more components or triangles than are separated */
     fill_surface surface;
     sinew_tree *tree;
     fill_pattern pattern;
@@ -128,13 +128,18 @@ sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);
 
 /* ---- Crossings of one segment (segment_triangle.c) ------------------------------------------------ */
 
-/* The intersections of a segment with triangles, in order along the segment. */
+enum {
+    FILL_CROSSINGS = 16 /* crossings of a segment that are stored */
+};
+
+/* The intersections of a segment with triangles; the first FILL_CROSSINGS of them in order along the segment. */
 typedef struct fill_crossings {
     int32_t count; /* number of crossings */
-    int32_t sum;   /* sum of their signs: +1 if the segment leaves through the front of a triangle */
-    double at[16]; /* [min(count, 16)] parameters along the segment, 0 .. 1, ascending */
-    int8_t sign[16];
-    int32_t last; /* triangle crossed last; -1: none */
+    int32_t sum;   /* sum of the signs of the crossings: +1 if the segment leaves through the front of a triangle */
+    double at[FILL_CROSSINGS]; /* [min(count, FILL_CROSSINGS)] parameters along the segment, 0 .. 1, ascending */
+    int8_t sign[FILL_CROSSINGS];
+    int32_t last;   /* triangle crossed last; -1: none */
+    double last_at; /* parameter of that crossing */
 } fill_crossings;
 
 /* Tests whether the segment from p to q crosses triangle t: 0: no, +1: from its back to its front, -1: from its
@@ -144,7 +149,7 @@ int sinew_fill_pass(const fill_surface *surface, int32_t t, const double p[3], c
 void sinew_fill_put_crossing(fill_crossings *found, double at, int sign, int32_t t);
 void sinew_fill_cross(const fill_surface *surface, const int32_t *triangles, int64_t count, const double p[3],
                       const double q[3], fill_crossings *found);
-/* True if the whole segment is inside. `winding` is the winding number at its start. */
+/* True if a segment that starts inside, at a point with winding number `winding`, stays inside. */
 bool sinew_fill_stays_inside(const fill_crossings *found, double winding);
 
 #endif

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "tetfill/fill.h"
 
 enum {
@@ -126,7 +127,7 @@ static void slab_of(const fill_surface *s, int32_t t, slab *b)
 
 static double above(const double normal[3], double offset, const double x[3])
 {
-    return normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2] - offset;
+    return vec3_dot(normal, x) - offset;
 }
 
 /* Whether all points lie on one side of a plane, farther than `slack` from it. */
@@ -151,8 +152,8 @@ static bool outside_of_face(const double tet[4][3], int face, const slab *b, dou
         const int u = (c + 1) % 3, v = (c + 2) % 3;
         normal[c] = (q[u] - p[u]) * (r[v] - p[v]) - (q[v] - p[v]) * (r[u] - p[u]);
     }
-    const double offset = normal[0] * p[0] + normal[1] * p[1] + normal[2] * p[2];
-    const double size = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    const double offset = vec3_dot(normal, p);
+    const double size = vec3_norm(normal);
     bool out = true;
     for (int i = 0; i < 3; i++)
         out = out && above(normal, offset, b->x[i]) > slack * size;
@@ -301,8 +302,8 @@ static sinew_status ask_tree(fill *f, bool all)
     return good ? SINEW_OK : sinew_fail_memory(f->error, "the winding numbers of a lattice");
 }
 
-/* A point of no intersected tet takes the winding number of its neighbour along x: no intersected tet has their
- * edge. */
+/* A point of no intersected tet takes the winding number of its lower neighbour along x, because the surface does not
+ * pass between them; the first point of a row takes 0. */
 static void carry_on(fill_lattice *l)
 {
     const int64_t row = 2 * (l->n[0] + 1);

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "tetfill/fill.h"
 #include "tetfill/sample.h"
 
@@ -85,8 +86,8 @@ void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, 
     count_through(pattern, trace);
 }
 
-/* Whether winding numbers and crossing counts of the corners agree. They disagree if the surface has a border in the
- * tet: counts then depend on the path around the border. */
+/* Whether winding numbers and crossing counts of the corners agree. They disagree if the surface has a boundary
+ * edge in the tet: counts then depend on the path around it. */
 static bool corners_agree(const double w[4], const fill_trace *trace)
 {
     double low = INFINITY, high = -INFINITY;
@@ -344,7 +345,7 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
         for (int c = 0; c < 3; c++)
             sum[c] += (u[(c + 1) % 3] * w[(c + 2) % 3] - u[(c + 2) % 3] * w[(c + 1) % 3]) / 2;
     }
-    const double area = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    const double area = vec3_norm(sum);
     for (int c = 0; c < 3; c++)
         normal[c] = area > 0 ? sum[c] / area : 0;
     return count > 2 ? area : 0;
@@ -401,8 +402,8 @@ static void keep_components(view *v, int64_t t)
     }
 }
 
-/* A thin wall may contain a whole layer of samples or none of them. If the tet contains only a wall, rays measure
- * it. */
+/* Replaces the filled fraction of a tet that contains only a thin wall by the volume that rays measure: such a wall may
+ * contain a whole layer of samples or none. */
 static void measure_wall(const view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
@@ -463,7 +464,7 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
 }
 
 typedef struct sample_work {
-    fill_scratch *scratch; /* [members] */
+    fill_scratch *scratch; /* [thread_count] work space of each thread */
 } sample_work;
 
 static void sample_range(const void *context, int32_t member, int32_t first, int32_t last)

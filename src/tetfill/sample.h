@@ -9,10 +9,10 @@
 
 typedef struct fill_trace {
     double x[FILL_SAMPLES + 4][3]; /* m: the samples, then the tet's corners */
-    int32_t sum[FILL_LINKS + 4];   /* sum of the signs of the crossings of each link */
-    int32_t count[FILL_LINKS + 4]; /* number of crossings of each link */
+    int32_t sum[FILL_LINKS + 4];   /* sum of the signs of the surface crossings of each link of fill_pattern */
+    int32_t count[FILL_LINKS + 4]; /* number of surface crossings of each link */
     int32_t C[FILL_SAMPLES + 4];   /* change of the winding number from the first corner */
-    double w[FILL_SAMPLES];        /* winding numbers */
+    double w[FILL_SAMPLES];        /* winding numbers of the samples */
 } fill_trace;
 
 /* Work space of one thread. */
@@ -24,7 +24,7 @@ typedef struct fill_scratch {
     double max; /* largest absolute winding number of a sample */
 } fill_scratch;
 
-/* Fills all members except w. */
+/* Sets x, sum, count and C of the trace: samples of the tet, and crossings of the triangles near [count]. */
 void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, const double tet[4][3],
                       const int32_t *near, int64_t count, fill_trace *trace);
 /* Computes the samples of lattice tet t of the list with their winding numbers; returns the set of samples inside. */

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "math/vec3.h"
 #include "tetfill/sample.h"
 
 static const sinew_real *segment_corner_of(const fill_surface *s, int32_t t, int i)
@@ -21,11 +22,6 @@ static void minus(const sinew_real *a, const double b[3], double c[3])
         c[i] = (double)a[i] - b[i];
 }
 
-static double volume_of(const double a[3], const double b[3], const double c[3])
-{
-    return c[0] * (a[1] * b[2] - a[2] * b[1]) + c[1] * (a[2] * b[0] - a[0] * b[2]) + c[2] * (a[0] * b[1] - a[1] * b[0]);
-}
-
 /* Six times the signed volume of the triangle and the point: positive in front of the triangle. */
 double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
 {
@@ -36,7 +32,7 @@ double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
         v[i] = (double)c[i] - (double)a[i];
         w[i] = p[i] - (double)a[i];
     }
-    return volume_of(u, v, w);
+    return vec3_triple(w, u, v);
 }
 
 int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const double q[3], double *at)
@@ -53,7 +49,7 @@ int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const d
     }
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3;
-        const double turn = volume_of(e[i], e[j], along);
+        const double turn = vec3_triple(along, e[i], e[j]);
         const bool left = turn > 0 || (turn == 0 && vertices[i] < vertices[j]);
         if (left != up)
             return 0;
@@ -65,11 +61,16 @@ int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const d
 
 void sinew_fill_put_crossing(fill_crossings *found, double at, int sign, int32_t t)
 {
-    int32_t i = found->count < 16 ? found->count : 15;
+    int32_t i = found->count < FILL_CROSSINGS ? found->count : FILL_CROSSINGS;
+    if (found->count == 0 || at >= found->last_at) {
+        found->last = t;
+        found->last_at = at;
+    }
     found->count++;
     found->sum += sign;
-    if (i == 0 || at >= found->at[i - 1])
-        found->last = t;
+    /* A full list drops its last crossing, or the new one if that is no earlier. */
+    if (i == FILL_CROSSINGS && at >= found->at[--i])
+        return;
     for (; i > 0 && found->at[i - 1] > at; i--) {
         found->at[i] = found->at[i - 1];
         found->sign[i] = found->sign[i - 1];
@@ -93,7 +94,7 @@ void sinew_fill_cross(const fill_surface *surface, const int32_t *triangles, int
 bool sinew_fill_stays_inside(const fill_crossings *found, double winding)
 {
     bool inside = true;
-    for (int32_t i = 0; i < found->count && i < 16; i++) {
+    for (int32_t i = 0; i < found->count && i < FILL_CROSSINGS; i++) {
         winding -= found->sign[i];
         inside = inside && fabs(winding) > FILL_INSIDE;
     }

@@ -9,7 +9,7 @@
 #include "tetfill/fill.h"
 
 enum {
-    WHOLE = 4 /* positions are integers, four times the weights */
+    WHOLE = 4 /* positions are integers: four times the barycentric weights */
 };
 
 /* Corners of a sub-tet as integer positions in the tet. */

@@ -22,8 +22,8 @@
 typedef struct splitter {
     fill *f;
     int32_t tet_count; /* non-empty tets of fill_tets */
-    int64_t *listed;   /* [tet_count] their indices in fill_tets */
-    int32_t *corners;  /* [4 * tet_count] lattice points */
+    int64_t *listed;   /* [tet_count] index of each non-empty tet in fill_tets */
+    int32_t *corners;  /* [4 * tet_count] lattice points at the corners of the tets */
     int32_t *first;    /* [tet_count + 1] first copy of each tet; one copy per component */
     int32_t copy_count;
     float *fraction; /* [copy_count] filled fraction; 0: removed */
@@ -97,8 +97,8 @@ static void splitter_free(splitter *s)
 
 /* One side of a face: a tet, the face's index in the tet, and a component of the tet. */
 typedef struct side {
-    int32_t tet;    /* index in the splitter */
-    int64_t listed; /* index in fill_tets */
+    int32_t tet;    /* index of the tet in splitter.listed */
+    int64_t listed; /* index of the tet in fill_tets */
     int face;       /* the face opposite to this corner */
     int component;
 } side;
@@ -124,7 +124,8 @@ static void match_corners(const splitter *s, const side *a, const side *b, int t
     }
 }
 
-/* The sample of b on the other side of triangle n of a's face; -1: none. */
+/* Each face is divided into FILL_FACE triangles, one for each sub-tet at the face; samples are centroids of sub-tets.
+ * Returns the sample of b whose sub-tet shares triangle n of a's face; -1: none. */
 static int sample_behind(const fill_pattern *pattern, const side *a, const side *b, const int turn[4], int n)
 {
     int8_t turned[4] = {0};

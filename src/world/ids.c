@@ -14,7 +14,7 @@ typedef struct slot_view {
     const char *noun; /* noun in error texts: "body", "energy", "pins" or "collider" */
     bool many;        /* the noun is a plural */
     int32_t count;    /* number of slots of this kind */
-    bool live;        /* the slot is in use; the next three fields describe its current or last object */
+    bool live;        /* the slot is in use; the next two fields describe its current or last object */
     uint32_t generation;
     const char *kind; /* kind of the object; "" if there is only one kind */
 } slot_view;

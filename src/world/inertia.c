@@ -7,10 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-static double inertia_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+#include "math/vec3.h"
 
 bool sinew_inertia_line(const double S[9], double line[3])
 {
@@ -18,7 +15,7 @@ bool sinew_inertia_line(const double S[9], double line[3])
     int widest = 0;
     for (int c = 1; c < 3; c++)
         widest = S[4 * c] > S[4 * widest] ? c : widest;
-    const double *row = S + 3 * (size_t)widest, length = sqrt(inertia_dot(row, row));
+    const double *row = S + 3 * (size_t)widest, length = vec3_norm(row);
     for (int c = 0; c < 3; c++)
         line[c] = length > 0 ? row[c] / length : 0;
     /* For collinear points S = trace line line^T; the remainder is the smallest moment of inertia. */
@@ -33,7 +30,7 @@ void sinew_inertia_solve(const double S[9], const double M[3], double out[3])
     const double trace = S[0] + S[4] + S[8];
     double J[9], line[3], det = 0;
     const bool thin = sinew_inertia_line(S, line);
-    const double along = inertia_dot(M, line);
+    const double along = vec3_dot(M, line);
     for (int i = 0; i < 9; i++)
         J[i] = (i % 4 == 0 ? trace : 0) - S[i];
     for (int i = 0; i < 3; i++) {

@@ -8,9 +8,11 @@
 
 #include <stdbool.h>
 
-/* The direction of the line on which the particles lie; false if they are not collinear. */
+/* spread: S, row-major. `line` receives the direction of the line on which the particles lie (zero for coincident
+ * particles); false if they are not collinear. */
 bool sinew_inertia_line(const double spread[9], double line[3]);
-/* out = J^-1 M; collinear points drop the component along their line, coincident points give zero. */
+/* out = J^-1 M, with J of spread = S; for collinear particles without the component of M along their line, for
+ * coincident particles zero. */
 void sinew_inertia_solve(const double spread[9], const double M[3], double out[3]);
 
 #endif

@@ -14,12 +14,12 @@ typedef struct sinew_trajectory {
     sinew_real *base;    /* [count][3] m */
     sinew_real *current; /* [count][3] m at the time of the last evaluation */
     int32_t key_count;   /* 0: no motion, current = base */
-    sinew_key *keys;
-    sinew_real pivot[3];
+    sinew_key *keys;     /* [key_count] key frames */
+    sinew_real pivot[3]; /* m: centre of the rotations */
 } sinew_trajectory;
 
-/* motion may be NULL; base [count][3]; both are copied. Fails for keys out of order or not finite; `owner` is named in
- * the error. */
+/* motion may be NULL; base [count][3]; both are copied. Fails for key frames out of order or not finite; `owner` is
+ * named in the error. */
 sinew_status sinew_trajectory_create(sinew_trajectory *trajectory, const sinew_allocator *allocator, int32_t count,
                                      const sinew_real *base, const sinew_motion *motion, const char *owner,
                                      sinew_error *error);

@@ -29,7 +29,7 @@ typedef struct sinew_body_record {
     uint32_t generation;
     char *name; /* NULL: none */
     bool rigid; /* four particles joined by hard distances (rigid.c); its surface lies outside their tet */
-    sinew_real damping, velocity_filter;
+    sinew_real damping, velocity_filter; /* 1/s; fraction of the non-rigid velocities that each step removes */
     sinew_body_contact contact;
     /* The embedded surface (embedding.c); all NULL without one. */
     sinew_skin *skin;
@@ -86,7 +86,7 @@ typedef struct sinew_energy_record {
 typedef struct sinew_energy_origin {
     int32_t body;
     uint32_t by_element; /* bit p: parameter p has a value per element */
-    uint32_t digest;     /* CRC-32 of elements, parameters by element, weights, normals, rest shapes, motion */
+    uint32_t digest;     /* CRC-32 of the elements, all their individual data, their switches, treatment and motion */
     sinew_real parameters[SINEW_PARAMETER_MAX];
 } sinew_energy_origin;
 
@@ -158,8 +158,10 @@ struct sinew_world {
     char *signature;   /* signature before the first tear, to match a torn world with its states; NULL: nothing tore */
     char *comment;     /* text of the caller, saved with the state; NULL: none */
     sinew_error error; /* error of the last step that could not be prepared */
-    bool stepping;     /* a step is in progress: callbacks may read the world and may not change it */
-    atomic_bool interrupted; /* sinew_world_interrupt() was called; the step that it ends clears it */
+    sinew_gap_kind position_error_kind; /* of the last step */
+    int64_t position_error_version;     /* q_version after that step: a change of positions ends its validity */
+    bool stepping;                      /* a step is in progress: callbacks may read the world and may not change it */
+    atomic_bool interrupted;            /* sinew_world_interrupt() was called; the step that it ends clears it */
     /* Data of the solver at the start of the current step (state_save of solver.h), to restore it after an
      * interruption. */
     void *solver_state;
@@ -288,7 +290,8 @@ sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_r
 sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator);
 /* The next batch of an energy: build_next builds it from the store beside the current batch, for example after a
- * renumbering; take_next replaces the current batch; drop_next releases the next batch, complete or not. */
+ * renumbering; take_next replaces the current batch; drop_next releases the next batch, complete or not (a
+ * transient energy keeps it for reuse). */
 sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record);
 void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
@@ -345,7 +348,7 @@ void sinew_loads_remove_body(sinew_world *world, sinew_body body);
 void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_record *record);
 /* CRC-32 of vector, parameters, keys and the given elements, if any. */
 uint32_t sinew_load_digest(const sinew_load_record *record);
-/* f_ext = gravity and forces times sinew_world_load_fraction(); steps are numbered from 1. */
+/* f_ext = gravity, forces and loads times sinew_world_load_fraction(); steps are numbered from 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
 /* Marks colliders as added, removed or moved: contact rebuilds its data before the next step. */
 void sinew_contact_changed(sinew_world *world);
@@ -362,7 +365,7 @@ typedef struct sinew_contact_work sinew_contact_work;
 /* Fills the view of a world with contact (contact_api/view.c). Fails if memory is short. */
 struct sinew_contact_view;
 sinew_status sinew_world_contact_view(const sinew_world *world, struct sinew_contact_view *view, sinew_error *error);
-/* Allocates v_before with all velocities unknown; false: out of memory. */
+/* Allocates v_before, with all velocities unknown, if it does not exist yet; false: out of memory. */
 bool sinew_world_need_v_before(sinew_world *world);
 /* Fails if the last step has no list of contacts. */
 sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error);

@@ -11,6 +11,7 @@
  * float; their sum and the exact angles are accumulated in double.
  */
 #include "bvh/box8.h"
+#include "math/vec3.h"
 
 #define PI 3.14159265358979323846
 
@@ -40,20 +41,11 @@ static inline box8 far_angles(const sinew_tree_moments *m, const box8 r[3], box8
     return inverse * inverse * (first + inverse * (second + inverse * third));
 }
 
-static double winding_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static double solid_angle(double x[3][3])
 {
     const double *a = x[0], *b = x[1], *c = x[2];
-    const double n[3] = {b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]};
-    const double la = sqrt(winding_dot(a, a)), lb = sqrt(winding_dot(b, b)), lc = sqrt(winding_dot(c, c)),
-                 y = winding_dot(a, n);
-    return y == 0
-               ? 0
-               : 2 * atan2(y, la * lb * lc + winding_dot(a, b) * lc + winding_dot(b, c) * la + winding_dot(c, a) * lb);
+    const double la = vec3_norm(a), lb = vec3_norm(b), lc = vec3_norm(c), y = vec3_triple(a, b, c);
+    return y == 0 ? 0 : 2 * atan2(y, la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb);
 }
 
 /* The solid angle of all triangles of a block. q is relative to the tree's origin. */

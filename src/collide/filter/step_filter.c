@@ -157,8 +157,8 @@ static void filter_start_range(const void *context, int32_t member, int32_t firs
         p->filter->x_accepted[4 * (size_t)v + 3] = (sinew_real)sinew_trust_region_tau(p->filter, p->mesh, v, 1);
 }
 
-/* Bounds the distance of each vertex from its predicted path, and from its position at the start of the detection
- * pass. */
+/* Writes bounds of two distances of each vertex to work [vertex_count][2]: from its predicted path, and from its
+ * position at the start of the detection pass. */
 static void filter_deviation_range(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const limit_pass *p = context;
@@ -278,8 +278,8 @@ static bool pair_turn_direction(sinew_filter_pair *p, pair_motion *m)
     return pair_is_separated(p, pair_separation_along(p, n, m->now), pair_separation_along(p, n, m->there));
 }
 
-/* The factor on tau of a pair's vertices. The separation is concave along a common motion, so linear interpolation
- * between both ends gives an admissible factor if all four vertices use it. */
+/* The factor 0 .. 1 on tau of a pair's vertices; with `stop`, 0 or 1. The separation is concave along a common motion,
+ * so linear interpolation between both ends gives an admissible factor if all four vertices use it. */
 static double pair_factor(const sinew_step_filter *g, sinew_filter_pair *p, bool stop)
 {
     if (pair_ends_separated(g, p))

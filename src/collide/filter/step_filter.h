@@ -35,7 +35,7 @@
 
 /* A candidate pair in the filter. */
 typedef struct sinew_filter_pair {
-    sinew_real n[3];
+    sinew_real n[3];       /* unit direction along which the pair is separated, from the second to the first feature */
     sinew_real min;        /* m: smallest admissible separation; -inf: the pair is not filtered */
     sinew_real separation; /* m: separation at the start of the detection pass */
     sinew_real approach;   /* m: largest approach from relative predicted displacement, for pairs within one object;
@@ -61,7 +61,7 @@ typedef struct sinew_step_filter {
     int32_t *near_pairs;      /* [near_count] pairs that might come too near in this motion */
     int32_t *seen;            /* [near_count] value of `moves` at the last test of each pair; < 0: not separated */
     int32_t *stamp;           /* [vertex_count] last move of each vertex, or the pass that last reduced its tau */
-    int32_t moves;            /* corrections of requested positions so far */
+    int32_t moves;            /* 1 + number of corrections of x_requested in the current separation */
     sinew_real *work;         /* [vertex_count][2] work space */
     uint8_t *fixed;           /* [vertex_count] 1: prescribed (pins, colliders); set by the caller after build */
     uint8_t *truncated;       /* [vertex_count] 1: the last motion does not reach x_requested */
@@ -89,7 +89,8 @@ void sinew_step_filter_release(sinew_step_filter *filter, const sinew_allocator 
 int32_t sinew_step_filter_limit(sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t thread_count);
 /* The position of vertex v at the end of its truncated motion. */
 void sinew_step_filter_position(const sinew_step_filter *filter, int32_t v, sinew_real x[3]);
-/* Ends a motion after the caller has written all new positions to x_accepted. */
+/* Ends a motion after the caller has written all new positions to x_accepted: advances the progress of all trust
+ * regions. */
 void sinew_step_filter_commit(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 
 #endif

@@ -7,10 +7,11 @@
 #include <math.h>
 
 #include "collide/closest.h"
+#include "math/vec3.h"
 
 #define HALVINGS 30 /* bisections of sigma: the accuracy is 1e-9 */
 
-/* The left side of (1) in a motion: |e + tau a - sigma b|. */
+/* The left side of (1) in trust_region.h, for one vertex in a motion: |e + tau a - sigma b|, m. */
 typedef struct trust_ball {
     double e[3], a[3], b[3];
     double radius;
@@ -44,7 +45,7 @@ static double trust_ball_square(const trust_ball *ball, double sigma, double tau
     double z[3];
     add_scaled3(ball->e, tau, ball->a, z);
     add_scaled3(z, -sigma, ball->b, z);
-    return closest_dot(z, z);
+    return vec3_dot(z, z);
 }
 
 static double trust_larger(double a, double b)
@@ -55,8 +56,7 @@ static double trust_larger(double a, double b)
 /* The largest t in 0 .. max with |from + t along| <= radius. Such a t exists, except for round-off. */
 static double largest_step_within(const double from[3], const double along[3], double radius, double max)
 {
-    const double a = closest_dot(along, along), b = closest_dot(from, along),
-                 c = closest_dot(from, from) - radius * radius;
+    const double a = vec3_dot(along, along), b = vec3_dot(from, along), c = vec3_dot(from, from) - radius * radius;
     if (!(a * max * max + 2 * b * max + c > 0) || !(a > 0))
         return max;
     return fmax(0, fmin(max, (sqrt(fmax(b * b - a * c, 0)) - b) / a));
@@ -80,10 +80,10 @@ static double trust_ball_sigma(const trust_ball *ball, double tau, double max)
 /* True if some tau is admissible with sigma: the tau of the point nearest to the centre of the ball. */
 static bool trust_ball_has_tau(const trust_ball *ball, double sigma)
 {
-    const double square = closest_dot(ball->a, ball->a);
+    const double square = vec3_dot(ball->a, ball->a);
     double from[3];
     add_scaled3(ball->e, -sigma, ball->b, from);
-    const double tau = square > 0 ? fmax(0, fmin(1, -closest_dot(from, ball->a) / square)) : 0;
+    const double tau = square > 0 ? fmax(0, fmin(1, -vec3_dot(from, ball->a) / square)) : 0;
     return trust_ball_square(ball, sigma, tau) <= ball->radius * ball->radius;
 }
 
@@ -168,7 +168,7 @@ double sinew_trust_region_tau(const sinew_step_filter *g, const sinew_collision_
 double sinew_trust_region_deviation(const sinew_step_filter *g, const sinew_collision_mesh *f, int32_t v)
 {
     const trust_ball ball = trust_ball_of(g, f, v);
-    const double now = closest_dot(ball.e, ball.e), straight = trust_larger(now, trust_ball_square(&ball, 1, 1));
+    const double now = vec3_dot(ball.e, ball.e), straight = trust_larger(now, trust_ball_square(&ball, 1, 1));
     if (!g->partial)
         return sqrt(straight);
     /* A norm is convex, so its maximum over sigma and tau is at a corner of their range. */
@@ -178,7 +178,8 @@ double sinew_trust_region_deviation(const sinew_step_filter *g, const sinew_coll
     return sqrt(trust_larger(now, max < within ? max : within));
 }
 
-/* Reduces tau of the vertices of an object to its fraction. */
+/* Reduces tau of an object's vertices to the largest value that its fraction sigma allows, and stamps changed vertices.
+ */
 static void region_truncate_vertices(sinew_step_filter *g, const sinew_collision_mesh *f,
                                      const sinew_collision_object *object, int32_t stamp)
 {

@@ -33,8 +33,8 @@ typedef struct search_node {
     const sinew_box_node *node;
     const sinew_box_shape *shape;
     const sinew_box_displacements *predicted;
-    uint32_t row;
-    search_box box;
+    uint32_t row;   /* number of the node's first slot in its chunk */
+    search_box box; /* box of the whole node */
     int32_t lowest; /* lowest feature of the node; -1: the other feature may have any number */
     int32_t object; /* common object of the node's features; -1: several */
     sinew_search_found *found;

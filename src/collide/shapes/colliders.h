@@ -16,19 +16,19 @@ typedef struct sinew_collider_record {
     sinew_real thickness, friction, restitution; /* NaN: use the value of the world */
     uint32_t group, mask;
     double radius; /* m: radius of spheres and capsules, whose vertices are centres */
-    bool closed;   /* the shape encloses a volume */
+    bool closed;   /* the shape encloses a volume, or is a half-space */
     int32_t vertex_count, triangle_count, edge_count; /* all 0 for planes */
     sinew_real *vertices;                             /* [3 * vertex_count] m, in the frame of the collider */
     int32_t *triangles;                               /* [3 * triangle_count] vertices, oriented outwards */
     int32_t *edges;                                   /* [2 * edge_count] edges without a triangle */
-    sinew_real position[3], rotation[3];
+    sinew_real position[3], rotation[3]; /* m; rad, rotation vector: the frame of the shape before its motion */
     int32_t key_count;
-    sinew_key *keys; /* [key_count] */
-    sinew_real pivot[3];
+    sinew_key *keys;     /* [key_count] */
+    sinew_real pivot[3]; /* m: pivot of the key-framed motion */
     int32_t frame_count;
-    sinew_real frame_time;
-    sinew_real *frames; /* [frame_count][3 * vertex_count] m: vertex cache */
-    uint32_t digest;    /* CRC-32 of all fields that stepping does not change, for states */
+    sinew_real frame_time; /* s between frames */
+    sinew_real *frames;    /* [frame_count][3 * vertex_count] m: vertex cache */
+    uint32_t digest;       /* CRC-32 of geometry, placement, motion and contact settings, for states */
     /* State that steps change. */
     double behind;              /* s: delay of the collider relative to its motion, caused by truncated steps */
     bool posed;                 /* sinew_collider_set_pose() has replaced the motion */
@@ -47,7 +47,7 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
 void sinew_shape_positions(const sinew_collider_record *record, double time, double fraction, sinew_real *x);
 void sinew_shape_positions_packed(const sinew_collider_record *record, double time, double fraction,
                                   sinew_real *x); /* x [vertex_count][3] */
-/* Ends a step of h s in which the collider took `fraction` of its motion. */
+/* Ends a step of h s in which the collider took `fraction` of its motion: sets its delay and the first of its poses. */
 void sinew_shape_end_step(sinew_collider_record *record, double h, double fraction);
 /* A point and the outward normal of a plane, at a time or fraction. */
 void sinew_shape_plane(const sinew_collider_record *record, double time, double fraction, double point[3],
@@ -59,8 +59,8 @@ sinew_status sinew_contact_coefficients_check(const char *owner, sinew_real thic
                                               sinew_real restitution, sinew_error *error);
 
 /* The surface of a collider at a time, for drawing: triangles unchanged, spheres and capsules tessellated, planes as
- * squares of `extent` m around their point. The first function returns the counts; the second writes positions [3 *
- * vertex_count] and triangles [3 * count].
+ * squares of `extent` m around their point. The first function returns the counts, the second writes positions [3 *
+ * vertex_count] m, the third writes triangles [3 * triangle_count].
  */
 void sinew_shape_drawing_counts(const sinew_collider_record *record, int32_t *vertex_count, int32_t *triangle_count);
 void sinew_shape_draw_points(const sinew_collider_record *record, double time, double extent, sinew_real *positions);

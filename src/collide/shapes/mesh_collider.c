@@ -12,6 +12,7 @@
  */
 #include "collide/shapes/primitives.h"
 
+#include "math/vec3.h"
 #include "mesh/flaws.h"
 #include "sinew/tree.h"
 #include "bvh/triangle_crossing.h"
@@ -107,8 +108,7 @@ static double surface_volume(const mesh_work *w)
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++)
                 p[i][k] = (double)x[3 * (size_t)w->triangles[3 * (size_t)t + (size_t)i] + (size_t)k] - (double)eye[k];
-        volume += p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) +
-                  p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) + p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
+        volume += vec3_triple(p[0], p[1], p[2]);
     }
     return volume;
 }

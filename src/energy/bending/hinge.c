@@ -19,6 +19,10 @@
 #include "energy/vertex_kernel.h"
 
 enum {
+    POINTS = 4
+};
+
+enum {
     DATA_ANGLE = 1,
     DATA_FLOOR = 2,
     DATA_COEFFICIENT = 3,
@@ -82,14 +86,14 @@ static const char *hinge_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* theta - theta_0 at the points x */
+/* The bending angle theta - theta_0 (rad) at the points x; s receives the geometry of the hinges. */
 KERNEL_INLINE wide bend(const wide *x, const sinew_real *data, hinge_now *s)
 {
     hinge_geometry(x, wide_load(data + DATA_FLOOR * SIMD_WIDTH), s);
     return s->theta - wide_load(data + DATA_ANGLE * SIMD_WIDTH);
 }
 
-KERNEL_INLINE wide hinge_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     hinge_now s;
     const wide d = bend(x, data, &s);
@@ -121,37 +125,14 @@ KERNEL_INLINE void hinge_curves(const hinge_now *now, wide scale, wide square, w
 }
 
 /* H = (theta - theta_0) d^2 theta + d theta d theta^T */
-KERNEL_INLINE void hinge_second(const wide *x, const sinew_real *data, wide *H)
+KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     hinge_now s;
     const wide d = bend(x, data, &s);
     hinge_curves(&s, d, wide_set(1), H);
 }
 
-static double hinge_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, 4, DATA_COUNT, hinge_first);
-}
-
-static double hinge_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, 4, DATA_COUNT, hinge_first);
-}
-
-static void hinge_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, 4, DATA_COUNT, hinge_second);
-}
-
-static void hinge_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, 4);
-}
-
-static void hinge_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, 4);
-}
+#include "energy/dense_energy.h"
 
 /* z = sum_a coefficient_a x_a, which has length 2 sin(theta / 2) if the hinge bends without stretch */
 static void hinge_reduce(const sinew_reduced_kernel *kernel)
@@ -168,7 +149,7 @@ static void hinge_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* C = theta - theta_0, alpha = 1/k */
+/* The bending angle as a constraint: C = theta - theta_0, alpha = 1/k */
 KERNEL_INLINE wide angle_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     hinge_now s;
@@ -316,19 +297,12 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_hinge) = {
     .info = {.name = "hinge",
              .summary = "D/2 |e|^2/A (theta - theta_0)^2, theta between two triangles",
              .stencil = SINEW_STENCIL_HINGE,
-             .vertex_count = 4,
+             .vertex_count = POINTS,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(4),
-    .target_slot = -1,
+    DENSE_OPS,
     .prepare = hinge_prepare,
-    .value = hinge_value,
-    .gradient = hinge_gradient,
-    .linearise = hinge_linearise,
-    .product = hinge_product,
-    .hessian = hinge_hessian,
     .reduced_count = 1,
     .reduce = hinge_reduce,
     .stiffness = hinge_stiffness,

@@ -27,29 +27,19 @@
 
 #include "energy/dense_element.h"
 #include "math/small/jacobi.h"
+#include "math/vec3.h"
 
-#define HINGE_THIN  1e-6 /* a rest height below this fraction of the edge, or an edge of the height: no area */
+#define HINGE_THIN  1e-6 /* rest height over edge, or edge over height, below which a triangle has no area */
 #define HINGE_FLOOR 1e-6 /* lower bound of lengths, as a fraction of the smallest length at rest */
 
 /* ---- Rest shape, scalar ------------------------------------------------------------------------ */
 
 typedef struct hinge_rest {
     double length, height[2], t[2]; /* m, m, position of the foot on the edge in lengths */
-    double edge[3], m[2][3];        /* unit vectors */
+    double edge[3], m[2][3];        /* unit vectors along the edge and along the heights of the wings */
     double angle;                   /* rad */
     double coefficient[4];          /* 1/m: sum_a coefficient[a] x_a = m_2 + m_3; zero if flat */
 } hinge_rest;
-
-static inline double hinge_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline void hinge_cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
 
 /* Height of a wing over the edge: its length, foot and direction. */
 static inline void hinge_rest_wing(const sinew_real *x, int wing, hinge_rest *r)
@@ -57,11 +47,11 @@ static inline void hinge_rest_wing(const sinew_real *x, int wing, hinge_rest *r)
     double a[3];
     for (int i = 0; i < 3; i++)
         a[i] = (double)x[3 * (2 + wing) + i] - (double)x[i];
-    const double along = hinge_dot(a, r->edge);
+    const double along = vec3_dot(a, r->edge);
     for (int i = 0; i < 3; i++)
         a[i] -= along * r->edge[i];
     r->t[wing] = along / r->length;
-    r->height[wing] = sqrt(hinge_dot(a, a));
+    r->height[wing] = vec3_norm(a);
     for (int i = 0; i < 3; i++)
         r->m[wing][i] = a[i] / fmax(r->height[wing], 1e-300);
 }
@@ -72,7 +62,7 @@ static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
     double across[3];
     for (int i = 0; i < 3; i++)
         r->edge[i] = (double)x[3 + i] - (double)x[i];
-    r->length = sqrt(hinge_dot(r->edge, r->edge));
+    r->length = vec3_norm(r->edge);
     for (int i = 0; i < 3; i++)
         r->edge[i] /= fmax(r->length, 1e-300);
     hinge_rest_wing(x, 0, r);
@@ -82,8 +72,8 @@ static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
         return "its rest shape is not finite";
     if (!(low > HINGE_THIN * r->length) || !(r->length > HINGE_THIN * high))
         return "one of its triangles has no area at rest; collapse or refine it";
-    hinge_cross(r->m[0], r->m[1], across);
-    r->angle = atan2(-hinge_dot(across, r->edge), -hinge_dot(r->m[0], r->m[1]));
+    vec3_cross(r->m[0], r->m[1], across);
+    r->angle = atan2(-vec3_dot(across, r->edge), -vec3_dot(r->m[0], r->m[1]));
     r->coefficient[0] = -(1 - r->t[0]) / r->height[0] - (1 - r->t[1]) / r->height[1];
     r->coefficient[1] = -r->t[0] / r->height[0] - r->t[1] / r->height[1];
     r->coefficient[2] = 1 / r->height[0];
@@ -106,15 +96,15 @@ static inline const char *hinge_direction(const hinge_rest *r, const double warp
     *factor = 1;
     if (ratio == 1)
         return NULL;
-    hinge_cross(r->edge, r->m[0], normal);
-    hinge_cross(r->m[1], r->edge, other);
+    vec3_cross(r->edge, r->m[0], normal);
+    vec3_cross(r->m[1], r->edge, other);
     for (int i = 0; i < 3; i++)
         normal[i] += other[i];
-    const double square = hinge_dot(normal, normal), off = hinge_dot(normal, warp);
+    const double square = vec3_dot(normal, normal), off = vec3_dot(normal, warp);
     for (int i = 0; i < 3; i++)
         a[i] = warp[i] - (square > 1e-12 ? off / square : 0) * normal[i];
-    const double length = hinge_dot(a, a), along = hinge_dot(a, r->edge);
-    if (!(length > 1e-6 * hinge_dot(warp, warp)))
+    const double length = vec3_dot(a, a), along = vec3_dot(a, r->edge);
+    if (!(length > 1e-6 * vec3_dot(warp, warp)))
         return "the warp direction is zero or perpendicular to it; give a direction along the cloth";
     const double sine = along * along / length;
     *factor = 1 - sine + ratio * sine;
@@ -169,7 +159,7 @@ KERNEL_INLINE wide hinge_coefficient(const hinge_now *s, int wing, int a)
     return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : wide_set(a == 2 + wing ? 1 : 0);
 }
 
-/* d theta / dx_a */
+/* g = d theta / dx_a: the gradient of the bending angle by vertex a */
 KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, wide g[3])
 {
     const wide first = -hinge_coefficient(s, 0, a) / s->h[0], second = -hinge_coefficient(s, 1, a) / s->h[1];

@@ -12,7 +12,6 @@
  * fold: it may snap to its mirror image without energy. With slack, L is the value nearest to |z| between the lengths 2
  * sin(theta/2) of two angles: the hinge is free between them (PD 5.4, strain limiting for bending). Stretch across the
  * edge also costs energy, so this energy is for cloth that hardly stretches.
- * energy, too: for cloth that hardly stretches.
  */
 enum {
     VERTEX_COUNT = 4
@@ -22,23 +21,7 @@ enum {
 #include "energy/plate_parameters.h"
 #include "energy/edge/length_element.h"
 
-enum {
-    RIGIDITY,
-    REST,
-    SLACK_BELOW,
-    SLACK_ABOVE
-};
-
-static const sinew_parameter parameters[] = {
-    PLATE_RIGIDITY("; raising it stiffens"),
-    {.name = "rest",
-     .unit = "",
-     .choices = "curved|flat",
-     .maximum = 1,
-     .meaning = "what the hinge wants to be: as bent as in the rest shape, to either side, or flat"},
-    PLATE_SLACK("below", "rad", "the angle"),
-    PLATE_SLACK("above", "rad", "the angle"),
-};
+static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the hinge", "rad", "the angle")};
 
 /* The length |z| = 2 sin(theta/2) of a hinge that is bent by `more` beyond the angle with |z| = L; theta is clamped
  * between flat and folded. */
@@ -54,10 +37,10 @@ static const char *isometric_prepare(const sinew_element *element, sinew_real *d
     const char *flaw = hinge_measure(element->rest, &r);
     if (flaw)
         return flaw;
-    data[0] = (sinew_real)((double)element->parameters[RIGIDITY] * hinge_area_weight(&r));
-    const double L = element->parameters[REST] > 0 ? 0 : length_rest_length(r.coefficient, element->rest);
-    data[LENGTH_MIN] = (sinew_real)slack_length(L, -(double)element->parameters[SLACK_BELOW]);
-    data[LENGTH_GREATEST] = (sinew_real)slack_length(L, (double)element->parameters[SLACK_ABOVE]);
+    data[0] = (sinew_real)((double)element->parameters[PLATE_LENGTH_RIGIDITY] * hinge_area_weight(&r));
+    const double L = element->parameters[PLATE_LENGTH_REST] > 0 ? 0 : length_rest_length(r.coefficient, element->rest);
+    data[LENGTH_MIN] = (sinew_real)slack_length(L, -(double)element->parameters[PLATE_LENGTH_SLACK_BELOW]);
+    data[LENGTH_GREATEST] = (sinew_real)slack_length(L, (double)element->parameters[PLATE_LENGTH_SLACK_ABOVE]);
     for (int a = 0; a < VERTEX_COUNT; a++)
         data[LENGTH_FIRST + a] = (sinew_real)r.coefficient[a];
     return NULL;

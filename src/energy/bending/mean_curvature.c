@@ -24,23 +24,7 @@ enum {
 
 #define RING_THIN 1e-9 /* areas below this fraction of the squared longest edge count as zero */
 
-enum {
-    RIGIDITY,
-    REST,
-    SLACK_BELOW,
-    SLACK_ABOVE
-};
-
-static const sinew_parameter parameters[] = {
-    PLATE_RIGIDITY("; raising it stiffens"),
-    {.name = "rest",
-     .unit = "",
-     .choices = "curved|flat",
-     .maximum = 1,
-     .meaning = "what the surface wants to be: as bent as in the rest shape, to either side, or flat"},
-    PLATE_SLACK("below", "1/m", "the curvature"),
-    PLATE_SLACK("above", "1/m", "the curvature"),
-};
+static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the surface", "1/m", "the curvature")};
 
 /* One triangle of a ring: cotangents at the vertex and at its neighbours j and k, and twice its area. */
 typedef struct ring_triangle {
@@ -74,7 +58,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
     return NULL;
 }
 
-/* The share of the triangle's area that belongs to the vertex. */
+/* m2: the part of the triangle's area that belongs to the vertex. */
 static double nearest_area(const ring_triangle *t)
 {
     if (t->vertex < 0)
@@ -104,10 +88,10 @@ static const char *mean_curvature_prepare(const sinew_element *element, sinew_re
         c[a] /= 2 * area;
         c[0] -= c[a];
     }
-    data[0] = (sinew_real)((double)element->parameters[RIGIDITY] * area);
-    const double L = element->parameters[REST] > 0 ? 0 : length_rest_length(c, element->rest);
-    data[LENGTH_MIN] = (sinew_real)fmax(L - (double)element->parameters[SLACK_BELOW], 0);
-    data[LENGTH_GREATEST] = (sinew_real)(L + (double)element->parameters[SLACK_ABOVE]);
+    data[0] = (sinew_real)((double)element->parameters[PLATE_LENGTH_RIGIDITY] * area);
+    const double L = element->parameters[PLATE_LENGTH_REST] > 0 ? 0 : length_rest_length(c, element->rest);
+    data[LENGTH_MIN] = (sinew_real)fmax(L - (double)element->parameters[PLATE_LENGTH_SLACK_BELOW], 0);
+    data[LENGTH_GREATEST] = (sinew_real)(L + (double)element->parameters[PLATE_LENGTH_SLACK_ABOVE]);
     for (int a = 0; a < VERTEX_COUNT; a++)
         data[LENGTH_FIRST + a] = (sinew_real)c[a];
     return NULL;

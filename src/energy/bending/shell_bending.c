@@ -26,15 +26,20 @@
 #include "energy/bending/hinge_geometry.h"
 #include "energy/plate_parameters.h"
 #include "energy/vertex_kernel.h"
+#include "math/vec3.h"
+
+enum {
+    POINTS = 6
+};
 
 enum {
     DATA_FLOOR = 1,
-    DATA_Q = 2, /* 00 11 22 01 02 12 */
+    DATA_Q = 2, /* quadratic form of the angles: Q_00 Q_11 Q_22 Q_01 Q_02 Q_12 */
     DATA_ANGLE = 8,
-    DATA_SQUARE = 11, /* s^2 */
-    DATA_LENGTH = 14, /* k / (4 s^2) */
-    DATA_ACROSS = 17, /* k / l^2 */
-    DATA_ALONG = 20,  /* r . e at rest */
+    DATA_SQUARE = 11, /* s^2, m2: squared offset of each director point */
+    DATA_LENGTH = 14, /* k / (4 s^2): stiffness of the offsets */
+    DATA_ACROSS = 17, /* k / l^2: stiffness of the directors' motion along the edges */
+    DATA_ALONG = 20,  /* r . e at rest, m2 */
     DATA_COUNT = 23,
     INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT
@@ -89,7 +94,7 @@ static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
 typedef struct shell_rest {
     hinge_rest hinge[3];
-    double area, warp[3], weft[3]; /* unit vectors in the plane */
+    double area, warp[3], weft[3]; /* m2; unit vectors in the plane */
     double along[3];               /* m2: r . e at rest */
     double offset[3];              /* m: offsets of the director points */
 } shell_rest;
@@ -116,18 +121,18 @@ static const char *measure_warp(const sinew_real *p, shell_rest *r)
     const hinge_rest *first = &r->hinge[0];
     double normal[3], warp[3];
     const bool directed = p[WEFT_RATIO] != 1;
-    hinge_cross(first->edge, first->m[0], normal);
+    vec3_cross(first->edge, first->m[0], normal);
     for (int i = 0; i < 3; i++)
         warp[i] = directed ? (double)p[WARP_X + i] : first->edge[i];
-    const double off = hinge_dot(warp, normal), total = hinge_dot(warp, warp);
+    const double off = vec3_dot(warp, normal), total = vec3_dot(warp, warp);
     for (int i = 0; i < 3; i++)
         warp[i] -= off * normal[i];
-    const double square = hinge_dot(warp, warp);
+    const double square = vec3_dot(warp, warp);
     if (!(square > 1e-6 * total))
         return "the warp direction is zero or perpendicular to it; give a direction along the cloth";
     for (int i = 0; i < 3; i++)
         r->warp[i] = warp[i] / sqrt(square);
-    hinge_cross(normal, r->warp, r->weft);
+    vec3_cross(normal, r->warp, r->weft);
     return NULL;
 }
 
@@ -136,8 +141,8 @@ static const char *measure_warp(const sinew_real *p, shell_rest *r)
 static double form_of(const shell_rest *r, int i, int j, double nu, double ratio)
 {
     const hinge_rest *one = &r->hinge[i], *two = &r->hinge[j];
-    const double a = hinge_dot(one->m[0], r->warp), b = hinge_dot(one->m[0], r->weft);
-    const double c = hinge_dot(two->m[0], r->warp), d = hinge_dot(two->m[0], r->weft), mean = sqrt(ratio);
+    const double a = vec3_dot(one->m[0], r->warp), b = vec3_dot(one->m[0], r->weft);
+    const double c = vec3_dot(two->m[0], r->warp), d = vec3_dot(two->m[0], r->weft), mean = sqrt(ratio);
     const double moment = a * a * c * c + ratio * b * b * d * d +
                           mean * (nu * (a * a * d * d + b * b * c * c) + 2 * (1 - nu) * a * b * c * d);
     return 4 * r->area / (one->height[0] * two->height[0]) * moment;
@@ -258,7 +263,7 @@ KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
 
 /* ---- Evaluate -------------------------------------------------------------------------------------- */
 
-KERNEL_INLINE wide shell_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     shell_now s;
     wide psi = shell_geometry(x, data, &s);
@@ -309,7 +314,7 @@ KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, int i, wide 
 }
 
 /* H = sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i + the terms of the directors. */
-static void shell_second(const wide *x, const sinew_real *data, wide *H)
+static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     shell_now s;
     wide slope[3][18];
@@ -332,30 +337,7 @@ static void shell_second(const wide *x, const sinew_real *data, wide *H)
     }
 }
 
-static double shell_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, 6, DATA_COUNT, shell_first);
-}
-
-static double shell_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, 6, DATA_COUNT, shell_first);
-}
-
-static void shell_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, 6, DATA_COUNT, shell_second);
-}
-
-static void shell_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, 6);
-}
-
-static void shell_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, 6);
-}
+#include "energy/dense_energy.h"
 
 /* ---- One vertex -------------------------------------------------------------------------------------- */
 
@@ -517,19 +499,12 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_shell_bending) = {
     .info = {.name = "shell_bending",
              .summary = "D A/2 [(1 - nu) |B|^2 + nu (tr B)^2], B the curvature of slopes at the edges",
              .stencil = SINEW_STENCIL_SHELL,
-             .vertex_count = 6,
+             .vertex_count = POINTS,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_VERTEX},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(6),
-    .target_slot = -1,
+    DENSE_OPS,
     .prepare = shell_prepare,
-    .value = shell_value,
-    .gradient = shell_gradient,
-    .linearise = shell_linearise,
-    .product = shell_product,
-    .hessian = shell_hessian,
     .other_count = 5,
     .incidence_data_count = INCIDENCE_DATA_COUNT,
     .incidence = shell_incidence,

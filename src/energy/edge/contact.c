@@ -106,7 +106,7 @@ KERNEL_INLINE wide contact_psi(const contact_parameters *t, const contact_state 
     return normal + wide_select(s->sticks, stuck, slid);
 }
 
-/* f = psi'(z) */
+/* f = psi'(z), the gradient of the contact energy by z */
 KERNEL_INLINE void contact_force(const contact_parameters *t, const contact_state *s, wide f[3])
 {
     const wide tangent_stiffness = contact_tangent_stiffness(t, s);
@@ -141,7 +141,7 @@ KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, 
     }
 }
 
-/* g_a += w_a f */
+/* Adds w_a f to the gradient g of each vertex a. */
 KERNEL_INLINE void contact_spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < VERTICES; a++) {
@@ -207,7 +207,7 @@ static void contact_linearise(const sinew_kernel *kernel)
     }
 }
 
-/* f = K z, K from six numbers */
+/* f = K z with a symmetric K, 00 11 22 01 02 12 */
 KERNEL_INLINE void contact_multiply_block(const wide K[6], const wide z[3], wide f[3])
 {
     f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
@@ -265,7 +265,7 @@ static void contact_stiffness(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* g += D^T (k z - psi'(z)) */
+/* PD's projection: g += k D^T proj z with k proj z = k z - psi'(z) */
 static void contact_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -318,7 +318,7 @@ static void contact_local_prox(const sinew_reduced_kernel *kernel)
 
 /* ---- As a hard constraint ---------------------------------------------------------------------- */
 
-/* x_a += w_a / m_a move; c->x is updated, too. */
+/* Moves each vertex a by w_a / m_a move, in kernel->xw or, if it is not NULL, in kernel->dx; also updates c->x. */
 KERNEL_INLINE void contact_push(const sinew_constrain_kernel *kernel, const int32_t *vertex, const wide w[VERTICES],
                                 const wide move[3], constrained *c)
 {

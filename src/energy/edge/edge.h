@@ -194,7 +194,7 @@ KERNEL_INLINE void edge_stiffness(const sinew_reduced_kernel *kernel, int data_c
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, data_count)));
 }
 
-/* g += k D^T p n */
+/* PD's projection: g += k D^T (p n), the edge at its target length p in its direction n */
 KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_count, bool limited)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -211,7 +211,7 @@ KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_cou
 }
 
 /* z = (k p + w2 |y|) / (k + w2) along y, where p is the target length for |y|: z is on the same side of the limits as
- * y. If y is zero, z is along x. d = D x; f receives the contribution to g. */
+ * y. If y is zero, z points along the x axis. d = D x; f receives the contribution to g. */
 KERNEL_INLINE void edge_prox_at(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data, bool limited,
                                 const wide d[3], wide f[3])
 {

@@ -14,12 +14,12 @@
 
 enum {
     DATA_COUNT = 3
-}; /* k / L, minimum L, maximum L */
+}; /* data: k / L, minimum L, maximum L */
 enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

@@ -23,6 +23,7 @@
 #define SINEW_SRC_ENERGY_EDGE_LENGTH_ELEMENT_H
 
 #include "energy/edge/edge.h"
+#include "math/vec3.h"
 
 enum {
     LENGTH_MIN = EDGE_LENGTH,
@@ -54,7 +55,7 @@ static inline double length_rest_length(const double *c, const sinew_real *x)
         }
         size += fabs(c[a]) * sqrt(square);
     }
-    const double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]);
+    const double length = vec3_norm(z);
     return length > LENGTH_FLAT * size ? length : 0;
 }
 
@@ -74,7 +75,7 @@ KERNEL_INLINE void length_gather(const sinew_real *x, const int32_t *vertex, con
     }
 }
 
-/* g_a += c_a f */
+/* Adds c_a f to the gradient g of each vertex a. */
 KERNEL_INLINE void length_scatter(sinew_real *g, const int32_t *vertex, const sinew_real *c, const wide f[3])
 {
     for (int a = 0; a < VERTEX_COUNT; a++) {
@@ -196,7 +197,7 @@ static void length_stiffness(const sinew_reduced_kernel *kernel)
                    wide_load(group_data(&kernel->groups, group, LENGTH_DATA_COUNT)));
 }
 
-/* g += k D^T p, p the vector of length L along z */
+/* PD's projection: g += k D^T p, p the vector of length L along z */
 static void length_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -242,7 +243,7 @@ KERNEL_INLINE wide length_length_of(const sinew_real *data, constrained *c, wide
     return l;
 }
 
-/* sum_a w_a |grad_a |z||^2 */
+/* sum_a w_a |grad_a |z||^2 with the inverse masses w_a */
 KERNEL_INLINE wide length_inverse_mass(const sinew_real *data, const constrained *c)
 {
     wide sum = wide_set(0);
@@ -253,7 +254,7 @@ KERNEL_INLINE wide length_inverse_mass(const sinew_real *data, const constrained
     return sum;
 }
 
-/* C = |z| - L, alpha = 1/k */
+/* Projects the constraint C = |z| - L with the compliance alpha = 1/k. */
 static void length_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -119,7 +119,7 @@ KERNEL_INLINE void load_target(const sinew_real *data, wide t[3])
     load_wide_array(data + DATA_TARGET * SIMD_WIDTH, 3, t);
 }
 
-/* g += k target */
+/* PD's projection: g += k target */
 static void position_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -132,7 +132,7 @@ static void position_local_project(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* z = (k target + w2 y) / (k + w2) */
+/* ADMM's proximal map: z = (k target + w2 y) / (k + w2), y = x + u */
 static void position_local_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -151,7 +151,7 @@ static void position_local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* C = |x - target|, alpha = 1/k */
+/* The distance to the target as a constraint: C = |x - target|, alpha = 1/k */
 KERNEL_INLINE wide distance_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     *weight = wide_load(data);

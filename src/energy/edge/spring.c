@@ -11,7 +11,7 @@
 
 enum {
     DATA_COUNT = 2
-}; /* k, L */
+}; /* data: k, L */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

@@ -8,7 +8,7 @@
  * PBNG (18), (19). The eight signed weights are the four of the first point (sum 1) and minus the four of the second. C
  * is the vector between the points, so a translation of both costs no energy. psi is quadratic, with a constant,
  * positive semi-definite Hessian. K does not rotate with the body: use the energy for one step, or with kn = kt. For
- * PD, psi is the squared distance to the origin if kn = kt; else k = max(kn, kt) bounds it.
+ * PD, psi is the squared distance to the origin if kn = kt; else k = max(kn, kt) bounds its curvature.
  */
 #include "energy/constrain.h"
 #include "energy/curvature.h"
@@ -65,7 +65,7 @@ static const char *weak_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* C = sum_a w_a x_a */
+/* C = sum_a w_a x_a, the vector between the two points */
 KERNEL_INLINE void separation(const sinew_real *x, const int32_t *vertex, const sinew_real *weights, wide C[3])
 {
     for (int i = 0; i < 3; i++)
@@ -79,7 +79,7 @@ KERNEL_INLINE void separation(const sinew_real *x, const int32_t *vertex, const 
     }
 }
 
-/* f = K C, K from six numbers */
+/* f = K C with a symmetric K, 00 11 22 01 02 12 */
 KERNEL_INLINE void apply_stiffness(const sinew_real *stiffness, const wide C[3], wide f[3])
 {
     wide K[6];
@@ -89,7 +89,7 @@ KERNEL_INLINE void apply_stiffness(const sinew_real *stiffness, const wide C[3],
     f[2] = K[4] * C[0] + K[5] * C[1] + K[2] * C[2];
 }
 
-/* g_a += w_a f */
+/* Adds w_a f to the gradient g of each vertex a. */
 KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < 8; a++) {
@@ -188,7 +188,7 @@ static void weak_stiffness(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* g += D^T (k C - K C) */
+/* PD's projection: g += k D^T proj C with k proj C = k C - K C, k = max(kn, kt) */
 static void weak_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -204,7 +204,7 @@ static void weak_local_project(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* (K + w2 1) z = w2 y, by the cofactors of the symmetric 3x3 matrix */
+/* ADMM's proximal map: (K + w2 1) z = w2 y, by the cofactors of the symmetric 3x3 matrix */
 static void weak_local_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -228,7 +228,7 @@ static void weak_local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* C = sqrt(c^T K c / k), a length, and alpha = 1/k */
+/* The attachment as a constraint: C = sqrt(c^T K c / k), c the vector between the points, and alpha = 1/k */
 KERNEL_INLINE wide length_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     const wide tiny = wide_set(WIDE_TINY), zero = wide_set(0), k = wide_load(data + DATA_K_MAX * SIMD_WIDTH);
@@ -286,7 +286,8 @@ static void weak_curvature(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* A pair may contain a vertex more than once: its first entry takes the sum of its weights. */
+/* A pair of points may contain a vertex more than once: the incidence takes the sum of the vertex's weights, and
+ * repeated entries have weight zero. */
 static void weak_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     double own = 0;

@@ -17,7 +17,7 @@
  */
 #define JOINT_CONSTRAINTS 6
 #define JOINT_FIRST       1
-#define JOINT_DATA_COUNT  (JOINT_END + JOINT_CONSTRAINTS)
+#define DATA_COUNT        (JOINT_END + JOINT_CONSTRAINTS)
 #define JOINT_ONE_SIDED   false
 #include "energy/joint/joint.h"
 

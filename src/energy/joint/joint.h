@@ -18,8 +18,7 @@
  * of their frames, so that all C are lengths with a common k. Second derivatives of C are constant.
  *
  * This header is a template: the file of an energy includes it once, after defining JOINT_CONSTRAINTS, JOINT_FIRST
- * (index of the vectors in its data), JOINT_DATA_COUNT and JOINT_ONE_SIDED, and defines the function
- * joint_coefficients().
+ * (index of the vectors in its data), DATA_COUNT and JOINT_ONE_SIDED, and defines the function joint_coefficients().
  */
 #ifndef SINEW_SRC_ENERGY_JOINT_JOINT_H
 #define SINEW_SRC_ENERGY_JOINT_JOINT_H
@@ -29,8 +28,8 @@
 #include "energy/dense_element.h"
 
 enum {
-    JOINT_POINTS = 8,
-    JOINT_SIZE = 3 * JOINT_POINTS,
+    POINTS = 8,
+    JOINT_SIZE = 3 * POINTS,
     /* The last three vertices of a frame have stored weights; the weight of the first follows from the sum. */
     JOINT_ANCHOR_A = JOINT_FIRST,
     JOINT_ANCHOR_B = JOINT_ANCHOR_A + 3,
@@ -180,7 +179,7 @@ static inline const char *joint_prepare_vectors(const sinew_element *element, si
                           : "the four vertices of its second frame lie in a plane at rest";
     if (!joint_directions(p + JOINT_AXIS, e))
         return "its axis has no length; give a direction";
-    const double arm = sqrt((f[0].spread + f[1].spread) / JOINT_POINTS);
+    const double arm = sqrt((f[0].spread + f[1].spread) / POINTS);
     data[0] = p[JOINT_STIFFNESS];
     for (int j = 0; j < 2; j++) {
         for (int i = 0; i < 3; i++)
@@ -198,7 +197,7 @@ static inline const char *joint_prepare_vectors(const sinew_element *element, si
 
 typedef struct joint_now {
     wide vector[VECTOR_COUNT][3];
-    wide weight[VECTOR_COUNT][JOINT_POINTS];
+    wide weight[VECTOR_COUNT][POINTS];
 } joint_now;
 
 /* Loads the weights of a frame's vertices; the first weight follows from the sum of all. */
@@ -215,7 +214,7 @@ KERNEL_INLINE void joint_geometry(const wide *x, const sinew_real *data, joint_n
 {
     const wide zero = wide_set(0), one = wide_set(1);
     for (int v = 0; v < VECTOR_COUNT; v++)
-        for (int a = 0; a < JOINT_POINTS; a++)
+        for (int a = 0; a < POINTS; a++)
             s->weight[v][a] = zero;
     joint_load(data + JOINT_ANCHOR_A * SIMD_WIDTH, one, -one, s->weight[VECTOR_P]);
     joint_load(data + JOINT_ANCHOR_B * SIMD_WIDTH, one, one, s->weight[VECTOR_P] + 4);
@@ -224,7 +223,7 @@ KERNEL_INLINE void joint_geometry(const wide *x, const sinew_real *data, joint_n
     for (int v = 0; v < VECTOR_COUNT; v++)
         for (int i = 0; i < 3; i++) {
             s->vector[v][i] = zero;
-            for (int a = 0; a < JOINT_POINTS; a++)
+            for (int a = 0; a < POINTS; a++)
                 s->vector[v][i] += s->weight[v][a] * x[3 * a + i];
         }
 }
@@ -252,7 +251,7 @@ KERNEL_INLINE wide joint_acts(wide C)
 
 /* ---- Value and derivatives -------------------------------------------------------------------------- */
 
-KERNEL_INLINE wide joint_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     joint_now s;
     wide psi = wide_set(0), slope[JOINT_SIZE] = {0}, a[PRODUCT_COUNT];
@@ -279,17 +278,17 @@ KERNEL_INLINE wide joint_bend(const joint_now *s, const wide a[PRODUCT_COUNT], i
     return sum;
 }
 
-static void joint_second(const wide *x, const sinew_real *data, wide *H)
+static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     joint_now s;
     wide slope[JOINT_SIZE], a[PRODUCT_COUNT];
     joint_geometry(x, data, &s);
-    for (int k = 0; k < DENSE_COUNT(JOINT_POINTS); k++)
+    for (int k = 0; k < DENSE_COUNT(POINTS); k++)
         H[k] = wide_set(0);
     for (int i = 0; i < JOINT_CONSTRAINTS; i++) {
         const wide C = joint_evaluate(&s, data, i, a, slope);
         const wide on = JOINT_ONE_SIDED ? wide_select(wide_lt(C, wide_set(0)), wide_set(1), wide_set(0)) : wide_set(1);
-        for (int p = 0; p < JOINT_POINTS; p++)
+        for (int p = 0; p < POINTS; p++)
             for (int q = 0; q <= p; q++) {
                 const wide bend = on * C * joint_bend(&s, a, p, q);
                 for (int k = 0; k < 9; k++)
@@ -300,30 +299,7 @@ static void joint_second(const wide *x, const sinew_real *data, wide *H)
     }
 }
 
-static double joint_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_first);
-}
-
-static double joint_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_first);
-}
-
-static void joint_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_second);
-}
-
-static void joint_product_by(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, JOINT_POINTS);
-}
-
-static void joint_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, JOINT_POINTS);
-}
+#include "energy/dense_energy.h"
 
 /* ---- Constraints ------------------------------------------------------------------------------------- */
 
@@ -361,12 +337,12 @@ KERNEL_INLINE wide joint_counts(const sinew_real *data, int i, bool as_energy, c
 static void joint_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        several_constrain(kernel, group, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_CONSTRAINTS, joint_moves);
+        several_constrain(kernel, group, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_moves);
 }
 
 static void joint_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    several_jacobian(kernel, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_CONSTRAINTS, joint_counts);
+    several_jacobian(kernel, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_counts);
 }
 
 /* B += lambda times block (p, q), row-major, of the second derivatives of constraint i; `as_energy`: of C^2 / 2. */
@@ -387,13 +363,13 @@ static void joint_curvature(const sinew_jacobian_kernel *kernel)
 {
     const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, JOINT_DATA_COUNT);
-        sinew_real *blocks = curvature_blocks(kernel, group, JOINT_POINTS);
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        sinew_real *blocks = curvature_blocks(kernel, group, POINTS);
         wide x[JOINT_SIZE];
         joint_now s;
-        dense_gather(kernel->x, group_vertex(&kernel->groups, group, JOINT_POINTS), JOINT_POINTS, x);
+        dense_gather(kernel->x, group_vertex(&kernel->groups, group, POINTS), POINTS, x);
         joint_geometry(x, data, &s);
-        for (int p = 0; p < JOINT_POINTS; p++)
+        for (int p = 0; p < POINTS; p++)
             for (int q = 0; q <= p; q++) {
                 wide B[9] = {0};
                 for (int i = 0; i < JOINT_CONSTRAINTS; i++)
@@ -405,14 +381,12 @@ static void joint_curvature(const sinew_jacobian_kernel *kernel)
 }
 
 #define JOINT_INFO                                                                                                     \
-    .stencil = SINEW_STENCIL_FRAMES, .vertex_count = JOINT_POINTS, .parameters = parameters,                           \
+    .stencil = SINEW_STENCIL_FRAMES, .vertex_count = POINTS, .parameters = parameters,                                 \
     .parameter_count = sizeof parameters / sizeof parameters[0],                                                       \
     .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_JACOBIAN
 
 #define JOINT_OPS                                                                                                      \
-    .data_count = JOINT_DATA_COUNT, .tangent_count = DENSE_COUNT(JOINT_POINTS), .target_slot = -1,                     \
-    .value = joint_value, .gradient = joint_gradient, .linearise = joint_linearise, .product = joint_product_by,       \
-    .hessian = joint_hessian, .constraint_count = JOINT_CONSTRAINTS, .constrain = joint_constrain,                     \
-    .jacobian = joint_jacobian, .curvature = joint_curvature
+    DENSE_OPS, .constraint_count = JOINT_CONSTRAINTS, .constrain = joint_constrain, .jacobian = joint_jacobian,        \
+               .curvature = joint_curvature
 
 #endif

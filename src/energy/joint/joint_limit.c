@@ -10,7 +10,7 @@
  */
 #define JOINT_CONSTRAINTS 2
 #define JOINT_FIRST       1
-#define JOINT_DATA_COUNT  (JOINT_END + 4 * JOINT_CONSTRAINTS)
+#define DATA_COUNT        (JOINT_END + 4 * JOINT_CONSTRAINTS)
 #define JOINT_ONE_SIDED   true
 #include "energy/joint/joint.h"
 #include "energy/limits.h"

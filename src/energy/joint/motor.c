@@ -12,7 +12,7 @@
  */
 #define JOINT_CONSTRAINTS 1
 #define JOINT_FIRST       5
-#define JOINT_DATA_COUNT  JOINT_END
+#define DATA_COUNT        JOINT_END
 #define JOINT_ONE_SIDED   false
 #include "base/base.h"
 #include "energy/joint/joint.h"
@@ -92,5 +92,6 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_motor) = {
     .prepare = motor_prepare,
     .check_elements = check_elements,
     .shared_count = SHARED_COUNT,
+    .follows_time = true,
     .update_shared_data = motor_update_shared_data,
 };

@@ -23,11 +23,11 @@
 #include "math/small/jacobi.h"
 
 enum {
-    DATA_DISTANCE = 1, /* s */
-    DATA_ALONG = 2,    /* c */
+    DATA_DISTANCE = 1, /* s, m: rest distance of the director point */
+    DATA_ALONG = 2,    /* c, m: rest distance along the edge */
     DATA_FLOOR = 3,    /* lower bounds of |m| and of l */
     DATA_COUNT = 5,
-    INCIDENCE_DATA_COUNT = DATA_COUNT + 1 /* data of the element, then the index of the node */
+    INCIDENCE_NODE = DATA_COUNT /* data of an incidence: those of the element, then the index of the node */
 };
 
 enum {
@@ -142,7 +142,7 @@ KERNEL_INLINE void director_block(const director_now *s, director_weights a, dir
     }
 }
 
-KERNEL_INLINE wide director_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     director_now s;
     director_geometry(x, data, &s);
@@ -156,7 +156,7 @@ KERNEL_INLINE wide director_first(const wide *x, const sinew_real *data, wide *g
     return (sinew_real)0.5 * (s.C[0] * s.C[0] + s.C[1] * s.C[1]);
 }
 
-static void director_second(const wide *x, const sinew_real *data, wide *H)
+static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     director_now s;
     director_geometry(x, data, &s);
@@ -168,31 +168,6 @@ static void director_second(const wide *x, const sinew_real *data, wide *H)
                 if (3 * a + i / 3 >= 3 * b + i % 3)
                     H[dense_at(3 * a + i / 3, 3 * b + i % 3)] = B[i];
         }
-}
-
-static double director_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, POINTS, DATA_COUNT, director_first);
-}
-
-static double director_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, POINTS, DATA_COUNT, director_first);
-}
-
-static void director_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, POINTS, DATA_COUNT, director_second);
-}
-
-static void director_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, POINTS);
-}
-
-static void director_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, POINTS);
 }
 
 /* z = m: data[0] times the identity is the Hessian of psi by p, except in the direction around the edge. */
@@ -209,8 +184,8 @@ static void director_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* C = term i, alpha = L s^2 / B */
-KERNEL_INLINE wide term_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
+/* Term i of psi as a constraint C_i with the compliance alpha = L s^2 / B. */
+KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     director_now s;
     wide x[SIZE];
@@ -227,24 +202,7 @@ KERNEL_INLINE wide term_of(const sinew_real *data, int i, bool as_energy, constr
     return as_energy ? (sinew_real)0.5 * C * C : C;
 }
 
-static void director_constrain(const sinew_constrain_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++)
-        several_constrain(kernel, group, DATA_COUNT, POINTS, TERMS, term_of);
-}
-
-static void director_jacobian(const sinew_jacobian_kernel *kernel)
-{
-    several_jacobian(kernel, DATA_COUNT, POINTS, TERMS, term_of);
-}
-
 /* ---- One vertex ---------------------------------------------------------------------------------- */
-
-static void director_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
-                               int32_t *others)
-{
-    incidence_write(data, DATA_COUNT, particles, POINTS, node, out, others);
-}
 
 KERNEL_INLINE director_weights director_incidence_weights(const wide is[POINTS])
 {
@@ -252,12 +210,12 @@ KERNEL_INLINE director_weights director_incidence_weights(const wide is[POINTS])
 }
 
 /* The approximate block is the sum of the squared slopes (Gauss-Newton). */
-KERNEL_INLINE void director_add(const incidence *v, bool exact, incidence_sum *sum)
+KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);
     director_now s;
     wide x[SIZE], is[POINTS];
-    incidence_points_of(v, POINTS, DATA_COUNT, NULL, x, is);
+    incidence_points_of(v, POINTS, INCIDENCE_NODE, NULL, x, is);
     director_geometry(x, v->data, &s);
     const director_weights weights = director_incidence_weights(is);
     for (int k = 0; k < TERMS; k++) {
@@ -275,13 +233,13 @@ KERNEL_INLINE void director_add(const incidence *v, bool exact, incidence_sum *s
     incidence_add_definite(B, weight, sum->A);
 }
 
-KERNEL_INLINE wide director_difference(const incidence *v, const wide step[3], wide *noise)
+KERNEL_INLINE wide strain_change(const incidence *v, const wide step[3], wide *noise)
 {
     director_now before, after;
     wide x[SIZE], is[POINTS], change = wide_set(0);
-    incidence_points_of(v, POINTS, DATA_COUNT, NULL, x, is);
+    incidence_points_of(v, POINTS, INCIDENCE_NODE, NULL, x, is);
     director_geometry(x, v->data, &before);
-    incidence_points_of(v, POINTS, DATA_COUNT, step, x, is);
+    incidence_points_of(v, POINTS, INCIDENCE_NODE, step, x, is);
     director_geometry(x, v->data, &after);
     *noise = wide_set(0);
     for (int k = 0; k < TERMS; k++) {
@@ -292,15 +250,7 @@ KERNEL_INLINE wide director_difference(const incidence *v, const wide step[3], w
     return change;
 }
 
-static void director_vertex(const sinew_vertex_kernel *kernel)
-{
-    incidence_vertex(kernel, POINTS - 1, INCIDENCE_DATA_COUNT, director_add);
-}
-
-static void director_vertex_change(const sinew_vertex_kernel *kernel)
-{
-    incidence_change(kernel, POINTS - 1, INCIDENCE_DATA_COUNT, director_difference);
-}
+#include "energy/rod/strain_energy.h"
 
 const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_director) = {
     .info = {.name = "director",
@@ -310,24 +260,9 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_director) = {
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(POINTS),
-    .target_slot = -1,
+    STRAIN_OPS,
     .prepare = director_prepare,
-    .value = director_value,
-    .gradient = director_gradient,
-    .linearise = director_linearise,
-    .product = director_product,
-    .hessian = director_hessian,
     .reduced_count = 1,
     .reduce = director_reduce,
     .stiffness = director_stiffness,
-    .constraint_count = TERMS,
-    .constrain = director_constrain,
-    .jacobian = director_jacobian,
-    .other_count = POINTS - 1,
-    .incidence_data_count = INCIDENCE_DATA_COUNT,
-    .incidence = director_incidence,
-    .vertex = director_vertex,
-    .vertex_change = director_vertex_change,
 };

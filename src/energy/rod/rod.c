@@ -18,6 +18,7 @@
 #include "energy/dense_element.h"
 #include "energy/rod/rod_geometry.h"
 #include "energy/vertex_kernel_points.h"
+#include "math/vec3.h"
 
 enum {
     DATA_STIFFNESS = 1, /* EI_1 / L, EI_2 / L, GJ / L */
@@ -29,8 +30,12 @@ enum {
 
 /* data of an incidence: data of the element up to the rest shape, then the index of the node */
 enum {
-    INCIDENCE_NODE = DATA_REDUCED,
-    INCIDENCE_DATA_COUNT = INCIDENCE_NODE + 1
+    INCIDENCE_NODE = DATA_REDUCED
+};
+
+enum {
+    POINTS = ROD_POINTS,
+    TERMS = ROD_STRAINS
 };
 
 enum {
@@ -74,11 +79,6 @@ typedef struct rest_frame {
     double axis[3][3], l, rho;
 } rest_frame;
 
-static double rest_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static const char *rest_measure(const sinew_real *a, const sinew_real *b, const sinew_real *p, rest_frame *f)
 {
     double *t = f->axis[0], *d = f->axis[1];
@@ -86,34 +86,33 @@ static const char *rest_measure(const sinew_real *a, const sinew_real *b, const 
         t[i] = (double)b[i] - (double)a[i];
         d[i] = (double)p[i] - 0.5 * ((double)a[i] + (double)b[i]);
     }
-    f->l = sqrt(rest_dot(t, t));
+    f->l = vec3_norm(t);
     if (!(f->l > 0) || !isfinite(f->l))
         return "one of its segments has no length at rest";
     for (int i = 0; i < 3; i++)
         t[i] /= f->l;
-    const double mu = rest_dot(t, d), total = sqrt(rest_dot(d, d));
+    const double mu = vec3_dot(t, d), total = vec3_norm(d);
     for (int i = 0; i < 3; i++)
         d[i] -= mu * t[i];
-    f->rho = sqrt(rest_dot(d, d));
+    f->rho = vec3_norm(d);
     if (!(f->rho > 1e-6 * fmax(f->l, total)) || !isfinite(f->rho))
         return "a director point lies on the line of its segment at rest; move it aside";
     for (int i = 0; i < 3; i++)
         d[i] /= f->rho;
-    for (int i = 0; i < 3; i++)
-        f->axis[2][i] = t[(i + 1) % 3] * d[(i + 2) % 3] - t[(i + 2) % 3] * d[(i + 1) % 3];
+    vec3_cross(t, d, f->axis[2]);
     return NULL;
 }
 
 /* Computes kappa_1, kappa_2 and tau of the rest shape. Returns NULL, or a reason to refuse it. */
 static const char *rest_strains(const rest_frame *a, const rest_frame *b, double strain[ROD_STRAINS])
 {
-    const double chi = 1 + rest_dot(a->axis[0], b->axis[0]);
+    const double chi = 1 + vec3_dot(a->axis[0], b->axis[0]);
     if (!(chi > 1e-3))
         return "its segments are folded back on each other at rest; open the fold, or set rest to straight";
     for (int k = 1; k < 3; k++)
-        strain[k - 1] = (rest_dot(a->axis[k], b->axis[0]) - rest_dot(a->axis[0], b->axis[k])) / chi;
-    strain[2] = atan2(rest_dot(a->axis[2], b->axis[1]) - rest_dot(a->axis[1], b->axis[2]),
-                      rest_dot(a->axis[1], b->axis[1]) + rest_dot(a->axis[2], b->axis[2]));
+        strain[k - 1] = (vec3_dot(a->axis[k], b->axis[0]) - vec3_dot(a->axis[0], b->axis[k])) / chi;
+    strain[2] = atan2(vec3_dot(a->axis[2], b->axis[1]) - vec3_dot(a->axis[1], b->axis[2]),
+                      vec3_dot(a->axis[1], b->axis[1]) + vec3_dot(a->axis[2], b->axis[2]));
     return NULL;
 }
 
@@ -171,7 +170,7 @@ KERNEL_INLINE void rod_at(const wide *x, const sinew_real *data, rod_now *s, wid
     load_wide_array(data + DATA_STIFFNESS * SIMD_WIDTH, ROD_STRAINS, stiffness);
 }
 
-KERNEL_INLINE wide rod_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     const wide zero = wide_set(0);
     rod_now s;
@@ -188,8 +187,9 @@ KERNEL_INLINE wide rod_first(const wide *x, const sinew_real *data, wide *g)
     return (sinew_real)0.5 * psi;
 }
 
-/* Adds the block of every pair of slots to the lower triangle of H; pairs above the diagonal are skipped. */
-static void rod_second(const wide *x, const sinew_real *data, wide *H)
+/* H = lower triangle of the Hessian: the sum of the blocks of any two points of the segments (ends and director
+ * points). */
+static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     rod_now s;
     rod_curve c;
@@ -210,31 +210,6 @@ static void rod_second(const wide *x, const sinew_real *data, wide *H)
             if (3 * a + i / 3 >= 3 * b + i % 3)
                 H[dense_at(3 * a + i / 3, 3 * b + i % 3)] += B[i];
     }
-}
-
-static double rod_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, ROD_POINTS, DATA_COUNT, rod_first);
-}
-
-static double rod_energy_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, ROD_POINTS, DATA_COUNT, rod_first);
-}
-
-static void rod_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, ROD_POINTS, DATA_COUNT, rod_second);
-}
-
-static void rod_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, ROD_POINTS);
-}
-
-static void rod_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, ROD_POINTS);
 }
 
 /* ---- Reduced coordinates ------------------------------------------------------------------------ */
@@ -263,7 +238,7 @@ static void rod_stiffness(const sinew_reduced_kernel *kernel)
 
 /* ---- Constraints --------------------------------------------------------------------------------- */
 
-/* C = strain i, alpha = 1 / stiffness */
+/* Strain i (two bendings, twist) as a constraint with the compliance alpha = 1 / stiffness. */
 KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     rod_now s;
@@ -280,23 +255,7 @@ KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, cons
     return as_energy ? (sinew_real)0.5 * C * C : C;
 }
 
-static void rod_constrain(const sinew_constrain_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++)
-        several_constrain(kernel, group, DATA_COUNT, ROD_POINTS, ROD_STRAINS, strain_of);
-}
-
-static void rod_jacobian(const sinew_jacobian_kernel *kernel)
-{
-    several_jacobian(kernel, DATA_COUNT, ROD_POINTS, ROD_STRAINS, strain_of);
-}
-
 /* ---- One vertex ---------------------------------------------------------------------------------- */
-
-static void rod_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
-{
-    incidence_write(data, INCIDENCE_NODE, particles, ROD_POINTS, node, out, others);
-}
 
 /* Derivative of frame j by the node. */
 KERNEL_INLINE rod_weights rod_incidence_weights(const rod_now *s, int j, const wide is[ROD_POINTS])
@@ -323,7 +282,7 @@ static __attribute__((noinline)) void incidence_block(const rod_now *s, const wi
 }
 
 /* The approximate block is the sum of the squared slopes (Gauss-Newton). */
-KERNEL_INLINE void rod_add(const incidence *v, bool exact, incidence_sum *sum)
+KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data), zero = wide_set(0);
     rod_now s;
@@ -345,7 +304,7 @@ KERNEL_INLINE void rod_add(const incidence *v, bool exact, incidence_sum *sum)
         incidence_block(&s, k, weights, weight, sum->A);
 }
 
-KERNEL_INLINE wide rod_difference(const incidence *v, const wide step[3], wide *noise)
+KERNEL_INLINE wide strain_change(const incidence *v, const wide step[3], wide *noise)
 {
     const wide zero = wide_set(0);
     rod_now before, after;
@@ -364,15 +323,7 @@ KERNEL_INLINE wide rod_difference(const incidence *v, const wide step[3], wide *
     return change;
 }
 
-static void rod_vertex_add(const sinew_vertex_kernel *kernel)
-{
-    incidence_vertex(kernel, ROD_POINTS - 1, INCIDENCE_DATA_COUNT, rod_add);
-}
-
-static void rod_vertex_change(const sinew_vertex_kernel *kernel)
-{
-    incidence_change(kernel, ROD_POINTS - 1, INCIDENCE_DATA_COUNT, rod_difference);
-}
+#include "energy/rod/strain_energy.h"
 
 const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_rod) = {
     .info = {.name = "rod",
@@ -382,24 +333,9 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_rod) = {
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(ROD_POINTS),
-    .target_slot = -1,
+    STRAIN_OPS,
     .prepare = rod_prepare,
-    .value = rod_value,
-    .gradient = rod_energy_gradient,
-    .linearise = rod_linearise,
-    .product = rod_product,
-    .hessian = rod_hessian,
     .reduced_count = 2,
     .reduce = rod_reduce,
     .stiffness = rod_stiffness,
-    .constraint_count = ROD_STRAINS,
-    .constrain = rod_constrain,
-    .jacobian = rod_jacobian,
-    .other_count = ROD_POINTS - 1,
-    .incidence_data_count = INCIDENCE_DATA_COUNT,
-    .incidence = rod_incidence,
-    .vertex = rod_vertex_add,
-    .vertex_change = rod_vertex_change,
 };

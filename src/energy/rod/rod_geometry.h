@@ -40,7 +40,7 @@
 enum {
     ROD_POINTS = 5,
     ROD_STRAINS = 3,
-    ROD_AXES = 9, /* t, d, n: three numbers each */
+    ROD_AXES = 9, /* numbers of the axes t, d, n of a frame */
     ROD_SIZE = 3 * ROD_POINTS
 };
 
@@ -56,15 +56,15 @@ enum {
 typedef struct rod_frame {
     wide axis[3][3]; /* t, d, n */
     wide l, rho;
-    wide slant; /* mu / l */
+    wide slant; /* mu / l: offset of the director point along the edge */
 } rod_frame;
 
 typedef struct rod_now {
     rod_frame f[2];
     wide chi;
     wide strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau minus their rest values */
-    wide kappa[2];              /* kappa_1 and kappa_2 */
-    wide slope[ROD_STRAINS][3]; /* v */
+    wide kappa[2];              /* bending strains kappa_1 and kappa_2 */
+    wide slope[ROD_STRAINS][3]; /* v_1 v_2 v_3: derivatives of the strains by rotations */
     wide turn[3];               /* t_a x t_b */
 } rod_now;
 
@@ -279,7 +279,7 @@ static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_we
     rod_turning(&s->f[j], row, L);
     rod_turning(&s->f[k], column, R);
     for (int i = 0; i < 9; i++) {
-        const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y; /* transposed for a with b */
+        const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y; /* W^T for frame a with b */
         WR[i] = W[first] * R[z] + W[first + step] * R[3 + z] + W[first + 2 * step] * R[6 + z];
     }
     for (int i = 0; i < 9; i++)

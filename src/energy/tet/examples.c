@@ -27,7 +27,7 @@ enum {
     WEIGHTS = GIVEN + 1,
     DATA_COUNT = TET_MATERIAL + WEIGHTS + EXAMPLES,
     UNKNOWNS = 3 + EXAMPLES,
-    PACKED = 45, /* the lower triangle of 9 rows */
+    PACKED = 45, /* numbers of the lower triangle of a 9x9 matrix */
     TANGENT_ROTATION = PACKED,
     TANGENT_COUNT = PACKED + 9
 };
@@ -35,7 +35,7 @@ enum {
     STIFFNESS = 0,
     MODE = 1,
     WEIGHT = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define TURNS_MAX 200
 
@@ -108,7 +108,7 @@ typedef struct blend {
     wide_mask given;
 } blend;
 
-/* H = 1 + sum w E */
+/* H = 1 + sum w E, the stretch of the blended rest shape */
 KERNEL_INLINE void blend_shape(blend *b)
 {
     for (int i = 0; i < 9; i++) {
@@ -143,7 +143,8 @@ KERNEL_INLINE void blend_weights(const blend *b, const wide F[9], wide w[EXAMPLE
     solve_definite(gram, wide_set(0), slope, w);
 }
 
-/* One alternation: R for the weights of b, then weights w for this R. Returns the distance of F from the blend. */
+/* One alternation: R for the weights of b, then weights w for this R. Returns the squared distance of F from the
+ * blend. */
 KERNEL_INLINE wide blend_turn(blend *b, const wide F[9], wide w[EXAMPLES])
 {
     wide M[9], left[9];
@@ -234,7 +235,7 @@ KERNEL_INLINE void blend_tangents(const blend *b, wide t[UNKNOWNS][9])
             t[3 + e][i] = wide_select(b->given, wide_set(0), b->E[e][i]);
 }
 
-/* out[a] = A : [e_a] */
+/* out[a] = A : [e_a], the axial vector of A */
 KERNEL_INLINE void axial(const wide A[9], wide out[3])
 {
     out[0] = A[7] - A[5];

@@ -34,7 +34,7 @@ enum {
     MINIMUM = 1,
     MAXIMUM = 2,
     DIRECTION = 3
-}; /* parameters */
+}; /* indices of the parameters */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,
@@ -67,7 +67,7 @@ static const char *fibre_strain_prepare(const sinew_element *element, sinew_real
 
 static const int fibre_other_vertices[3] = {1, 2, 3}; /* all vertices except the first */
 
-/* z = sum m_a (x_a - x_0) */
+/* z = F a = sum m_a (x_a - x_0), the deformed fibre direction */
 KERNEL_INLINE void fibre_gather(const sinew_real *x, const int32_t *vertex, const wide m[3], wide z[3])
 {
     wide edge[3][3];
@@ -84,7 +84,7 @@ KERNEL_INLINE wide fibre_span(const sinew_groups *groups, int32_t group, const s
     return wide_sqrt(dot3(z, z));
 }
 
-/* g += D^T f */
+/* Adds D^T f, with f the gradient by z = F a, to the gradient g of the vertices. */
 KERNEL_INLINE void fibre_scatter(sinew_real *g, const int32_t *vertex, const wide m[3], const wide f[3])
 {
     wide force[3][3];

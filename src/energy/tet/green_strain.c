@@ -108,7 +108,7 @@ KERNEL_INLINE void strain_matrix(const constrained *c, const wide g[STRAINS][12]
     }
 }
 
-/* K V C + c lambda + b J (x - x_old) */
+/* f = K V C + c lambda + b J (x - x_old): elastic, multiplier and damping terms of the six strains */
 KERNEL_INLINE void strain_force(const sinew_constrain_kernel *kernel, const int32_t *vertex, const constrained *c,
                                 const wide g[STRAINS][12], wide w, wide r, const wide C[STRAINS],
                                 const wide lambda[STRAINS], wide f[STRAINS])
@@ -214,7 +214,7 @@ KERNEL_INLINE void strain_factors(const sinew_jacobian_kernel *kernel, int32_t g
 }
 
 /* A strain is a product of columns of F: block (a, b) = l_a^T S l_b 1, S the symmetric matrix of the factors. With
- * SINEW_FORM_ENERGY, C = C^T K C / 2 per unit of weight also adds products of the strains' gradients. */
+ * SINEW_FORM_ENERGY the constraint is C^T K C / 2 per unit of weight, which adds products of the strains' gradients. */
 static void strain_curvature(const sinew_jacobian_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -91,7 +91,7 @@ static inline double cubic_root(const double c[4], double max)
     return cubic_at(c, high) <= 0 ? cubic_bisect(c, low, high) : max;
 }
 
-/* First t <= max at which det F is zero along p. Elements that cannot invert before max are skipped. */
+/* The first t <= max at which det F of an element is zero along p, or max. Skips elements with det F <= 0 at x. */
 KERNEL_INLINE double tet_step_limit(const sinew_kernel *kernel, int data_count, double max)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -19,7 +19,7 @@ enum {
     RATIO = 0,
     FRAME = 1,
     DATA_COUNT = TET_MATERIAL + FRAME + 9
-}; /* lambda / mu, Q */
+}; /* numbers of the material: lambda / mu, Q */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -88,7 +88,7 @@ static void linear_stiffness(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* With E = e(Z) and D = e(Y): (2 w + w2) E + lambda w tr(E) 1 = w2 D; the skew part of Y is kept. */
+/* With E = e(Z), D = e(Y) and w = mu V: (2 w + w2) E + (lambda / mu) w tr(E) 1 = w2 D; the skew part of Y is kept. */
 static void linear_local_prox(const sinew_reduced_kernel *kernel)
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0), one = wide_set(1);

@@ -21,7 +21,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* l / mu */
+}; /* number of the material: l / mu */
 enum {
     MATCHED = LAME_PARAMETER_COUNT
 };

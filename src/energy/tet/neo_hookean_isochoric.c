@@ -19,7 +19,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* kappa / mu */
+}; /* number of the material: kappa / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -83,7 +83,7 @@ static __attribute__((noinline)) wide stress_anywhere(const wide F[9], const sin
     const wide_mask defined = wide_le(psi, wide_set(WIDE_HUGE));
     if (__builtin_expect(!wide_any(~defined), 1))
         return psi;
-    wide other[9]; /* material data of neo_hookean, whose l/mu is lambda/mu + 1 */
+    wide other[9]; /* stress of neo_hookean with l/mu = lambda/mu + 1 = kappa/mu + 1/3 */
     const wide beyond = neo_hookean_stress(F, wide_load(material) + (sinew_real)(1.0 / 3), other);
     for (int i = 0; i < 9; i++)
         P[i] = wide_select(defined, P[i], other[i]);

@@ -16,7 +16,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* lambda / mu */
+}; /* number of the material: lambda / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
 

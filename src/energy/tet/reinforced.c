@@ -19,6 +19,7 @@
 #include "energy/tet/neo_hookean_law.h"
 #include "energy/tet/tet_reduced.h"
 #include "energy/tet/tet_vertex_kernel.h"
+#include "math/vec3.h"
 
 enum {
     RATIO = 0,
@@ -26,12 +27,12 @@ enum {
     SLACK = 2, /* lower bound of I4 - 1: -1, or 0 for fibres without compression */
     AXIS = 3,
     DATA_COUNT = TET_MATERIAL + AXIS + 3
-}; /* l / mu, k / mu, slack, Q^T a */
+}; /* numbers of the material: l / mu, k / mu, slack, Q^T a */
 enum {
     FIBRE = LAME_PARAMETER_COUNT,
     COMPRESS,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 enum {
     TANGENT_REACH = TET_TANGENT_COUNT,
     TANGENT_K = TANGENT_REACH + 3,
@@ -105,7 +106,7 @@ KERNEL_INLINE wide reinforced_stress_near_rest(const wide F[9], const sinew_real
     return neo_hookean_near_rest(F, ratio, plain) + fibre_stress(F, a, material, P);
 }
 
-/* Second derivatives of the matrix alone. */
+/* Second derivatives of the rubber matrix, without fibres. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     const wide ratio = wide_load(material), growth = sigma[0] * sigma[1] * sigma[2] - 1;
@@ -134,7 +135,7 @@ KERNEL_INLINE void add_fibres(const wide F[9], const sinew_real *material, wide 
     block_add(K, strength * across, strength * along, Fa);
 }
 
-/* The kernel of one group; its tangent starts with the tangent of the matrix. */
+/* The kernel of one group; its tangent starts with the tangent of the rubber matrix. */
 KERNEL_INLINE sinew_kernel one_group(const sinew_kernel *kernel, int32_t group)
 {
     sinew_kernel one = *kernel;
@@ -207,7 +208,8 @@ static void reinforced_hessian(const sinew_kernel *kernel)
     }
 }
 
-/* One stiffness for all directions: the stiffness along the fibres, which is the largest. */
+/* psi and stress with fibres along the first axis, along which tet_fit_stiffness() stretches. The stiffness along the
+ * fibres, which is the largest, then serves for all directions. */
 KERNEL_INLINE wide stress_along(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide zero = wide_set(0), a[3] = {wide_set(1), zero, zero};
@@ -240,10 +242,10 @@ static void reinforced_incidence(const sinew_real *data, const int32_t *particle
     double q[3][3];
     tet_incidence(data, DATA_COUNT, particles, node, out, others, q);
     for (int i = 0; i < 3; i++)
-        out[TET_MATERIAL + AXIS + i] = (sinew_real)dot_of(q[i], direction);
+        out[TET_MATERIAL + AXIS + i] = (sinew_real)vec3_dot(q[i], direction);
 }
 
-/* As one node moves, the matrix is quadratic and the fibres are quartic, so the block is no upper bound. */
+/* As one node moves, psi of the rubber is quadratic and psi of the fibres quartic, so the block is no upper bound. */
 KERNEL_INLINE void reinforced_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const sinew_real *material = v->data + TET_MATERIAL * SIMD_WIDTH;

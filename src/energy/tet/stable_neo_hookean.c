@@ -17,9 +17,9 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* l / mu */
+}; /* number of the material: l / mu */
 
-/* m / mu */
+/* m / mu, the factor of the shear terms */
 #define SHEAR ((sinew_real)(4.0 / 3.0))
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};

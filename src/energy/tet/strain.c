@@ -77,7 +77,7 @@ static void strain_stiffness(const sinew_reduced_kernel *kernel)
     tet_weight_stiffness(kernel, DATA_COUNT);
 }
 
-/* g += w D^T R */
+/* PD's projection: g += w D^T R, R the rotation nearest to F */
 static void strain_local_project(const sinew_reduced_kernel *kernel)
 {
     wide F[TET_TILE][9], R[TET_TILE][9];

@@ -20,7 +20,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,

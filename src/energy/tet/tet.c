@@ -11,19 +11,15 @@
  * The blocks of vertex 0 follow from translation invariance: the rows of H sum to zero.
  */
 #include "energy/tet/tet.h"
+#include "math/vec3.h"
 
 /* Smallest det Dm / (longest edge)^3 of a rest shape with an accurate inverse. */
 #define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
 
-static double tet_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* to = a / |a|; returns |a|. */
 static double unit(const double a[3], double to[3])
 {
-    const double length = sqrt(tet_dot(a, a));
+    const double length = vec3_norm(a);
     for (int i = 0; i < 3; i++)
         to[i] = a[i] / length;
     return length;
@@ -36,13 +32,12 @@ static void rest_frame(double edge[3][3], double q[3][3])
     unit(edge[2], q[2]);
     double rest[3] = {edge[1][0], edge[1][1], edge[1][2]};
     for (int pass = 0; pass < 2; pass++) { /* twice: orthogonal up to round-off for any two edges */
-        const double along = tet_dot(q[2], rest);
+        const double along = vec3_dot(q[2], rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= along * q[2][i];
     }
     unit(rest, q[1]);
-    for (int i = 0; i < 3; i++)
-        q[0][i] = q[1][(i + 1) % 3] * q[2][(i + 2) % 3] - q[1][(i + 2) % 3] * q[2][(i + 1) % 3];
+    vec3_cross(q[1], q[2], q[0]);
 }
 
 /* Length of the longest of all six edges. */
@@ -52,7 +47,7 @@ static double longest_edge(double edge[3][3])
     for (int a = 0; a < 3; a++) {
         const double *next = edge[(a + 1) % 3];
         const double opposite[3] = {next[0] - edge[a][0], next[1] - edge[a][1], next[2] - edge[a][2]};
-        longest = fmax(longest, sqrt(fmax(tet_dot(edge[a], edge[a]), tet_dot(opposite, opposite))));
+        longest = fmax(longest, sqrt(fmax(vec3_dot(edge[a], edge[a]), vec3_dot(opposite, opposite))));
     }
     return longest;
 }
@@ -65,20 +60,17 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
         return NULL;
     }
     for (int a = 0; a < 3; a++)
-        for (int i = 0; i < 3; i++)
-            edge[a][i] = (double)element->rest[3 * (a + 1) + i] - (double)element->rest[i];
+        vec3_edge(element->rest, element->rest + 3 * (a + 1), edge[a]);
     const double longest = longest_edge(edge);
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        normal[i] = edge[1][j] * edge[2][k] - edge[1][k] * edge[2][j];
-    }
-    const double det = tet_dot(edge[0], normal);
+    vec3_cross(edge[1], edge[2], normal);
+    const double det = vec3_dot(edge[0], normal);
     if (!(fabs(det) > FLATNESS_BOUND * longest * longest * longest) || !isfinite(det))
         return "its rest shape has no volume";
     rest_frame(edge, q);
     /* T = Q^T Dm, and the rows of its inverse */
-    const double l00 = 1 / tet_dot(q[0], edge[0]), l11 = 1 / tet_dot(q[1], edge[1]), l22 = 1 / tet_dot(q[2], edge[2]);
-    const double t10 = tet_dot(q[1], edge[0]), t20 = tet_dot(q[2], edge[0]), t21 = tet_dot(q[2], edge[1]);
+    const double l00 = 1 / vec3_dot(q[0], edge[0]), l11 = 1 / vec3_dot(q[1], edge[1]),
+                 l22 = 1 / vec3_dot(q[2], edge[2]);
+    const double t10 = vec3_dot(q[1], edge[0]), t20 = vec3_dot(q[2], edge[0]), t21 = vec3_dot(q[2], edge[1]);
     const double l10 = -t10 * l00 * l11, l21 = -t21 * l11 * l22, l20 = -(t20 * l00 + t21 * l10) * l22;
     const double lower[6] = {l00, l10, l11, l20, l21, l22};
     const double filled = fabs(det) * (element->fraction ? (double)*element->fraction : 1);
@@ -92,7 +84,7 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
     return NULL;
 }
 
-/* N = (A, s, t) M */
+/* N = (A, s, t) M: applies the second derivatives in the frames U and V (tet.h). */
 KERNEL_INLINE void tet_apply_tangent(const sinew_real *tangent, const wide M[9], wide N[9])
 {
     wide A[6], s[3], t[3];
@@ -169,7 +161,7 @@ KERNEL_INLINE void tet_mirror(wide K[9])
     K[7] = K[5];
 }
 
-/* sum += K or K^T */
+/* sum += K, or K^T if `transposed` */
 KERNEL_INLINE void tet_add_block(wide sum[9], const wide K[9], bool transposed)
 {
     for (int i = 0; i < 3; i++)

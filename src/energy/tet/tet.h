@@ -11,7 +11,7 @@
  * which is not isotropic for large F, stores Q and rotates back.
  *
  * psi is written per unit of one modulus (mu, or the stiffness): the weight w = modulus x rest volume carries the unit,
- * and a material has one dimensionless number. Data: w, L (6), then the material's own numbers.
+ * and the numbers of a material have no unit. Data: w, L (6), then the material's own numbers.
  *
  * The tangent. In the frames U, V of F = U diag(sigma) V^T the 9x9 matrix dP/dF of an isotropic energy splits into one
  * 3x3 block A for the diagonal and, per pair i < j, a 2x2 block [s t; t s] for the entries ij and ji. So 30 numbers are
@@ -35,7 +35,7 @@ enum {
     TET_WEIGHT = 0,
     TET_LOWER = 1,
     TET_MATERIAL = 7
-}; /* data */
+}; /* indices in data: weight, L, numbers of the material */
 enum {
     TET_U = 0,
     TET_W = 9,
@@ -43,7 +43,7 @@ enum {
     TET_S = 24,
     TET_T = 27,
     TET_TANGENT_COUNT = 30
-}; /* tangent */
+}; /* indices in the tangent */
 
 /* The second derivatives in the frames of the singular value decomposition. Pairs are in the order 01 02 12. */
 typedef struct tet_tangent {
@@ -61,7 +61,8 @@ typedef wide tet_rotated_stress(const wide F[9], const wide R[9], const sinew_re
 #define sinew_tet_product SINEW_SIMD_SYMBOL(sinew_tet_product)
 #define sinew_tet_hessian SINEW_SIMD_SYMBOL(sinew_tet_hessian)
 
-/* data = modulus x rest volume, L. Returns NULL or a reason to refuse. `frame` is NULL or receives Q, row-major. */
+/* data = modulus x filled rest volume, L. Returns NULL or a reason to refuse. `frame` is NULL or receives Q, row-major.
+ * With element->rest_known only the weight is computed, from element->size. */
 const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame);
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);
@@ -73,7 +74,7 @@ void sinew_tet_hessian(const sinew_kernel *kernel);
 static const int tet_fan_vertex[SINEW_FAN + 2] = {1, 2, 3, 7, 11};
 static const int tet_fan_edge[SINEW_FAN][3] = {{0, 1, 2}, {0, 1, 3}, {0, 3, 4}};
 
-/* Ds of the tets of one fan. */
+/* Ds = [x1-x0  x2-x0  x3-x0] of the tets of one fan. */
 KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, int fan, wide Ds[][9])
 {
     wide edge[SINEW_FAN + 2][3];
@@ -114,7 +115,7 @@ KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, c
     multiply3_lower(Ds[0], lower, F);
 }
 
-/* g += the forces of P. */
+/* Adds the gradient P L^T of a stress P to g of the four vertices. */
 KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const wide P[9], const wide lower[6])
 {
     wide f[1][9];

@@ -13,7 +13,7 @@
 #include "energy/constrain.h"
 #include "energy/tet/tet.h"
 
-/* F at the group's points in c. */
+/* Deformation gradient F at the group's points in c. */
 KERNEL_INLINE void constrain_deformation(const constrained *c, const wide lower[6], wide F[9])
 {
     wide Ds[9];

@@ -40,7 +40,7 @@ KERNEL_INLINE wide tet_set_stress(const wide F[9], const sinew_real *material, t
     return psi;
 }
 
-/* g += w D^T T */
+/* PD's projection: g += w D^T T, T the matrix of the set nearest to F */
 KERNEL_INLINE void tet_set_project(const sinew_reduced_kernel *kernel, int data_count, tet_stress *stress)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

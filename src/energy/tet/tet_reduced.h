@@ -14,11 +14,10 @@
 #ifndef SINEW_SRC_ENERGY_TET_TET_REDUCED_H
 #define SINEW_SRC_ENERGY_TET_TET_REDUCED_H
 
+#include "energy/prox_newton.h"
 #include "energy/tet/isotropic.h"
 
-#define PROX_ITERATIONS 40
-#define PROX_HALVINGS   30
-#define FIT_INTERVALS   32 /* intervals of Simpson's rule */
+#define FIT_INTERVALS 32 /* intervals of Simpson's rule */
 
 /* D[r][a]: F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], D[r][0] = -sum */
 KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count)
@@ -97,8 +96,8 @@ KERNEL_INLINE wide_mask solve_definite(const wide A[6], wide shift, const wide g
 }
 
 /* psi + r/2 |s - s0|^2 and its gradient, r = w2 / w */
-KERNEL_INLINE wide prox_value(const wide s[3], const wide s0[3], wide r, const sinew_real *material, tet_stress *stress,
-                              wide g[3])
+KERNEL_INLINE wide isotropic_prox_value(const wide s[3], const wide s0[3], wide r, const sinew_real *material,
+                                        tet_stress *stress, wide g[3])
 {
     wide F[9], P[9], distance = wide_set(0);
     diagonal_matrix(s, F);
@@ -111,8 +110,8 @@ KERNEL_INLINE wide prox_value(const wide s[3], const wide s0[3], wide r, const s
     return psi + wide_set((sinew_real)0.5) * r * distance;
 }
 
-KERNEL_INLINE void prox_direction(const wide s[3], wide r, const sinew_real *material, isotropic_curvature *curvature,
-                                  const wide g[3], wide d[3])
+KERNEL_INLINE void isotropic_prox_direction(const wide s[3], wide r, const sinew_real *material,
+                                            isotropic_curvature *curvature, const wide g[3], wide d[3])
 {
     isotropic_eigen eigen;
     curvature(s, material, &eigen);
@@ -126,7 +125,7 @@ KERNEL_INLINE void prox_direction(const wide s[3], wide r, const sinew_real *mat
         d[i] = wide_select(definite, d[i], safe[i]);
 }
 
-KERNEL_INLINE void prox_sort(wide s[3], int i, int j)
+KERNEL_INLINE void isotropic_prox_sort(wide s[3], int i, int j)
 {
     const wide low = wide_min(s[i], s[j]);
     s[i] = wide_max(s[i], s[j]);
@@ -135,12 +134,12 @@ KERNEL_INLINE void prox_sort(wide s[3], int i, int j)
 
 /* Sorts s0 >= s1 >= |s2|. The energy is invariant under permutations and two sign changes, and the sorted point is
  * nearest to Y, whose singular values are sorted. A minimum in another order is a saddle point over rotations of Z. */
-KERNEL_INLINE void prox_order(wide s[3])
+KERNEL_INLINE void isotropic_prox_canonical(wide s[3])
 {
     for (int pass = 0; pass < 2; pass++) {
-        prox_sort(s, 0, 1);
-        prox_sort(s, 1, 2);
-        prox_sort(s, 0, 1);
+        isotropic_prox_sort(s, 0, 1);
+        isotropic_prox_sort(s, 1, 2);
+        isotropic_prox_sort(s, 0, 1);
         const wide_mask mirrored = wide_lt(s[1] + s[2], wide_set(0));
         const wide middle = wide_select(mirrored, -s[2], s[1]);
         s[2] = wide_select(mirrored, -s[1], s[2]);
@@ -150,59 +149,30 @@ KERNEL_INLINE void prox_order(wide s[3])
 
 /* Start of the iteration: s0. The nearest point well inside the domain replaces s0 if its value is lower, or if the
  * rotation nearest to s0 is not unique (s1 + s2 = 0). */
-KERNEL_INLINE wide prox_start(const wide s0[3], wide r, const sinew_real *material, tet_stress *stress, wide s[3],
-                              wide g[3])
+KERNEL_INLINE void isotropic_prox_start(const prox_problem *p, prox_iterate *at)
 {
-    const wide bound = wide_set((sinew_real)0.25), huge = wide_set(WIDE_HUGE);
-    wide inner[3];
-    for (int i = 0; i < 3; i++)
-        inner[i] = wide_max(s0[i], bound);
-    const wide outside = prox_value(s0, s0, r, material, stress, g);
-    const wide inside = prox_value(inner, s0, r, material, stress, g);
-    const wide_mask apart = wide_lt(wide_set((sinew_real)1e-3), s0[1] + s0[2]);
-    const wide_mask stay = wide_le(outside, huge) & wide_le(outside, inside) & apart;
-    for (int i = 0; i < 3; i++)
-        s[i] = wide_select(stay, s0[i], inner[i]);
-    return prox_value(s, s0, r, material, stress, g);
+    const wide bound = wide_set((sinew_real)0.25), *s0 = p->y;
+    const wide inner[3] = {wide_max(s0[0], bound), wide_max(s0[1], bound), wide_max(s0[2], bound)};
+    prox_start(p, inner, wide_lt(wide_set((sinew_real)1e-3), s0[1] + s0[2]), at);
 }
 
-/* s = argmin psi(s) + r/2 |s - s0|^2 */
-KERNEL_INLINE void prox_solve(const wide s0[3], wide r, const sinew_real *material, tet_stress *stress,
-                              isotropic_curvature *curvature, wide s[3])
+/* Proximal map over the singular values: s = argmin psi(s) + r/2 |s - s0|^2 */
+KERNEL_INLINE void isotropic_prox_solve(const wide s0[3], wide r, const sinew_real *material, tet_stress *stress,
+                                        isotropic_curvature *curvature, wide s[3])
 {
-    const wide zero = wide_set(0);
-    wide g[3], d[3];
-    wide value = prox_start(s0, r, material, stress, s, g);
-    wide_mask busy = wide_eq(zero, zero);
-    for (int k = 0; k < PROX_ITERATIONS && wide_any(busy); k++) {
-        prox_direction(s, r, material, curvature, g, d);
-        const wide slope = g[0] * d[0] + g[1] * d[1] + g[2] * d[2];
+    const prox_problem p = {3, s0, r, material, stress, isotropic_prox_value, isotropic_prox_canonical};
+    prox_iterate at;
+    wide d[3];
+    isotropic_prox_start(&p, &at);
+    for (int k = 0; k < PROX_ITERATIONS && wide_any(at.busy); k++) {
+        isotropic_prox_direction(at.s, r, material, curvature, at.g, d);
         const wide size = wide_abs(d[0]) + wide_abs(d[1]) + wide_abs(d[2]);
-        const wide reach = wide_abs(s[0]) + wide_abs(s[1]) + wide_abs(s[2]);
-        busy &= wide_lt(2 * WIDE_EPSILON * reach, size);
-        wide alpha = wide_select(busy, wide_set(1), zero), t[3], tg[3], tv;
-        for (int i = 0; i < 3; i++)
-            t[i] = s[i] + alpha * d[i];
-        prox_order(t);
-        tv = prox_value(t, s0, r, material, stress, tg);
-        for (int half = 0; half < PROX_HALVINGS; half++) {
-            /* Round-off of the values must not reject a step along a negative slope. */
-            const wide slack = 8 * WIDE_EPSILON * (wide_abs(value) + 1);
-            const wide_mask poor = ~wide_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
-            if (!wide_any(poor))
-                break;
-            alpha = wide_select(poor, (sinew_real)0.5 * alpha, alpha);
-            for (int i = 0; i < 3; i++)
-                t[i] = s[i] + alpha * d[i];
-            prox_order(t);
-            tv = prox_value(t, s0, r, material, stress, tg);
-        }
-        for (int i = 0; i < 3; i++) {
-            s[i] = t[i];
-            g[i] = tg[i];
-        }
-        value = tv;
+        const wide reach = wide_abs(at.s[0]) + wide_abs(at.s[1]) + wide_abs(at.s[2]);
+        at.busy &= wide_lt(2 * WIDE_EPSILON * reach, size);
+        prox_step(&p, d, &at);
     }
+    for (int i = 0; i < 3; i++)
+        s[i] = at.s[i];
 }
 
 KERNEL_INLINE sinew_real *group_dual(const sinew_reduced_kernel *kernel, int32_t group, int count)
@@ -247,8 +217,8 @@ KERNEL_INLINE void isotropic_prox(const sinew_reduced_kernel *kernel, int data_c
         sinew_svd3(Y, U, s0, V);
         const wide w = wide_load(data);
         const wide safe = wide_select(wide_eq(w, wide_set(0)), wide_set(1), w);
-        prox_solve(s0, wide_load(kernel->weights + group * SIMD_WIDTH) / safe, data + TET_MATERIAL * SIMD_WIDTH, stress,
-                   curvature, s);
+        isotropic_prox_solve(s0, wide_load(kernel->weights + group * SIMD_WIDTH) / safe,
+                             data + TET_MATERIAL * SIMD_WIDTH, stress, curvature, s);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 U[3 * i + j] *= s[j];

@@ -22,6 +22,7 @@
 
 #include "energy/tet/isotropic.h"
 #include "energy/vertex_kernel.h"
+#include "math/vec3.h"
 
 /* The other three vertices, in order, after the node. All four orders are even permutations, so J keeps its sign. */
 static const int tet_incidence_order[4][3] = {{1, 2, 3}, {0, 3, 2}, {3, 0, 1}, {2, 1, 0}};
@@ -42,36 +43,31 @@ static inline void tet_rest_gradient(const sinew_real *data, int vertex, double 
         b[i] = vertex > 0 ? rows[vertex - 1][i] : -(rows[0][i] + rows[1][i] + rows[2][i]);
 }
 
-static inline double dot_of(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* ---- General --------------------------------------------------------------------------------- */
 
 /* Rotates the rest shape for the vertex order of the incidence: the rows of L are the rest gradients of x1 x2 x3 in
  * the frame q of their Gram-Schmidt basis. The rows of q are its axes in the element's frame. */
 static inline void tet_incidence_frame(double b[3][3], double lower[6], double q[3][3])
 {
-    const double first = sqrt(dot_of(b[0], b[0]));
+    const double first = vec3_norm(b[0]);
     double rest[3] = {b[1][0], b[1][1], b[1][2]};
     for (int i = 0; i < 3; i++)
         q[0][i] = b[0][i] / first;
     for (int pass = 0; pass < 2; pass++) { /* twice: orthogonal up to round-off for any two gradients */
-        const double along = dot_of(q[0], rest);
+        const double along = vec3_dot(q[0], rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= along * q[0][i];
     }
-    const double second = sqrt(dot_of(rest, rest));
+    const double second = vec3_norm(rest);
     for (int i = 0; i < 3; i++)
         q[1][i] = rest[i] / second;
     for (int i = 0; i < 3; i++)
         q[2][i] = q[0][(i + 1) % 3] * q[1][(i + 2) % 3] - q[0][(i + 2) % 3] * q[1][(i + 1) % 3];
     lower[0] = first;
-    lower[1] = dot_of(b[1], q[0]);
-    lower[2] = dot_of(b[1], q[1]);
+    lower[1] = vec3_dot(b[1], q[0]);
+    lower[2] = vec3_dot(b[1], q[1]);
     for (int k = 0; k < 3; k++)
-        lower[3 + k] = dot_of(b[2], q[k]);
+        lower[3 + k] = vec3_dot(b[2], q[k]);
 }
 
 /* Writes an incidence in the general layout; q is the frame that anisotropic materials need. */
@@ -88,7 +84,7 @@ static inline void tet_incidence(const sinew_real *data, int data_count, const i
         out[TET_LOWER + i] = (sinew_real)lower[i];
 }
 
-/* F and b of the incidence. */
+/* Deformation gradient F of the incidence, and rest gradient b of its node. */
 KERNEL_INLINE void tet_incidence_deformation(const incidence *v, wide F[9], wide b[3])
 {
     wide D[9], L[6], xa[3];
@@ -110,7 +106,7 @@ KERNEL_INLINE void apply3(const wide M[9], const wide b[3], wide out[3])
         out[i] = dot3(M + 3 * i, b);
 }
 
-/* sum += the gradient w P b */
+/* Adds the gradient w P b of psi by the node to sum. */
 KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], const wide b[3], tet_stress *stress,
                                           incidence_sum *sum)
 {
@@ -122,7 +118,7 @@ KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], c
         sum->g[i] += weight * f[i];
 }
 
-/* sum += w (shear |b|^2 1 + bulk c c^T) */
+/* Adds the approximate block w (shear |b|^2 1 + bulk c c^T), c = dJ/dx0, to sum. */
 KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], const wide b[3], wide shear, wide bulk,
                                        incidence_sum *sum)
 {
@@ -225,7 +221,7 @@ static inline double tet_rest_product(const sinew_real *data, int a, int b)
     double first[3], second[3];
     tet_rest_gradient(data, a, first);
     tet_rest_gradient(data, b, second);
-    return dot_of(first, second);
+    return vec3_dot(first, second);
 }
 
 static inline void volume_incidence(const sinew_real *data, const int32_t *particles, int node, bool norm,

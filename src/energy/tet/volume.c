@@ -29,7 +29,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define NEWTON_ITERATIONS 60
 #define FLAT_SAMPLES      32
@@ -49,7 +49,7 @@ static const char *volume_prepare(const sinew_element *element, sinew_real *data
     return refusal ? refusal : sinew_tet_prepare(element, (double)element->parameters[STIFFNESS], data, NULL);
 }
 
-/* Computes s0 and s1 for s2 = t, and r. */
+/* Computes the stationary s with s2 = t, and r_i = 2 s_i - sigma_i. */
 KERNEL_INLINE void others_at(const wide sigma[3], wide t, wide s[3], wide r[3])
 {
     r[2] = 2 * t - sigma[2];
@@ -108,8 +108,8 @@ KERNEL_INLINE wide bisected_root(const wide sigma[3], wide c, wide low, wide hig
     return high;
 }
 
-/* For a volume of more than twice the bound: the first and the last root in (0, sigma2] are minima, and the nearer
- * one is returned. Samples bracket both. */
+/* For J > 2 c: the first and the last root t of t s0(t) s1(t) = c in (0, sigma2] are minima of |s - sigma|. Returns the
+ * root with the smaller distance. Samples bracket both. */
 static __attribute__((noinline)) wide flat_root(const wide sigma[3], wide c)
 {
     const wide zero = wide_set(0), step = sigma[2] / (sinew_real)FLAT_SAMPLES;
@@ -158,7 +158,7 @@ static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *
 }
 
 /* r ds = s dsigma + dnu and sum ds/s = 0 give ds_i/dsigma_j = s_i/r_i delta_ij - 1/(r_i r_j K), K = sum 1/(s_i r_i).
- * e_i = 1/r_i and f_i = 1/s_i are bounded; they are infinite where T jumps or is flat. */
+ * 1/r_i and 1/s_i have upper bounds, because they are infinite where T jumps or is flat. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};

@@ -27,7 +27,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 /* Number of Newton steps. Convergence is quadratic except near the triple root x = y = sigma0/2, where each step
  * removes a third of the error. */

@@ -26,7 +26,7 @@ enum {
     STRETCH_WEFT,
     SHEAR,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 
@@ -64,7 +64,7 @@ static const char *weave_prepare(const sinew_element *element, sinew_real *data)
     return directional_prepare(element, warp, DIRECTION, data);
 }
 
-/* Lengths of the columns, and their dot product. */
+/* Lengths of the columns u and v of F, and their dot product. */
 KERNEL_INLINE void measures(const wide F[6], wide l[2], wide *product)
 {
     wide C[3];

@@ -14,12 +14,9 @@
 
 #include "energy/triangle/membrane.h"
 
-#define DIRECTIONAL_ITERATIONS 40 /* Newton iterations of the proximal map */
-#define DIRECTIONAL_HALVINGS   30
-
 typedef struct directional_moduli {
-    wide S[3]; /* uu vv uv */
-    wide c[3]; /* uu vv uv */
+    wide S[3]; /* S_uu S_vv S_uv */
+    wide c[3]; /* c_uu c_vv c_uv */
     wide shear;
 } directional_moduli;
 
@@ -172,12 +169,17 @@ KERNEL_INLINE void directional_prox_direction(const wide Z[6], wide r, const sin
     directional_solve(M, g, d);
 }
 
+/* No other F is equivalent: warp and weft distinguish the columns. */
+KERNEL_INLINE void directional_prox_canonical(wide *Z)
+{
+    (void)Z;
+}
+
 /* Start of the iteration: Y. Columns of at least a quarter of their rest length replace Y if the value is lower, or
  * if a column of Y is nearly zero and has no direction. */
-KERNEL_INLINE wide directional_prox_start(const wide Y[6], wide r, const sinew_real *material, triangle_stress *stress,
-                                          wide Z[6], wide g[6])
+KERNEL_INLINE void directional_prox_start(const prox_problem *p, prox_iterate *at)
 {
-    const wide min = wide_set((sinew_real)0.25), tiny = wide_set((sinew_real)1e-6), zero = wide_set(0);
+    const wide min = wide_set((sinew_real)0.25), tiny = wide_set((sinew_real)1e-6), zero = wide_set(0), *Y = p->y;
     wide_mask apart = wide_eq(zero, zero);
     wide inner[6];
     for (int c = 0; c < 2; c++) {
@@ -188,46 +190,24 @@ KERNEL_INLINE wide directional_prox_start(const wide Y[6], wide r, const sinew_r
         for (int i = 0; i < 3; i++)
             inner[2 * i + c] = wide_select(some, scale * Y[2 * i + c], i == c ? min : zero);
     }
-    const wide outside = directional_prox_value(Y, Y, r, material, stress, g);
-    const wide inside = directional_prox_value(inner, Y, r, material, stress, g);
-    const wide_mask stay = apart & wide_le(outside, inside);
-    for (int i = 0; i < 6; i++)
-        Z[i] = wide_select(stay, Y[i], inner[i]);
-    return directional_prox_value(Z, Y, r, material, stress, g);
+    prox_start(p, inner, apart, at);
 }
 
-/* Z = argmin psi(Z) + r/2 |Z - Y|^2, by Newton's method and a line search; all lanes iterate until the last one has
- * converged. */
+/* Proximal map over the entries of F: Z = argmin psi(Z) + r/2 |Z - Y|^2 */
 KERNEL_INLINE void directional_prox_solve(const wide Y[6], wide r, const sinew_real *material, triangle_stress *stress,
                                           directional_curvature *curvature, wide Z[6])
 {
-    const wide zero = wide_set(0);
-    wide g[6], d[6], value = directional_prox_start(Y, r, material, stress, Z, g);
-    wide_mask busy = wide_eq(zero, zero);
-    for (int k = 0; k < DIRECTIONAL_ITERATIONS && wide_any(busy); k++) {
-        directional_prox_direction(Z, r, material, curvature, g, d);
-        wide slope = zero;
-        for (int i = 0; i < 6; i++)
-            slope += g[i] * d[i];
-        busy &= wide_lt((4 * WIDE_EPSILON * WIDE_EPSILON) * norm32(Z), norm32(d));
-        wide alpha = wide_select(busy, wide_set(1), zero), T[6], tg[6], tv;
-        for (int half = 0;; half++) {
-            for (int i = 0; i < 6; i++)
-                T[i] = Z[i] + alpha * d[i];
-            tv = directional_prox_value(T, Y, r, material, stress, tg);
-            /* Round-off of the values must not reject a step along a negative slope. */
-            const wide slack = 8 * WIDE_EPSILON * (wide_abs(value) + 1);
-            const wide_mask poor = ~wide_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
-            if (half == DIRECTIONAL_HALVINGS || !wide_any(poor))
-                break;
-            alpha = wide_select(poor, (sinew_real)0.5 * alpha, alpha);
-        }
-        for (int i = 0; i < 6; i++) {
-            Z[i] = T[i];
-            g[i] = tg[i];
-        }
-        value = tv;
+    const prox_problem p = {6, Y, r, material, stress, directional_prox_value, directional_prox_canonical};
+    prox_iterate at;
+    wide d[6];
+    directional_prox_start(&p, &at);
+    for (int k = 0; k < PROX_ITERATIONS && wide_any(at.busy); k++) {
+        directional_prox_direction(at.s, r, material, curvature, at.g, d);
+        at.busy &= wide_lt((4 * WIDE_EPSILON * WIDE_EPSILON) * norm32(at.s), norm32(d));
+        prox_step(&p, d, &at);
     }
+    for (int i = 0; i < 6; i++)
+        Z[i] = at.s[i];
 }
 
 KERNEL_INLINE void directional_prox(const sinew_reduced_kernel *kernel, int data_count, triangle_stress *stress,

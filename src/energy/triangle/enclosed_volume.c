@@ -21,7 +21,7 @@
 #include "energy/curvature.h"
 
 enum {
-    DATA_WEIGHT, /* 1 / alpha */
+    DATA_WEIGHT, /* weight 1 / alpha */
     DATA_CENTRE,
     DATA_REST_VOLUME = DATA_CENTRE + 3, /* contribution of a triangle to f V_0 */
     DATA_COUNT
@@ -85,7 +85,7 @@ static void enclosed_update_shared_data(const sinew_global_constraint *all, sine
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* Writes the corners relative to c. */
+/* r = corners of the triangles relative to the centre c of the surface */
 KERNEL_INLINE void enclosed_from_centre(const wide *x, const sinew_real *data, wide r[9])
 {
     for (int i = 0; i < 9; i++)

@@ -18,11 +18,10 @@
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_H
 
+#include "energy/prox_newton.h"
 #include "energy/triangle/triangle.h"
 
-#define MEMBRANE_ITERATIONS 40 /* Newton iterations of the proximal map */
-#define MEMBRANE_HALVINGS   30
-#define MEMBRANE_INTERVALS  128 /* intervals of Simpson's rule */
+#define MEMBRANE_INTERVALS 128 /* intervals of Simpson's rule */
 
 typedef struct membrane_eigen {
     wide A[3]; /* A00 A11 A01 */
@@ -184,62 +183,41 @@ KERNEL_INLINE void membrane_prox_direction(wide A[3], wide r, const wide g[2], w
     d[1] = (A[2] * g[0] - A[0] * g[1]) * bottom;
 }
 
-/* t = s + alpha d, sorted t0 >= t1 >= 0. The energy is invariant under permutations and sign changes, and the sorted
- * point is nearest to Y, whose singular values are sorted. */
-KERNEL_INLINE void membrane_prox_step(const wide s[2], wide alpha, const wide d[2], wide t[2])
+/* Sorts s0 >= s1 >= 0. The energy is invariant under permutations and sign changes, and the sorted point is nearest to
+ * Y, whose singular values are sorted. */
+KERNEL_INLINE void membrane_prox_canonical(wide s[2])
 {
-    const wide a = wide_abs(s[0] + alpha * d[0]), b = wide_abs(s[1] + alpha * d[1]);
-    t[0] = wide_max(a, b);
-    t[1] = wide_min(a, b);
+    const wide a = wide_abs(s[0]), b = wide_abs(s[1]);
+    s[0] = wide_max(a, b);
+    s[1] = wide_min(a, b);
 }
 
 /* Start of the iteration: s0. The nearest point well inside the domain replaces s0 if its value is lower, or if the
  * shape nearest to s0 is not unique (s1 = 0). */
-KERNEL_INLINE wide membrane_prox_start(const wide s0[2], wide r, const sinew_real *material, triangle_stress *stress,
-                                       wide s[2], wide g[2])
+KERNEL_INLINE void membrane_prox_start(const prox_problem *p, prox_iterate *at)
 {
-    const wide bound = wide_set((sinew_real)0.25);
+    const wide bound = wide_set((sinew_real)0.25), *s0 = p->y;
     const wide inner[2] = {wide_max(s0[0], bound), wide_max(s0[1], bound)};
-    const wide outside = membrane_prox_value(s0, s0, r, material, stress, g);
-    const wide inside = membrane_prox_value(inner, s0, r, material, stress, g);
-    const wide_mask stay =
-        wide_le(outside, wide_set(WIDE_HUGE)) & wide_le(outside, inside) & wide_lt(wide_set((sinew_real)1e-3), s0[1]);
-    for (int i = 0; i < 2; i++)
-        s[i] = wide_select(stay, s0[i], inner[i]);
-    return membrane_prox_value(s, s0, r, material, stress, g);
+    prox_start(p, inner, wide_lt(wide_set((sinew_real)1e-3), s0[1]), at);
 }
 
-/* s = argmin psi(s) + r/2 |s - s0|^2, by Newton's method and a line search; all lanes iterate until the last one has
- * converged. */
+/* Proximal map over the singular values: s = argmin psi(s) + r/2 |s - s0|^2 */
 KERNEL_INLINE void membrane_prox_solve(const wide s0[2], wide r, const sinew_real *material, triangle_stress *stress,
                                        membrane_curvature *curvature, wide s[2])
 {
-    const wide zero = wide_set(0);
-    wide g[2], d[2], value = membrane_prox_start(s0, r, material, stress, s, g);
-    wide_mask busy = wide_eq(zero, zero);
-    for (int k = 0; k < MEMBRANE_ITERATIONS && wide_any(busy); k++) {
+    const prox_problem p = {2, s0, r, material, stress, membrane_prox_value, membrane_prox_canonical};
+    prox_iterate at;
+    wide d[2];
+    membrane_prox_start(&p, &at);
+    for (int k = 0; k < PROX_ITERATIONS && wide_any(at.busy); k++) {
         membrane_eigen eigen;
-        curvature(s, material, &eigen);
-        membrane_prox_direction(eigen.A, r, g, d);
-        const wide slope = g[0] * d[0] + g[1] * d[1];
-        busy &= wide_lt(2 * WIDE_EPSILON * (s[0] + s[1]), wide_abs(d[0]) + wide_abs(d[1]));
-        wide alpha = wide_select(busy, wide_set(1), zero), t[2], tg[2], tv;
-        for (int half = 0;; half++) {
-            membrane_prox_step(s, alpha, d, t);
-            tv = membrane_prox_value(t, s0, r, material, stress, tg);
-            /* Round-off of the values must not reject a step along a negative slope. */
-            const wide slack = 8 * WIDE_EPSILON * (wide_abs(value) + 1);
-            const wide_mask poor = ~wide_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
-            if (half == MEMBRANE_HALVINGS || !wide_any(poor))
-                break;
-            alpha = wide_select(poor, (sinew_real)0.5 * alpha, alpha);
-        }
-        for (int i = 0; i < 2; i++) {
-            s[i] = t[i];
-            g[i] = tg[i];
-        }
-        value = tv;
+        curvature(at.s, material, &eigen);
+        membrane_prox_direction(eigen.A, r, at.g, d);
+        at.busy &= wide_lt(2 * WIDE_EPSILON * (at.s[0] + at.s[1]), wide_abs(d[0]) + wide_abs(d[1]));
+        prox_step(&p, d, &at);
     }
+    for (int i = 0; i < 2; i++)
+        s[i] = at.s[i];
 }
 
 /* Z = [u0 u1] diag(s) V^T */

@@ -2,7 +2,7 @@
  *
  * membrane_neo_hookean.c: a sheet of incompressible rubber, which becomes thinner when stretched.
  *
- *     psi = h mu/2 (|F|^2 + 1/J^2 - 3) per rest area,  J = sigma0 sigma1        P = mu (F - F cof(F^T F) / J^4)
+ *     psi = h mu/2 (|F|^2 + 1/J^2 - 3) per rest area,  J = sigma0 sigma1        P = h mu (F - F cof(F^T F) / J^4)
  *
  * The Neo-Hookean energy of a solid in plane stress: the third stretch 1/J preserves the volume, and there is no stress
  * across the sheet. mu = E/3. psi is infinite without area: value and gradient return +inf, the element adds nothing to
@@ -10,6 +10,7 @@
  */
 #include "energy/triangle/membrane.h"
 #include "energy/plane_stress.h"
+#include "math/vec3.h"
 
 enum {
     DATA_COUNT = TRIANGLE_MATERIAL,
@@ -84,20 +85,14 @@ KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], i
 
 /* ---- Step limit ----------------------------------------------------------------------------------- */
 
-static void cross_along(const double a[3], const double b[3], double scale, double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] += scale * (a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
-}
-
 /* c[0] + c[1] t + c[2] t^2 is the cross product of the columns of F + t D. */
 static void normal_along(const double F[2][3], const double D[2][3], double c[3][3])
 {
     memset(c, 0, 9 * sizeof c[0][0]);
-    cross_along(F[0], F[1], 1, c[0]);
-    cross_along(F[0], D[1], 1, c[1]);
-    cross_along(D[0], F[1], 1, c[1]);
-    cross_along(D[0], D[1], 1, c[2]);
+    vec3_add_cross(F[0], F[1], 1, c[0]);
+    vec3_add_cross(F[0], D[1], 1, c[1]);
+    vec3_add_cross(D[0], F[1], 1, c[1]);
+    vec3_add_cross(D[0], D[1], 1, c[2]);
 }
 
 /* Whether the normal at t is only round-off. */

@@ -2,7 +2,7 @@
  *
  * membrane_stvk.c: linear elasticity of a sheet in Green's strain.
  *
- *     E = (F^T F - 1)/2      psi = h (mu |E|^2 + lambda/2 (tr E)^2) per rest area      P = F (2 mu E + lambda tr(E) 1)
+ *     E = (F^T F - 1)/2      psi = h (mu |E|^2 + lambda/2 (tr E)^2) per rest area    P = h F (2 mu E + lambda tr(E) 1)
  *
  * energy/plane_stress.h defines lambda. psi is a polynomial, defined for every F. Under compression beyond
  * sigma = 0.577 it softens and collapses. Use it for small strains and large rotations, for instance as the membrane of
@@ -13,7 +13,7 @@
 
 enum {
     DATA_COUNT = TRIANGLE_MATERIAL + 1
-}; /* lambda / mu */
+}; /* number of the material: lambda / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER, PLANE_THICKNESS_PARAMETER,
                                              PLANE_CHOICE_PARAMETER};

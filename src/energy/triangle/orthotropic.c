@@ -28,7 +28,7 @@ enum {
     POISSON,
     THICKNESS,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define MODULUS_PARAMETER(text, value, about)                                                                          \
     {                                                                                                                  \

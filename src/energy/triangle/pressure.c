@@ -20,6 +20,10 @@
 #include "energy/vertex_kernel.h"
 
 enum {
+    POINTS = 3
+};
+
+enum {
     DATA_WEIGHT, /* |p| */
     DATA_SIGN,   /* sign of p */
     DATA_CENTRE,
@@ -101,7 +105,7 @@ static void pressure_update_shared_data(const sinew_global_constraint *all, sine
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* Returns -sign / 6; writes the corners relative to c. */
+/* r = corners of the triangles relative to the centre c of the surface; returns -sign(p) / 6. */
 KERNEL_INLINE wide pressure_from_centre(const wide *x, const sinew_real *data, wide r[9])
 {
     for (int i = 0; i < 9; i++)
@@ -109,44 +113,21 @@ KERNEL_INLINE wide pressure_from_centre(const wide *x, const sinew_real *data, w
     return wide_load(data + DATA_SIGN * SIMD_WIDTH) * (sinew_real)(-1.0 / 6);
 }
 
-KERNEL_INLINE wide pressure_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     wide r[9];
     const wide s = pressure_from_centre(x, data, r);
     return corner_volume(s, r, g);
 }
 
-KERNEL_INLINE void pressure_second(const wide *x, const sinew_real *data, wide *H)
+KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     wide r[9];
     const wide s = pressure_from_centre(x, data, r);
     corner_volume_second(s, r, H);
 }
 
-static double pressure_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, 3, DATA_COUNT, pressure_first);
-}
-
-static double pressure_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, 3, DATA_COUNT, pressure_first);
-}
-
-static void pressure_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, 3, DATA_COUNT, pressure_second);
-}
-
-static void pressure_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, 3);
-}
-
-static void pressure_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, 3);
-}
+#include "energy/dense_energy.h"
 
 /* ---- Reduced coordinates ---------------------------------------------------------------------- */
 
@@ -220,20 +201,13 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_pressure) = {
     .info = {.name = "pressure",
              .summary = "-p V of a closed surface, p constant or of a gas",
              .stencil = SINEW_STENCIL_TRIANGLE,
-             .vertex_count = 3,
+             .vertex_count = POINTS,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_VERTEX | SINEW_CAN_REDUCE},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(3),
-    .target_slot = -1,
+    DENSE_OPS,
     .load = true,
     .prepare = pressure_prepare,
-    .value = pressure_value,
-    .gradient = pressure_gradient,
-    .linearise = pressure_linearise,
-    .product = pressure_product,
-    .hessian = pressure_hessian,
     .check_elements = pressure_check_elements,
     .shared_count = DATA_COUNT,
     .update_shared_data = pressure_update_shared_data,

@@ -6,22 +6,12 @@
 #include <stdio.h>
 
 #include "energy/triangle/triangle.h"
+#include "math/vec3.h"
 
 /* Smallest ratio of twice the area to (longest edge)^2 of a rest shape with an accurate inverse. */
 #define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
 /* Smallest sine of the angle between a direction and the normal for which the projection to the plane is usable. */
 #define NORMAL_BOUND 1e-6
-
-static double triangle_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
 
 /* Rows of q: the component of `along` in the plane with this unit normal, normalised, and the direction
  * perpendicular to it. Returns false if `along` is nearly parallel to the normal. */
@@ -29,16 +19,16 @@ static bool plane_frame(const double along[3], const double normal[3], double q[
 {
     double rest[3] = {along[0], along[1], along[2]};
     for (int pass = 0; pass < 2; pass++) { /* twice: orthogonal up to round-off for any two vectors */
-        const double out_of_plane = triangle_dot(normal, rest);
+        const double out_of_plane = vec3_dot(normal, rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= out_of_plane * normal[i];
     }
-    const double length = sqrt(triangle_dot(rest, rest));
-    if (!(length > NORMAL_BOUND * sqrt(triangle_dot(along, along))))
+    const double length = vec3_norm(rest);
+    if (!(length > NORMAL_BOUND * vec3_norm(along)))
         return false;
     for (int i = 0; i < 3; i++)
         q[0][i] = rest[i] / length;
-    cross(normal, q[0], q[1]);
+    vec3_cross(normal, q[0], q[1]);
     return true;
 }
 
@@ -66,10 +56,9 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
         edge[1][i] = (double)element->rest[6 + i] - (double)element->rest[i];
         third[i] = edge[1][i] - edge[0][i];
     }
-    cross(edge[0], edge[1], normal);
-    const double longest =
-        fmax(triangle_dot(third, third), fmax(triangle_dot(edge[0], edge[0]), triangle_dot(edge[1], edge[1])));
-    const double twice = sqrt(triangle_dot(normal, normal));
+    vec3_cross(edge[0], edge[1], normal);
+    const double longest = fmax(vec3_dot(third, third), fmax(vec3_dot(edge[0], edge[0]), vec3_dot(edge[1], edge[1])));
+    const double twice = vec3_norm(normal);
     if (!(twice > FLATNESS_BOUND * longest) || !isfinite(twice))
         return "its rest shape has no area";
     for (int i = 0; i < 3; i++)
@@ -77,8 +66,8 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
     if (!plane_frame(along ? along : edge[0], normal, q))
         return refuse_direction(element, along);
     /* T = Q^T Dm and its inverse; det T is twice the area */
-    const double t[4] = {triangle_dot(q[0], edge[0]), triangle_dot(q[0], edge[1]), triangle_dot(q[1], edge[0]),
-                         triangle_dot(q[1], edge[1])};
+    const double t[4] = {vec3_dot(q[0], edge[0]), vec3_dot(q[0], edge[1]), vec3_dot(q[1], edge[0]),
+                         vec3_dot(q[1], edge[1])};
     const double det = t[0] * t[3] - t[1] * t[2];
     const double inverse[4] = {t[3] / det, -t[1] / det, -t[2] / det, t[0] / det};
     for (int i = 0; i < 4; i++)

@@ -28,13 +28,13 @@ enum {
     TRIANGLE_WEIGHT = 0,
     TRIANGLE_INVERSE = 1,
     TRIANGLE_MATERIAL = 5
-}; /* data */
+}; /* indices in data: weight, B, numbers of the material */
 enum {
     TRIANGLE_NEAR = 0,
     TRIANGLE_FAR = 6,
     TRIANGLE_MIXED = 12,
     TRIANGLE_TANGENT_COUNT = 21
-}; /* tangent: K11, K22, K21 */
+}; /* indices in the tangent: K11, K22, K21 */
 
 /* A material: psi and P = dpsi/dF per unit of the modulus. `material` is data from TRIANGLE_MATERIAL on. */
 typedef wide triangle_stress(const wide F[6], const sinew_real *material, wide P[6]);
@@ -148,7 +148,7 @@ KERNEL_INLINE void triangle_balance(sinew_real *g, const int32_t *vertex, const 
     wide_scatter_balanced(g, vertex, triangle_other_vertices, 2, at);
 }
 
-/* g += the forces of scale P. */
+/* Adds the gradient scale P B^T of a stress P to g of the three vertices. */
 KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, wide scale, const wide P[6],
                                     const wide inverse[4])
 {
@@ -240,7 +240,7 @@ KERNEL_INLINE void triangle_prox_finish(const sinew_reduced_kernel *kernel, int3
 
 /* ---- Constraints -------------------------------------------------------------------------------- */
 
-/* F at the group's points in c. */
+/* Deformation gradient F at the group's points in c. */
 KERNEL_INLINE void triangle_constrained(const constrained *c, const wide inverse[4], wide F[6])
 {
     wide Ds[6];
@@ -320,7 +320,7 @@ KERNEL_INLINE void apply32(const wide M[6], const wide b[2], wide out[3])
         out[i] = M[2 * i] * b[0] + M[2 * i + 1] * b[1];
 }
 
-/* sum += the gradient w P b */
+/* Adds the gradient w P b of psi by the node to sum. */
 KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[6], const wide b[2], incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);
@@ -342,7 +342,7 @@ KERNEL_INLINE void triangle_incidence_bound(const incidence *v, const wide F[6],
     block_add(sum->A, weight * shear * (b[0] * b[0] + b[1] * b[1]), weight * bulk, c);
 }
 
-/* sum += w K */
+/* Adds the block w K of second derivatives by the node to sum. */
 KERNEL_INLINE void triangle_incidence_block(const incidence *v, const wide K[9], incidence_sum *sum)
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};

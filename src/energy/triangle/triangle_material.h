@@ -2,7 +2,7 @@
  *
  * triangle_material.h: common operations of energies on triangles. This header is a template: the file of an energy
  * includes it once, after defining DATA_COUNT and stress. membrane_material.h includes it for isotropic materials,
- * triangle_distance.h for distances to a set of shapes.
+ * directional_material.h for materials with warp and weft, triangle_distance.h for distances to a set of shapes.
  *
  * A table starts with TRIANGLE_INFO, which uses the file's `parameters`, and TRIANGLE_OPS. TRIANGLE_CONSTRAINT_OPS are
  * the operations of one constraint per element.

@@ -23,7 +23,7 @@ enum {
     WEFT_MINIMUM,
     WEFT_MAXIMUM,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 
 /* Lower bound of lengths in second derivatives. */
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)

@@ -2,11 +2,12 @@
  *
  * cache.c: writes frames of a world for other programs, common code of all formats.
  *
- * A cache is opened once, receives frames in order and is closed. Opening allocates all buffers. The first failure
+ * A cache is opened once, receives frames in order and is closed. The first failure
  * removes unfinished files immediately (which frees a full disk; a resumable cache keeps them), is stored, and is
  * reported by every later call.
  *
- * Known limit: the number of points is fixed when the cache is opened.
+ * Known limit: bodies must not be added or removed while a cache is open. The number of points changes only if a body
+ * tears and the format has the operation reshape.
  */
 #include "io/cache/cache.h"
 
@@ -101,7 +102,7 @@ static void cache_release(sinew_cache *cache)
     sinew_release(&allocator, cache);
 }
 
-/* Allocates and reads the current points of the world. */
+/* Finds the points of the current topology and allocates cache->q and cache->v for them. */
 static sinew_status make_points(sinew_cache *cache, sinew_error *error)
 {
     const sinew_status status = sinew_cache_points_open(cache, error);
@@ -171,8 +172,8 @@ sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error)
     return cache;
 }
 
-/* Reads the current points of the world, after a reshape if bodies tore. Fails if bodies were added or removed, or if a
- * value is not finite. */
+/* Sets cache->q, v and time to the state of the world, after a reshape if bodies tore. Fails if bodies were added or
+ * removed, or if a value is not finite. */
 static sinew_status cache_fetch(sinew_cache *cache, sinew_error *error)
 {
     int32_t count = sinew_world_particle_count(cache->world);

@@ -21,15 +21,16 @@ typedef struct sinew_cache_ops {
     const char *name; /* name on the command line */
     size_t own_size;  /* bytes of the format's own data, zeroed before open */
     bool bodies;      /* the format writes the simulated bodies, not their skins */
-    /* Each operation may fail. open validates the cache->kept frames in the files and appends after them. After a
-     * failure only drop is called. */
+    /* Each operation but drop may fail. open validates the cache->kept frames in the files and appends after them.
+     * After a failure only drop is called. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
-    sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* lays out cache->q and cache->v */
+    sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* appends cache->q and cache->v */
     /* Rebuilds the data that depends on the topology of the world; NULL: all frames of this format share one
      * topology. */
     sinew_status (*reshape)(sinew_cache *cache, sinew_error *error);
-    sinew_status (*sync)(sinew_cache *cache, sinew_error *error);  /* flushes all frames written so far to the disk */
-    sinew_status (*close)(sinew_cache *cache, sinew_error *error); /* renames the finished files to their final names */
+    sinew_status (*sync)(sinew_cache *cache, sinew_error *error); /* flushes all frames written so far to the disk */
+    /* Completes the files and renames them to their final names. */
+    sinew_status (*close)(sinew_cache *cache, sinew_error *error);
     /* Removes unfinished files and frees the memory of the format's own data. Called exactly once, also after close. */
     void (*drop)(sinew_cache *cache);
 } sinew_cache_ops;
@@ -47,13 +48,13 @@ extern const sinew_cache_ops sinew_cache_usda;
  * list. */
 typedef struct sinew_cache_shape {
     int64_t face_count;
-    int32_t *starts;      /* [face_count + 1] */
+    int32_t *starts;      /* [face_count + 1] face f has corners[starts[f]] to corners[starts[f + 1] - 1] */
     int32_t *corners;     /* [starts[face_count]] points */
-    int32_t *face_bodies; /* [face_count] slot of the body */
+    int32_t *face_bodies; /* [face_count] index of the body in cache->bodies */
     int64_t triangle_count;
     int32_t *triangles;        /* [3 * triangle_count] points: the triangulated faces, in the order of the faces */
     int32_t *triangle_corners; /* [3 * triangle_count] indices into `corners` */
-    int32_t *triangle_faces;   /* [triangle_count] */
+    int32_t *triangle_faces;   /* [triangle_count] index of the face that contains the triangle */
     int64_t edge_count;
     int32_t *edges; /* [2 * edge_count] points */
     int64_t uv_count;
@@ -76,7 +77,7 @@ struct sinew_cache {
     void *own; /* [ops->own_size] data of the format */
     sinew_allocator allocator;
     sinew_world *world;
-    char stem[960];      /* directory/name */
+    char stem[960];      /* directory/name of the cache, without ending */
     const char *name;    /* the part of `stem` after the directory */
     int32_t expected;    /* final number of frames, 0: unknown */
     int32_t first;       /* number of the first frame */
@@ -94,8 +95,8 @@ struct sinew_cache {
     bool by_body;             /* points are numbered body by body without gaps; false: by particle number */
     const char *noun;         /* noun for a point in messages: "particle", "point" */
     int32_t point_count;
-    int32_t particle_count; /* of the world at open or at the last topology change */
-    int64_t shape_version;  /* of the world at open or at the last topology change */
+    int32_t particle_count; /* particles of the world at open or at the last topology change */
+    int64_t shape_version;  /* sinew_world_shape_version at open or at the last topology change */
     double time;            /* s, of the world at this frame */
     sinew_real *q;          /* [3 * point_count] m, of this frame */
     sinew_real *v;          /* [3 * point_count] m/s */
@@ -106,8 +107,8 @@ struct sinew_cache {
 
 /* True if some body may tear: its vertices then get other particle numbers as it grows. */
 bool sinew_cache_tears(const sinew_world *world);
-/* Finds the points of all bodies; may be called again after a topology change. Sets bodies, skinned, by_body, noun and
- * point_count. */
+/* Finds the points of all bodies; may be called again after a topology change. Sets bodies, body_count, skinned,
+ * by_body, noun, point_count, particle_count and shape_version. */
 sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error);
 /* Copies the current positions and velocities of the points to q and v. */
 sinew_status sinew_cache_points_fetch(sinew_cache *cache);
@@ -129,16 +130,17 @@ sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_err
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error);
 sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const char *format, ...) SINEW_PRINTF(3, 4);
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
-sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from file start */
+sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset,
+                              sinew_error *error); /* bytes from the file's start */
 
 /* Frames per second. The rate is rounded to a multiple of 1/1000 if it differs only by the rounding of the frame
  * time. */
 double sinew_cache_fps(const sinew_cache *cache);
 
-/* File name ending of the frame `frame` after the first, for example ".0012.obj" for the suffix ".obj". */
+/* File name ending of the frame `frame` after the first, for example ".0012.obj" for the suffix "obj". */
 void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suffix, char ending[32]);
-/* Removes the files of frames after the kept ones, which a killed run may have left; fails if a kept frame is
- * missing. */
+/* If frames are kept: removes the files of later frames, which a killed run may have left. Fails if the file of a kept
+ * frame is missing. */
 sinew_status sinew_cache_cut_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 
@@ -155,7 +157,7 @@ void sinew_cache_store_float(unsigned char *bytes, float value);
 uint32_t sinew_cache_load32(const unsigned char *bytes);
 float sinew_cache_load_float(const unsigned char *bytes);
 
-/* Refuses positions that a 32-bit float cannot hold. */
+/* Fails if a coordinate in cache->q is beyond the range of 32-bit floats. */
 sinew_status sinew_cache_check_float(const sinew_cache *cache, sinew_error *error);
 
 /* ---- OBJ text, shared by the OBJ sequence and PC2 (obj.c) -------------------------------- */

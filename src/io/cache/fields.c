@@ -41,7 +41,7 @@ static bool shows_tets(const sinew_cache *cache)
 static const char *missing(const sinew_cache *cache, sinew_field_kind field)
 {
     const sinew_world *world = cache->world;
-    if (field == SINEW_FIELD_FORCE)
+    if (field == SINEW_FIELD_FORCE || field == SINEW_FIELD_POSITION_ERROR)
         return NULL;
     if (field == SINEW_FIELD_CONTACT_FORCE)
         return sinew_world_contact(world).on ? NULL : "nothing touches in it: give its scene `contact`";
@@ -225,7 +225,8 @@ static void fill_unknown(sinew_real *values, size_t count)
         values[i] = (sinew_real)NAN;
 }
 
-/* Copies the values of an energy's elements to their tets. *found holds tet indices here, no longer particles. */
+/* Copies fields->found, the values of an energy's elements, to their tets. The energy that owns the tet sets the value;
+ * others only add to SINEW_FIELD_ENERGY. fields->corners[e] is the tet of element e here, -1: none. */
 static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field, int32_t energy_index,
                               int32_t elements)
 {
@@ -242,7 +243,8 @@ static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field
     }
 }
 
-/* Finds the tets of an energy's elements; assigns the energy to tets without an earlier energy. */
+/* Replaces the particles in fields->corners by the tet of each element, -1: none. Tets without an earlier energy get
+ * this energy as material. */
 static void cache_fields_find_tets(sinew_cache_fields *fields, int32_t energy_index, int32_t elements)
 {
     for (int32_t e = 0; e < elements; e++) {

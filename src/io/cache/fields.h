@@ -14,18 +14,19 @@ typedef struct sinew_cache_fields {
     sinew_real *values[SINEW_FIELD_COUNT];
     int32_t tet_count; /* tets of all bodies, in the order of the body slots */
     int32_t *tets;     /* [4 * tet_count] particles, in the corner order of the meshes */
-    int32_t *material; /* [tet_count] slot of the first energy that acts on the tet, -1: none. Values are of this
-                          energy; the field "energy" is the sum over all energies */
+    /* [tet_count] index in the world of the first energy that acts on the tet, -1: none. Values are of this energy; the
+     * field "energy" is the sum over all energies */
+    int32_t *material;
     int32_t *starts;   /* [particle_count + 1] tets by lowest particle: the tets of particle p are */
     int32_t *order;    /* [tet_count] order[starts[p]] to order[starts[p + 1] - 1] */
-    int32_t *corners;  /* [4 * element_capacity] particles of the elements of one energy */
-    sinew_real *found; /* [3 * element_capacity] values of these elements */
+    int32_t *corners;  /* [4 * element_capacity] particles of one energy's elements; replaced by one tet per element */
+    sinew_real *found; /* [3 * element_capacity] values of one field for these elements */
     int32_t element_capacity;
 } sinew_cache_fields;
 
 /* Allocates the requested fields of the cache. Refuses a missing mandatory field by name. */
 sinew_status sinew_cache_fields_open(const sinew_cache *cache, sinew_cache_fields *fields, sinew_error *error);
-/* Fills all arrays from the current state of the world. */
+/* Fills `values` and `material` from the current state of the world. */
 sinew_status sinew_cache_fields_fill(const sinew_cache *cache, sinew_cache_fields *fields, sinew_error *error);
 void sinew_cache_fields_free(const sinew_cache *cache, sinew_cache_fields *fields); /* accepts zeroed fields */
 

@@ -15,7 +15,7 @@
  *
  * Viewers support few targets, so of many frames every 2nd, 4th, 8th .. is stored. The strides are powers of two: a
  * cache that resumes after a finished file then needs only frames of this file, and writes the same bytes as an
- * uninterrupted run. Frames between them are bytes of 0xff (NaN) in the side file.
+ * uninterrupted run. A side file rebuilt from a finished file has bytes of 0xff (NaN) for the omitted frames.
  *
  * Known limits: 32-bit positions; the file is at most 4 GiB (the format), and n frames carry n (n - 1) weights.
  */
@@ -94,18 +94,18 @@ static void clear_bounds(float *bounds)
     }
 }
 
-/* True for a frame that the finished file omits: every byte is 0xff. */
-static bool is_left_out(const unsigned char *bytes)
+/* True for a frame that the finished file omits: its first four bytes are 0xff, which no finite float has. */
+static bool is_omitted_frame(const unsigned char *bytes)
 {
     return sinew_cache_load32(bytes) == UINT32_MAX;
 }
 
-/* Reads base and bounds of frame k from own->bytes; false if they are damaged. */
+/* Computes the bounds of frame k from own->bytes, and base if k = 0; false if a number is not finite. */
 static bool measure_frame(sinew_gltf *own, int32_t k)
 {
     float *bounds = own->bounds + 6 * (size_t)k;
     clear_bounds(bounds);
-    if (k > 0 && is_left_out(own->bytes)) {
+    if (k > 0 && is_omitted_frame(own->bytes)) {
         bounds[0] = NAN;
         return true;
     }
@@ -120,8 +120,8 @@ static bool measure_frame(sinew_gltf *own, int32_t k)
     return true;
 }
 
-/* Reads base and bounds of the kept frames; `stream` holds every `every`-th frame. `copy` (may be NULL) receives all
- * frames. */
+/* Reads the kept frames and sets base and bounds; `stream` holds every `every`-th frame. `copy` (may be NULL) receives
+ * all frames, omitted ones as bytes of 0xff. */
 static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, const char *path, sinew_writer *copy,
                               sinew_error *error)
 {
@@ -131,10 +131,10 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
     for (int32_t k = 0; k < cache->kept && status == SINEW_OK; k++) {
         memset(own->bytes, 0xff, size);
         if (k % every == 0 && fread(own->bytes, 1, size, stream) != size)
-            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
-                              path);
+            return sinew_fail(error, SINEW_ERROR_FORMAT,
+                              "%s: does not hold the frames to go on from; start the run again", path);
         if (!measure_frame(own, k))
-            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
         if (copy)
             status = sinew_cache_put(copy, own->bytes, size, error);
     }
@@ -152,7 +152,7 @@ static bool gltf_cache_side_is_whole(const sinew_cache *cache)
            (double)facts.st_size >= 12.0 * own->vertex_count * (double)cache->kept;
 }
 
-/* Skips the JSON of a finished file up to its binary chunk; returns the number of frames in it, 0: the file is
+/* Moves to the data of the binary chunk of a finished file. Returns the stride of its frames, 0: the file is
  * damaged.
  */
 static int32_t find_frames(FILE *glb)
@@ -182,7 +182,7 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
         status = sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
     const int32_t every = status == SINEW_OK ? find_frames(glb) : 0;
     if (status == SINEW_OK && every == 0)
-        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
     if (status == SINEW_OK)
         status = read_kept(cache, glb, every, path, &own->side, error);
     if (glb)
@@ -253,7 +253,8 @@ static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew
     return SINEW_OK;
 }
 
-/* Fills bytes and bounds[6] with the positions of the first frame or the displacements of a later frame. */
+/* Fills bytes and bounds[6] with the positions of the first frame or the displacements of a later frame.
+ * Returns false if a value is beyond the range of 32-bit floats. */
 static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
 {
     clear_bounds(bounds);
@@ -352,7 +353,8 @@ static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_e
     return status;
 }
 
-/* Key k shows frame k: weight 1 on its target, 0 on the others; frame 0 is the base shape. */
+/* Writes the times and the weights of all key frames. Key frame k has weight 1 on morph target k and 0 on the others;
+ * key frame 0 is the base shape, with all weights 0. */
 static sinew_status put_animation(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -422,7 +424,7 @@ static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own
         if (isnan(own->bounds[6 * own->every * k]))
             return sinew_fail(error, SINEW_ERROR_FORMAT,
                               "%s.glb: frame %lld was left out when the file was finished before; go on with the same "
-                              "morph_frames and not fewer frames, or begin anew",
+                              "morph_frames and not fewer frames, or start the run again",
                               cache->stem, (long long)own->every * k);
     return SINEW_OK;
 }

@@ -40,7 +40,8 @@ typedef struct sinew_gltf {
     int32_t every;             /* stride of frames in the file; set in close */
     float *base;               /* [3 * vertex_count] positions of the first frame */
     unsigned char *bytes;      /* [12 * vertex_count] bytes of one frame in the file */
-    float *moved, *normals, *base_normals; /* [3 * vertex_count] of one frame, used in close */
+    /* [3 * vertex_count] positions and normals of one frame, and normals of the first frame; used in close */
+    float *moved, *normals, *base_normals;
     float *bounds; /* [6 * bounds_capacity] minimum and maximum of each frame's array; NaN: the frame is omitted */
     int32_t bounds_capacity;
 } sinew_gltf;

@@ -164,7 +164,7 @@ static json_t *material(const char *name, double red, double green, double blue)
                      "baseColorFactor", red, green, blue, 1.0, "metallicFactor", 0.0, "roughnessFactor", 0.75);
 }
 
-/* The name as valid JSON: bytes that are not UTF-8 become question marks. */
+/* A grey material. If the name is not UTF-8, which JSON requires, its bytes above 127 become question marks. */
 static json_t *named_material(const char *name)
 {
     json_t *made = material(name, 0.8, 0.8, 0.8);

@@ -9,6 +9,7 @@
  * rest shape.
  */
 #include "io/cache/gltf.h"
+#include "math/vec3.h"
 #include "mesh/sort_pairs.h"
 
 #include <math.h>
@@ -18,28 +19,10 @@ static const double crease_cosine = 0.6967067093471654; /* cosine of 0.8 rad */
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
-/* Rest positions of the body's points; of a skin, its vertices as read from the file. */
+/* Undeformed positions of the body's points, [3 * point_count] m: vertices of its skin, else of its mesh. */
 static const sinew_real *rest_of(const sinew_cache *cache, const sinew_cache_body *of)
 {
     return of->skin ? sinew_skin_positions(of->skin) : sinew_mesh_positions(sinew_body_mesh(cache->world, of->body));
-}
-
-static void gltf_normals_subtract(const sinew_real *a, const sinew_real *b, double out[3])
-{
-    for (int axis = 0; axis < 3; axis++)
-        out[axis] = (double)a[axis] - (double)b[axis];
-}
-
-static void gltf_normals_cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double gltf_normals_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /* Unit normals of the triangles at rest; zero for triangles without area. */
@@ -52,10 +35,10 @@ static void rest_normals(const sinew_cache *cache, const sinew_cache_shape *shap
         for (int k = 0; k < 3; k++)
             corner[k] = rest + 3 * (size_t)(shape->triangles[3 * t + k] - of->first_point);
         double u[3], v[3], *normal = normals + 3 * t;
-        gltf_normals_subtract(corner[1], corner[0], u);
-        gltf_normals_subtract(corner[2], corner[0], v);
-        gltf_normals_cross(u, v, normal);
-        const double length = sqrt(gltf_normals_dot(normal, normal));
+        vec3_edge(corner[0], corner[1], u);
+        vec3_edge(corner[0], corner[2], v);
+        vec3_cross(u, v, normal);
+        const double length = vec3_norm(normal);
         for (int axis = 0; axis < 3; axis++)
             normal[axis] = length > 0 ? normal[axis] / length : 0;
     }
@@ -86,7 +69,8 @@ static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t 
                 gltf_normals_join(parents, ends[0][i], ends[1][k]);
 }
 
-/* Union-find over triangle corners: parents[corner] forms one tree per group. */
+/* Joins corners across smooth edges by union-find: parents[3 * triangle_count] then forms one tree per group. `edges`
+ * is scratch [6 * triangle_count]. */
 static void join_smooth(const sinew_cache_shape *shape, const double *normals, sinew_pair *edges, int32_t *parents)
 {
     const int64_t count = 3 * shape->triangle_count;
@@ -100,7 +84,7 @@ static void join_smooth(const sinew_cache_shape *shape, const double *normals, s
         for (end = i + 1; end < count && edges[end].major == edges[i].major;)
             end++;
         const int32_t a = (int32_t)edges[i].minor, b = (int32_t)edges[end - 1].minor;
-        if (end - i == 2 && gltf_normals_dot(normals + 3 * (a / 3), normals + 3 * (b / 3)) > crease_cosine)
+        if (end - i == 2 && vec3_dot(normals + 3 * (a / 3), normals + 3 * (b / 3)) > crease_cosine)
             join_edge(shape, parents, a, b);
     }
 }
@@ -141,7 +125,7 @@ void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
             u[axis] = (double)positions[3 * (size_t)corner[1] + axis] - origin;
             v[axis] = (double)positions[3 * (size_t)corner[2] + axis] - origin;
         }
-        gltf_normals_cross(u, v, normal);
+        vec3_cross(u, v, normal);
         for (int k = 0; k < 3; k++)
             for (size_t axis = 0; axis < 3; axis++)
                 own->sums[3 * (size_t)own->groups[corner[k]] + axis] += normal[axis];
@@ -149,7 +133,7 @@ void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
     for (int32_t i = 0; i < own->vertex_count; i++) {
         static const double up[3] = {0, 1, 0}; /* glTF requires unit vectors, also for vertices without a normal */
         const double *sum = own->groups[i] >= 0 ? own->sums + 3 * (size_t)own->groups[i] : up;
-        const double length = sqrt(gltf_normals_dot(sum, sum));
+        const double length = vec3_norm(sum);
         for (int axis = 0; axis < 3; axis++)
             normals[3 * (size_t)i + (size_t)axis] =
                 (float)(length > 0 && isfinite(length) ? sum[axis] / length : up[axis]);

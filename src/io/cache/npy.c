@@ -253,7 +253,8 @@ static sinew_status finish_arrays(sinew_cache *cache, sinew_npy *own, sinew_erro
     return status;
 }
 
-/* Renames all arrays to their final names, then the index: an incomplete set of arrays is unusable. */
+/* Completes all arrays and renames them to their final names, then the index. If this fails and the cache is not
+ * resumable, the renamed arrays are removed: an incomplete set is unusable. */
 static sinew_status npy_close(sinew_cache *cache, sinew_error *error)
 {
     sinew_npy *own = cache->own;

@@ -8,7 +8,9 @@
 #include "io/cache/fields.h"
 
 enum {
-    SINEW_NPY_ARRAYS = 16 /* upper bound: positions, velocities, time, the fields, and six constant arrays */
+    SINEW_NPY_STATES = 3,    /* positions, velocities, time */
+    SINEW_NPY_CONSTANTS = 6, /* tets, material, triangles, edges, skin_vertices, skin_weights */
+    SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS /* upper bound */
 };
 
 typedef struct sinew_npy_array {
@@ -26,7 +28,7 @@ typedef struct sinew_npy {
     sinew_cache_fields fields;
     int32_t array_count, moving_count;
     sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count], arrays with frames first */
-    const void *frame_data[SINEW_NPY_ARRAYS]; /* [moving_count] the rows of the next frame */
+    const void *frame_data[SINEW_NPY_ARRAYS]; /* [moving_count] values of the next frame for each array with frames */
     int32_t *triangles, *edges;
     int64_t skin_count;     /* vertices of all skins */
     int32_t *skin_vertices; /* [4 * skin_count] particles */
@@ -34,7 +36,7 @@ typedef struct sinew_npy {
     sinew_writer index;
 } sinew_npy;
 
-/* Names in the index must be UTF-8. */
+/* Fails if the name of the cache is not UTF-8, which the JSON index requires. */
 sinew_status sinew_npy_check_names(const sinew_cache *cache, sinew_error *error);
 /* Fills own->index; the index gets its final name after all arrays have theirs. */
 sinew_status sinew_npy_write_index(const sinew_cache *cache, sinew_npy *own, sinew_error *error);

@@ -36,6 +36,7 @@ static const char *axes_of(const sinew_npy_array *array)
         {"von_mises", "frame,tet"},
         {"energy", "frame,tet"},
         {"contact_force", "frame,particle,xyz"},
+        {"position_error", "frame,particle,xyz"},
         {"tets", "tet,corner"},
         {"material", "tet"},
         {"triangles", "triangle,corner"},
@@ -43,6 +44,7 @@ static const char *axes_of(const sinew_npy_array *array)
         {"skin_vertices", "vertex,of"},
         {"skin_weights", "vertex,of"},
     };
+    _Static_assert(sizeof known / sizeof known[0] == SINEW_NPY_ARRAYS, "each array that npy.c may add has its axes");
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i][0], array->name) == 0)
             return known[i][1];
@@ -63,7 +65,8 @@ static json_t *array_json(const sinew_cache *cache, const sinew_npy_array *array
                      array->type, "unit", array->unit, "axes", axes_of(array));
 }
 
-/* Bytes of a body's name that are not UTF-8 are dropped, since JSON does not allow them. */
+/* Describes the body cache->bodies[place]. If its name is not UTF-8, which JSON requires, bytes above 127 become
+ * question marks. */
 static json_t *body_json(const sinew_cache *cache, int32_t place)
 {
     const sinew_cache_body *of = &cache->bodies[place];
@@ -76,7 +79,7 @@ static json_t *body_json(const sinew_cache *cache, int32_t place)
                      "count", (int)of->point_count, "skin_vertices", skin ? (int)sinew_skin_vertex_count(skin) : 0);
 }
 
-/* Each function builds one list of the index; NULL: out of memory. */
+/* Lists of the index: arrays, bodies, and energies on tets as materials; NULL: out of memory. */
 static json_t *arrays_json(const sinew_cache *cache, const sinew_npy *own)
 {
     json_t *list = json_array();

@@ -15,7 +15,7 @@ typedef struct format_state {
     sinew_cache_shape shape;
 } format_state;
 
-/* Writes a keyword and at most three numbers. */
+/* Writes one line: the keyword and x[3], or uv[2] if x is NULL. */
 static sinew_status put_numbers(sinew_writer *writer, const char *keyword, const sinew_real *x, const float *uv,
                                 sinew_error *error)
 {

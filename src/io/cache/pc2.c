@@ -40,14 +40,14 @@ static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, s
     return sinew_cache_put(writer, header, sizeof header, error);
 }
 
-/* Fails if the kept file belongs to another surface. */
+/* Fails if the header of the kept file has another number of points than the cache. */
 static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     unsigned char header[header_size];
     rewind(writer->stream);
     if (fread(header, 1, sizeof header, writer->stream) != sizeof header ||
         sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; begin anew",
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; start the run again",
                           writer->partial, (int)cache->point_count, cache->noun);
     return SINEW_OK;
 }
@@ -107,7 +107,8 @@ static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
     return status;
 }
 
-/* Writes the mesh at the first frame. */
+/* Writes the OBJ file: positions of the current frame (the first), faces, edges, and lines to otherwise unused points.
+ */
 static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;

@@ -41,7 +41,7 @@ sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, 
 
 static sinew_status too_short(const sinew_writer *writer, sinew_error *error)
 {
-    return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
+    return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; start the run again",
                       writer->partial);
 }
 

@@ -187,7 +187,8 @@ const char *sinew_cache_reader_path(const sinew_cache_reader *reader)
     return SINEW_ASSERT(reader != NULL) ? reader->path : "";
 }
 
-/* v = (q - q of the previous frame) / frame time; a cache of one frame has zero velocities. */
+/* v = (q - q of the previous frame) / frame time; the first frame uses the next frame instead, and a cache of one frame
+ * has zero velocities. */
 static sinew_status make_velocities(sinew_cache_reader *reader, int32_t index, const sinew_real *q, sinew_real *v,
                                     sinew_error *error)
 {

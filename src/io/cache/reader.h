@@ -28,12 +28,12 @@ struct sinew_cache_reader {
     const sinew_cache_reader_ops *ops;
     void *own; /* [ops->own_size] */
     sinew_allocator allocator;
-    char stem[960];      /* directory/name */
+    char stem[960];      /* directory/name of the cache, without ending */
     char path[1024];     /* path of the file, or of the first file of a sequence */
     int32_t first;       /* number of the first frame */
     int32_t frame_count; /* frames in the files */
     int32_t point_count;
-    double frame_time;
+    double frame_time; /* s between frames */
     sinew_real *other; /* [3 * point_count] positions of a neighbouring frame; NULL until needed */
 };
 

@@ -139,13 +139,14 @@ static bool csv_add_frame(sinew_cache_reader *reader, int64_t offset)
     return true;
 }
 
-/* Reads one complete line; NULL at the end of the file. */
+/* Reads one line including its newline; NULL at the end of the file, or if the line does not fit. */
 static char *next_line(FILE *stream, char line[line_size])
 {
     return fgets(line, line_size, stream) && strchr(line, '\n') ? line : NULL;
 }
 
-/* Counts one line: frame numbers are consecutive, and all frames have the same number of points. */
+/* Counts line `row` of the file in *rows, the lines of its frame, and stores `offset` if a frame starts. Fails unless
+ * frame numbers are consecutive and all frames have the same number of points. */
 static sinew_status csv_count(sinew_cache_reader *reader, const char *line, int64_t offset, int64_t row, int64_t *rows,
                               sinew_error *error)
 {
@@ -199,7 +200,8 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
     return SINEW_OK;
 }
 
-/* Parses frame,time,particle and six numbers. */
+/* Parses the line frame,time,particle and six numbers (position, velocity). Returns false if the line is for another
+ * particle than `particle` or a number is not finite. */
 static bool csv_row(const csv_state *own, const char *line, int64_t particle, double numbers[6])
 {
     const char *at = strchr(line, ',');

@@ -36,8 +36,8 @@ typedef struct usda_reader {
     locale_t plain; /* locale with a decimal point */
 } usda_reader;
 
-/* Skips to just after the next occurrence of `text`. Correct only if no proper suffix of a partial match, except single
- * letters, starts `text` again. */
+/* Skips to just after the next occurrence of `text`; false: none. An occurrence that starts inside a failed partial
+ * match is not found, unless it starts at the mismatched letter. */
 static bool find_text(FILE *stream, const char *text)
 {
     size_t matched = 0;
@@ -81,8 +81,8 @@ static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const 
             status = sinew_cache_put(&own->side, own->bytes, 12 * (size_t)prim->vertex_count, error);
     }
     return good ? status
-                : sinew_fail(error, SINEW_ERROR_FORMAT, "%s.usda: does not hold the frames to go on from; begin anew",
-                             cache->stem);
+                : sinew_fail(error, SINEW_ERROR_FORMAT,
+                             "%s.usda: does not hold the frames to go on from; start the run again", cache->stem);
 }
 
 static sinew_status side_from_text(sinew_cache *cache, sinew_error *error)

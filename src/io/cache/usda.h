@@ -12,11 +12,11 @@
 
 /* One body in USD: a Mesh, or BasisCurves if the body has edges only. */
 typedef struct sinew_usda_prim {
-    int32_t name; /* index in own->names */
+    int32_t name; /* index in sinew_usda.names */
     bool curves;
-    int32_t first_vertex, vertex_count; /* vertices in own->points */
-    int64_t first_face, face_count;     /* faces of the shape; for curves: entries of own->curve_counts */
-    double width;                       /* m, for curves */
+    int32_t first_vertex, vertex_count; /* range of sinew_usda.points */
+    int64_t first_face, face_count;     /* faces of the shape; for curves: entries of curve_counts */
+    double width;                       /* m: diameter of curves; 0 for a Mesh */
 } sinew_usda_prim;
 
 typedef struct sinew_usda {
@@ -33,7 +33,7 @@ typedef struct sinew_usda {
     int32_t *points; /* [vertex_count] point of each vertex */
     int64_t curve_count;
     int32_t *curve_counts; /* [curve_count] vertices of each curve */
-    unsigned char *bytes;  /* [12 * vertex_count] one array of one frame */
+    unsigned char *bytes;  /* [12 * vertex_count] one array of one frame, as 32-bit floats */
 } sinew_usda;
 
 /* Arrays of a frame in the side file, in this order. */
@@ -45,9 +45,10 @@ enum {
 
 /* Sets prims, names, points and curves; afterwards the shape's corners are vertices of their prim. */
 sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error);
-/* Adds a valid name (letters, digits, _) that resembles `wanted` and is not in the list; -1: out of memory. */
+/* Adds a valid name (letters, digits, _) that resembles `wanted` (if empty: `otherwise`) and is not in the list yet.
+ * Returns its index; -1: out of memory. */
 int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise);
-/* Offset of the values of a prim's array in the side file. */
+/* Byte offset in the side file of one array of one frame (0: first), at the vertex `first_vertex`. */
 int64_t sinew_usda_offset(const sinew_usda *own, int64_t frame, int array, int32_t first_vertex);
 /* Writes the whole file to own->text from the side file `side`. `frames` 0: the values in the side file have no
  * time. */

@@ -62,7 +62,8 @@ static bool name_prims(const sinew_cache *cache, sinew_usda *own, const int32_t 
 
 /* ---- Meshes ------------------------------------------------------------------------------------ */
 
-/* Numbers the drawn points of a body from zero: vertex[point - first_point]. */
+/* Numbers the drawn points of a body from zero as vertices of the prim: vertex[point - first_point], -1: not drawn.
+ * Appends the points to own->points and changes the shape's corners to these numbers. */
 static void usda_prims_number_points(const sinew_cache_body *of, sinew_usda *own, sinew_usda_prim *prim,
                                      int32_t *vertex)
 {
@@ -102,7 +103,7 @@ static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodie
 /* Edges at each point, with flags for edges that already belong to a chain. */
 typedef struct edge_net {
     const int32_t *edges;
-    int32_t *starts; /* [point_count + 1] offsets into list */
+    int32_t *starts; /* [point_count + 2] offsets into list; the last entry is used only during filling */
     int32_t *list;   /* [2 * edge_count] edges by point */
     uint8_t *used;   /* [edge_count] 1: the edge belongs to a chain */
 } edge_net;

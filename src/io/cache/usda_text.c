@@ -109,7 +109,7 @@ static sinew_status put_extent(sinew_usda *own, const sinew_usda_prim *prim, sin
 }
 
 typedef struct usda_attribute {
-    const char *head; /* type and name */
+    const char *head; /* USD type and name of the attribute */
     int array;        /* index of the array in the side file */
     sinew_status (*put)(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error);
     bool timeless; /* also has a default value */

@@ -26,15 +26,15 @@ typedef struct format_state {
     sinew_writer pvd;
     int64_t cell_count;
     int64_t index_count;   /* vertex indices over all cells */
-    int32_t *connectivity; /* [index_count] particles */
+    int32_t *connectivity; /* [index_count] points */
     int32_t *offsets;      /* [cell_count] end of each cell in connectivity */
     uint8_t *types;        /* [cell_count] VTK cell types */
-    int32_t *body;         /* [cell_count] */
+    int32_t *body;         /* [cell_count] index of the body in cache->bodies */
     sinew_cache_fields fields;
     int32_t *tet_cells; /* [fields.tet_count] the cell of each tet, -1: the tet is not written */
-    int32_t *material;  /* [cell_count] slot of the energy, -1: none */
-    /* Fields in the order of the file, [cell_count] or [point_count]; NULL: not written, or points are particles and
-     * need no copy */
+    int32_t *material;  /* [cell_count] index in the world of the energy that gives the values, -1: none */
+    /* Fields by cell or point of the file, [component_count * cell_count or point_count]; NULL: not written, or points
+     * are particles and need no copy */
     sinew_real *values[SINEW_FIELD_COUNT];
 } format_state;
 

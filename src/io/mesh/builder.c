@@ -3,8 +3,8 @@
  * builder.c: growing arrays of points and cells, triangulation of polygons, and the warnings.
  *
  * Polygons are cut by ear clipping in the plane of their Newell normal (Sutherland, Sproull and Schumacker 1974 give
- * the normal; Meisters 1975 the ears), which handles concave faces. Known limit: a self-intersecting polygon, or has
- * more than 256 corners, is cut as a fan from its first corner.
+ * the normal; Meisters 1975 the ears), which handles concave faces. Known limit: a polygon without ears (it
+ * intersects itself), or with more than 256 corners, is cut as a fan from its first corner.
  */
 #include "io/mesh/builder.h"
 
@@ -173,7 +173,7 @@ bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double frac
     return true;
 }
 
-/* Moves the filled fractions to the mesh; tets without a fraction get 1. */
+/* Copies the filled fractions to the mesh; tets without a fraction get 1. */
 static bool hand_over_fractions(sinew_builder *builder, sinew_mesh *mesh)
 {
     const int64_t count = builder->cells[SINEW_BUILDER_TET].count;
@@ -248,7 +248,7 @@ static double builder_turn(flat_point a, flat_point b, flat_point c)
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-/* A corner is an ear if it turns left and no other corner lies inside its triangle or on its border. */
+/* A corner is an ear if it turns left and no other corner lies inside its triangle or on an edge of it. */
 static bool is_ear(const flat_point *flat, int64_t count, int64_t at)
 {
     flat_point a = flat[(at + count - 1) % count], b = flat[at], c = flat[(at + 1) % count];
@@ -264,7 +264,8 @@ static bool is_ear(const flat_point *flat, int64_t count, int64_t at)
     return true;
 }
 
-/* Searches ears from the second corner on, so that a convex polygon becomes the fan from its first corner. */
+/* Index of an ear, -1: none. The search starts at the second corner, so that a convex polygon becomes the fan from its
+ * first corner. */
 static int64_t find_ear(const flat_point *flat, int64_t count)
 {
     for (int64_t i = 1; i <= count; i++)
@@ -345,7 +346,8 @@ static bool add_builder_warnings(const sinew_builder *builder, sinew_mesh *mesh)
     return good;
 }
 
-/* The mesh takes ownership of the array: a second copy of a large mesh would exceed a reader's memory limit. */
+/* Moves the array *builder_slot to *slot of the mesh, whose old array is released. A copy of a large mesh would exceed
+ * a reader's memory limit. */
 static void hand_over(const sinew_allocator *allocator, void *slot, void *builder_slot)
 {
     void **array = slot, **built = builder_slot;

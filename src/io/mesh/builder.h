@@ -19,11 +19,11 @@ enum {
     SINEW_BUILDER_TRIANGLE,
     SINEW_BUILDER_TET,
     SINEW_BUILDER_KINDS,
-    SINEW_BUILDER_IGNORED_MAX = 32 /* distinct kinds in the warnings; further kinds share the last line */
+    SINEW_BUILDER_IGNORED_MAX = 32 /* kinds of omitted cells in the warnings; further kinds share the last line */
 };
 
 typedef struct sinew_builder_cells {
-    int32_t *indices; /* [(kind + 2) * capacity] */
+    int32_t *indices; /* [(kind + 2) * capacity] vertices */
     int64_t count;
     int64_t capacity;
 } sinew_builder_cells;
@@ -64,7 +64,7 @@ bool sinew_builder_add_vertex(sinew_builder *builder, const sinew_real point[3])
 bool sinew_builder_add_cell(sinew_builder *builder, int kind, const int32_t *indices);
 /* Sets the filled fraction of an added tet: finite, above 0 and at most 1. The caller has checked the value. */
 bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double fraction);
-/* Adds nothing for one corner, an edge for two, a triangle for three; larger polygons are triangulated by ear
+/* Counts one corner as omitted; adds an edge for two, a triangle for three; larger polygons are triangulated by ear
  * clipping. */
 bool sinew_builder_add_polygon(sinew_builder *builder, const int32_t *corners, int64_t count);
 /* Adds count - 1 edges along the line, and the closing edge if `closed`. */

@@ -294,7 +294,7 @@ static bool embedded_take_all(sinew_builder *builder, sinew_skin *skin)
     return good;
 }
 
-/* Counts omitted cells: a skin has no edges and no tets. */
+/* Removes all cells of one kind from the builder and counts them as omitted: a skin has no edges and no tets. */
 static void leave_out(sinew_builder *builder, int kind, const char *plural)
 {
     sinew_builder_ignore(builder, plural, builder->cells[kind].count);

@@ -24,9 +24,9 @@ typedef struct sinew_builder_list {
 
 struct sinew_embedded_builder {
     sinew_builder_list starts;                           /* int32_t per face: its first corner */
-    sinew_builder_list corners;                          /* int32_t: vertices */
+    sinew_builder_list corners;                          /* int32_t per corner: its vertex */
     sinew_builder_list corner_uvs;                       /* int32_t per corner; empty while no corner has one */
-    sinew_builder_list uvs;                              /* float[2] */
+    sinew_builder_list uvs;                              /* float[2]: u, v */
     sinew_builder_list triangle_faces, triangle_corners; /* int32_t and int32_t[3] per triangle of the builder */
     sinew_name_list names[SINEW_SKIN_SET_COUNT];
     int32_t current[SINEW_SKIN_SET_COUNT];               /* names of the following faces; -1: none */
@@ -45,7 +45,8 @@ void sinew_skin_builder_close(sinew_builder *builder, sinew_embedded_builder *sk
  * builder). */
 bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int64_t count);
 bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c);
-/* Reverses a face that is one triangle; the caller reverses the cell. */
+/* Swaps the last two corners of the face that consists of triangle `triangle` of the builder; the caller reverses the
+ * triangle itself. */
 void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle);
 
 bool sinew_skin_builder_uv(sinew_builder *builder, float u, float v);

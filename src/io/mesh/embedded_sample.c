@@ -6,7 +6,8 @@
 
 #include "sinew/tree.h"
 
-/* The nearest surface point of each query point; the caller releases the array. NULL on failure. */
+/* The nearest vertex (width 1) or point on a triangle (width 3) of the skin for each of points[3 * count]; the caller
+ * releases the array. NULL on failure. */
 static sinew_tree_point *embedded_find_nearest(const sinew_skin *skin, int32_t width, const sinew_allocator *allocator,
                                                int32_t count, const sinew_real *points, sinew_error *error)
 {

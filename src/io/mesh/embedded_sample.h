@@ -8,10 +8,12 @@
 #include "base/base.h"
 #include "sinew/skin.h"
 
-/* The nearest vertex of the skin for each of `points` [3 * count]; the lowest index among equally near vertices. */
+/* vertices[count] receives the nearest vertex of the skin for each of points[3 * count]; among equally near vertices
+ * the one with the lowest index. */
 sinew_status sinew_skin_nearest(const sinew_skin *skin, const sinew_allocator *allocator, int32_t count,
                                 const sinew_real *points, int32_t *vertices, sinew_error *error);
-/* A painted value [vertex_count of the skin], interpolated at the closest point of the skin for each point. */
+/* values[count] receives painted[vertex_count of the skin], interpolated at the closest point of the skin for each of
+ * points[3 * count]. */
 sinew_status sinew_skin_sample(const sinew_skin *skin, const float *painted, const sinew_allocator *allocator,
                                int32_t count, const sinew_real *points, sinew_real *values, sinew_error *error);
 

@@ -122,7 +122,7 @@ sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, 
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-/* All files are complete under their temporary names before the first is renamed. */
+/* Writes the file, or all files, of a format. All are printed under temporary names before the first is renamed. */
 static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
                                              sinew_mesh_format format, sinew_error *error)
 {

@@ -18,6 +18,7 @@
 
 #include "io/input.h"
 #include "io/mesh/embedded_builder.h"
+#include "math/vec3.h"
 
 enum {
     DEPTH_MAX = 256,
@@ -102,8 +103,8 @@ static bool ignore_points(sinew_builder *builder, const int32_t *corners, int64_
 static bool (*const add_by_mode[])(sinew_builder *, const int32_t *, int64_t) = {
     ignore_points, add_segments, add_loop, gltf_add_line, add_triangles, sinew_builder_add_strip, gltf_add_fan};
 
-/* Fills corners[count] unless it is NULL with the indices plus the first vertex; without indices, with 0, 1, 2, ...
- * plus the first vertex. */
+/* Fills corners[count] (may be NULL) with `first` plus the indices; without indices, plus 0, 1, 2, ... Fails for an
+ * index outside 0 .. vertex_count - 1. */
 static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor *indices, int64_t first,
                            int64_t vertex_count, int32_t *corners, int64_t count)
 {
@@ -125,8 +126,7 @@ static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor 
 static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
 {
     const double *a = matrix->m, *b = a + 4, *c = a + 8;
-    double determinant =
-        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    const double determinant = vec3_triple(a, b, c);
     const sinew_builder_cells *triangles = &builder->cells[SINEW_BUILDER_TRIANGLE];
     for (int64_t i = first; determinant < 0 && i < triangles->count; i++) {
         int32_t *corners = triangles->indices + 3 * i, second = corners[1];
@@ -217,7 +217,7 @@ static bool gltf_read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_
 
 static const gltf_matrix identity = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
 
-/* a = a b */
+/* Matrix product: *a = *a *b. */
 static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
 {
     gltf_matrix product;
@@ -231,7 +231,7 @@ static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
     *a = product;
 }
 
-/* Reads `count` numbers of a node; leaves the defaults if the node does not have the key. */
+/* Reads the list of `count` numbers of a node under a JSON key; leaves `numbers` unchanged if the key is absent. */
 static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, const char *key, size_t count,
                         double *numbers)
 {
@@ -249,7 +249,7 @@ static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, con
     return true;
 }
 
-/* T R S of a node, R from the unit quaternion (x y z w). */
+/* The matrix T R S of a node: translation t, rotation by the unit quaternion q (x y z w), scale s. */
 static gltf_matrix compose(const double t[3], const double q[4], const double s[3])
 {
     double x = q[0], y = q[1], z = q[2], w = q[3];

@@ -12,7 +12,8 @@
 #include "io/mesh/gltf_buffers.h"
 #include "io/mesh/embedded_builder.h"
 
-/* Opens an optional array. Only a lack of memory is an error. */
+/* Opens an optional accessor. *found is false if it is invalid or has not `count` elements, which is counted in the
+ * warnings. Returns false only if memory is short. */
 static bool open_optional(sinew_gltf_reader *reader, const json_t *number, const char *shape, size_t components,
                           int64_t count, sinew_gltf_accessor *accessor, bool *found)
 {

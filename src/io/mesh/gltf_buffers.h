@@ -36,7 +36,7 @@ typedef struct sinew_gltf_reader {
     const sinew_gltf_buffer *last_read; /* last buffer that was read from a file, or NULL */
     unsigned char *visited;             /* [node_count] number of visits over both passes */
     size_t node_count;
-    int64_t corner_budget;
+    int64_t corner_budget; /* vertices and indices that the primitives of the scene may still have */
     bool trial; /* the first pass: checks everything and adds nothing, so that a refused file costs no memory */
 } sinew_gltf_reader;
 

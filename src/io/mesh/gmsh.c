@@ -91,7 +91,7 @@ static void ignore_type(gmsh_reader *reader, int64_t type, int64_t count)
 
 /* ---- One number, in text or in binary ------------------------------------------------------ */
 
-/* Reads one number of a binary file. */
+/* Skips one number of a binary file and sets *bytes to its first byte. */
 static bool take_binary(gmsh_reader *reader, sinew_scalar type, const char *what, const unsigned char **bytes)
 {
     return sinew_text_block(&reader->text, 1, sinew_scalar_size(type), what, bytes);
@@ -120,8 +120,8 @@ static bool take_int(gmsh_reader *reader, int64_t low, const char *what, int64_t
     return gmsh_take_integer(reader, SINEW_SCALAR_INT32, low, what, value);
 }
 
-/* Fails if the rest of the file is too short: each item takes at least `words` numbers of two bytes in text, `size` in
- * binary. */
+/* Fails if the rest of the file is too short for `count` items of `words` numbers, each of at least 2 bytes in text and
+ * `size` bytes in binary. */
 static bool gmsh_check_count(gmsh_reader *reader, int64_t count, int words, int size, const char *what)
 {
     size_t each = (size_t)words * (reader->binary ? (size_t)size : 2);
@@ -233,7 +233,7 @@ static bool read_nodes_4(gmsh_reader *reader)
     return true;
 }
 
-/* `at`: start of the section. */
+/* Reads $Nodes and builds the lookup of node numbers. `at`: start of the section, for errors. */
 static bool gmsh_read_nodes(gmsh_reader *reader, const char *at)
 {
     if (reader->has_nodes)
@@ -471,7 +471,7 @@ static bool gmsh_take_fraction(gmsh_reader *reader)
     return tet < 0 || sinew_builder_set_fraction(reader->builder, tet, fraction);
 }
 
-/* Searches the sections after $Elements for filled fractions. */
+/* Searches the sections after $Elements for filled fractions and stores them in the builder. */
 static bool read_fractions(gmsh_reader *reader)
 {
     static const char opening[] = "$ElementData\n1\n\"" SINEW_FRACTION_NAME "\"";
@@ -495,7 +495,7 @@ static bool read_fractions(gmsh_reader *reader)
 
 /* ---- Sections ------------------------------------------------------------------------------ */
 
-/* The integer 1 shows the byte order. */
+/* Reads the integer 1 after the format line of a binary file; sets reader->swap if it is in the other byte order. */
 static bool read_byte_order(gmsh_reader *reader)
 {
     const char *at = reader->text.at;

@@ -19,7 +19,7 @@
 typedef struct obj_reader {
     sinew_text text;
     sinew_builder *builder;
-    int32_t *corners; /* [2 * capacity] for each corner of the current face: vertex, texture coordinate or -1 */
+    int32_t *corners; /* [2 * capacity] corners of the current face: vertices; from `capacity` on, uv indices or -1 */
     int64_t count;
     int64_t capacity;
     bool textured;     /* some corner of the face has a texture coordinate */
@@ -44,7 +44,8 @@ static void skip_line(obj_reader *reader)
         continue;
 }
 
-/* Numbers after the coordinates of a vertex are red, green and blue, preceded by a weight if there are four. */
+/* Reads the numbers after the coordinates of a vertex (red, green and blue, preceded by a weight if there are four) as
+ * painted values of the skin. */
 static bool obj_read_colour(obj_reader *reader)
 {
     static const char *const names[3] = {"red", "green", "blue"};
@@ -91,7 +92,7 @@ static bool read_uv(obj_reader *reader)
     return sinew_skin_builder_uv(reader->builder, isfinite(u) ? u : 0, isfinite(v) ? v : 0);
 }
 
-/* Joins all words of the line with single spaces to one name. */
+/* The text from the next word of the line to its last word, as one name; empty if no word follows. */
 static sinew_token read_name(obj_reader *reader)
 {
     sinew_token token, name = {reader->text.at, 0};

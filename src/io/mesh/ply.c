@@ -70,9 +70,9 @@ typedef struct ply_reader {
 
 /* Values that were read from one row of an element. */
 typedef struct ply_row {
-    double values[3];
-    int64_t ends[2];
-    int64_t corner_count; /* -1: no list was read */
+    double values[3];     /* x, y, z of a vertex */
+    int64_t ends[2];      /* vertices of an edge */
+    int64_t corner_count; /* of a face, in ply_reader.corners; 0: no list was read */
 } ply_row;
 
 /* ---- Header -------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 
 #include "io/mesh/scalars.h"
 #include "io/text.h"
+#include "math/vec3.h"
 
 enum {
     HEADER_SIZE = 84,
@@ -189,7 +190,7 @@ static bool read_ascii(stl_reader *reader)
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
-        reader->text.at = reader->text.begin = source->bytes; /* a binary header may also start with `solid` */
+        reader->text.at = reader->text.begin = source->bytes; /* no byte order mark is skipped */
         return read_binary(reader);
     }
     sinew_token word;
@@ -235,17 +236,11 @@ static void put_floats(FILE *stream, const double point[3])
 /* Unit normal of the triangle; zero for a triangle without area. */
 static void normal_of(const sinew_real *a, const sinew_real *b, const sinew_real *c, double normal[3])
 {
-    double u[3], v[3], length = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        u[axis] = (double)b[axis] - a[axis];
-        v[axis] = (double)c[axis] - a[axis];
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        int y = (axis + 1) % 3, z = (axis + 2) % 3;
-        normal[axis] = u[y] * v[z] - u[z] * v[y];
-        length += normal[axis] * normal[axis];
-    }
-    length = sqrt(length);
+    double u[3], v[3];
+    vec3_edge(a, b, u);
+    vec3_edge(a, c, v);
+    vec3_cross(u, v, normal);
+    const double length = vec3_norm(normal);
     for (int axis = 0; axis < 3; axis++)
         normal[axis] = length > 0 && isfinite(length) ? normal[axis] / length : 0;
 }

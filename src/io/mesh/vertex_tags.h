@@ -18,8 +18,8 @@ typedef struct sinew_tags {
     int64_t *tags; /* [capacity] in vertex order */
     int64_t count;
     int64_t capacity;
-    int64_t low, high;
-    int32_t *direct;        /* [high - low + 1] or NULL */
+    int64_t low, high;      /* smallest and largest tag */
+    int32_t *direct;        /* [high - low + 1] vertex with the tag low + i, -1: none; or NULL */
     sinew_tag_pair *sorted; /* [count] sorted by tag, or NULL */
 } sinew_tags;
 

@@ -223,7 +223,7 @@ static bool vtk_add_cell(vtk_reader *reader, const sinew_vtk_cells *cells, int64
     return added == SINEW_VTK_ADDED;
 }
 
-/* Each section of POLYDATA holds one cell type. */
+/* Reads one section of POLYDATA, whose cells all have the VTK cell type `type`. */
 static bool read_poly_cells(vtk_reader *reader, int64_t type)
 {
     sinew_vtk_cells cells = {0};

@@ -13,7 +13,7 @@ static bool vtk_cells_add_line(sinew_builder *builder, const int32_t *corners, i
     return sinew_builder_add_line(builder, corners, count, false);
 }
 
-/* A pixel lists its corners row by row; a polygon lists them around its border. */
+/* A pixel lists its corners row by row; a polygon lists them in the order of its boundary. */
 static bool add_pixel(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     return sinew_builder_add_polygon(builder, (int32_t[]){corners[0], corners[1], corners[3], corners[2]}, count);
@@ -26,14 +26,14 @@ static bool vtk_cells_add_tet(sinew_builder *builder, const int32_t *corners, in
 }
 
 typedef struct vtk_type {
-    int corners;      /* number of corners, 0: any */
+    int corners;      /* number of corners, 0: any; unused for ignored types */
     add_corners *add; /* NULL: the type is ignored */
     const char *plural;
 } vtk_type;
 
 static const vtk_type types[] = {
-    [1] = {1, NULL, "points"},
-    [2] = {0, NULL, "clouds of points"},
+    [1] = {.plural = "points"},
+    [2] = {.plural = "clouds of points"},
     [3] = {2, vtk_cells_add_line, "lines"},
     [4] = {0, vtk_cells_add_line, "polylines"},
     [5] = {3, sinew_builder_add_polygon, "triangles"},
@@ -42,22 +42,22 @@ static const vtk_type types[] = {
     [8] = {4, add_pixel, "pixels"},
     [9] = {4, sinew_builder_add_polygon, "quadrilaterals"},
     [10] = {4, vtk_cells_add_tet, "tetrahedra"},
-    [11] = {8, NULL, "voxels"},
-    [12] = {8, NULL, "hexahedra"},
-    [13] = {6, NULL, "prisms"},
-    [14] = {5, NULL, "pyramids"},
-    [15] = {10, NULL, "pentagonal prisms"},
-    [16] = {12, NULL, "hexagonal prisms"},
-    [21] = {3, NULL, "second-order lines"},
-    [22] = {6, NULL, "second-order triangles"},
-    [23] = {8, NULL, "second-order quadrilaterals"},
-    [24] = {10, NULL, "second-order tetrahedra"},
-    [25] = {20, NULL, "second-order hexahedra"},
-    [26] = {15, NULL, "second-order prisms"},
-    [27] = {13, NULL, "second-order pyramids"},
-    [28] = {9, NULL, "second-order quadrilaterals"},
-    [29] = {27, NULL, "second-order hexahedra"},
-    [42] = {0, NULL, "polyhedra"},
+    [11] = {.plural = "voxels"},
+    [12] = {.plural = "hexahedra"},
+    [13] = {.plural = "prisms"},
+    [14] = {.plural = "pyramids"},
+    [15] = {.plural = "pentagonal prisms"},
+    [16] = {.plural = "hexagonal prisms"},
+    [21] = {.plural = "second-order lines"},
+    [22] = {.plural = "second-order triangles"},
+    [23] = {.plural = "second-order quadrilaterals"},
+    [24] = {.plural = "second-order tetrahedra"},
+    [25] = {.plural = "second-order hexahedra"},
+    [26] = {.plural = "second-order prisms"},
+    [27] = {.plural = "second-order pyramids"},
+    [28] = {.plural = "second-order quadrilaterals"},
+    [29] = {.plural = "second-order hexahedra"},
+    [42] = {.plural = "polyhedra"},
 };
 
 bool sinew_vtk_cells_allocate(sinew_vtk_cells *cells, int64_t count, int64_t corner_count, const sinew_builder *builder)

@@ -25,14 +25,14 @@ enum {
 typedef struct sinew_vtk_cells {
     int64_t count;
     int64_t corner_count;
-    int64_t *starts;  /* [count + 1] */
-    int32_t *corners; /* [corner_count] */
+    int64_t *starts;  /* [count + 1] cell i has corners[starts[i]] to corners[starts[i + 1] - 1] */
+    int32_t *corners; /* [corner_count] vertices */
 } sinew_vtk_cells;
 
 bool sinew_vtk_cells_allocate(sinew_vtk_cells *cells, int64_t count, int64_t corner_count,
                               const sinew_builder *builder);
 void sinew_vtk_cells_release(sinew_vtk_cells *cells, const sinew_builder *builder);
-/* The first cell whose start is below its predecessor's or past the end; -1: all starts are valid. */
+/* The first cell whose range starts[i] .. starts[i + 1] is reversed or exceeds the corners; -1: none. */
 int64_t sinew_vtk_cells_broken(const sinew_vtk_cells *cells);
 
 typedef enum sinew_vtk_add_result {
@@ -42,7 +42,8 @@ typedef enum sinew_vtk_add_result {
 } sinew_vtk_add_result;
 /* True if a cell of this type can have `count` corners. Ignored types may have any number. */
 bool sinew_vtk_size_fits(int64_t type, int64_t count);
-/* WRONG_SIZE (the error is not set): a cell of this type cannot have `count` corners. FAILED: the error is set. */
+/* Adds a cell to the builder, or counts it as omitted (also ADDED) if its type is not read. WRONG_SIZE (the error is
+ * not set): a cell of this type cannot have `count` corners. FAILED: the error is set. */
 sinew_vtk_add_result sinew_vtk_add_cell(sinew_builder *builder, int64_t type, const int32_t *corners, int64_t count);
 
 #endif

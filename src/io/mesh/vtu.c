@@ -45,7 +45,7 @@ typedef struct vtu_reader {
     bool appended_base64;
 } vtu_reader;
 
-/* The arrays of one piece. */
+/* The arrays of one <Piece>. */
 typedef struct vtu_piece {
     const char *at;
     int64_t point_count;
@@ -54,7 +54,7 @@ typedef struct vtu_piece {
     sinew_vtu_array connectivity;
     sinew_vtu_array offsets;
     sinew_vtu_array types;
-    sinew_vtu_array fractions; /* optional cell data */
+    sinew_vtu_array fractions; /* filled fractions of tets; optional */
 } vtu_piece;
 
 /* ---- XML ----------------------------------------------------------------------------------- */
@@ -259,7 +259,8 @@ static bool find_inline_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_
            sinew_text_fail(text, tag->at, "an array must have the format ascii, binary or appended");
 }
 
-/* Location of one DataArray and its number of values, for any encoding. */
+/* Fills *array with the location, encoding and number of values of one DataArray. Fails if the piece already has this
+ * array, or if all arrays together decode to too many bytes. */
 static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
 {
     sinew_text *text = &reader->text;

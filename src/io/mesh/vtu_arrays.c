@@ -37,8 +37,8 @@ typedef struct packed_layout {
     int64_t blocks;
     int64_t block_size; /* uncompressed bytes of every block but the last */
     int64_t last_size;  /* uncompressed bytes of the last block */
-    size_t packed_size;
-    size_t size; /* uncompressed bytes of all blocks */
+    size_t packed_size; /* compressed bytes of all blocks */
+    size_t size;        /* uncompressed bytes of all blocks */
 } packed_layout;
 
 struct sinew_vtu_stream {
@@ -47,8 +47,8 @@ struct sinew_vtu_stream {
     sinew_vtu_coding coding;
     sinew_text text; /* cursor at the next number of a text array; also receives errors */
     byte_source source;
-    size_t left; /* bytes of the array that are not yet in the chunk */
-    size_t used, filled;
+    size_t left;         /* bytes of the array that are not yet in the chunk */
+    size_t used, filled; /* bytes of the chunk that are read, and that are valid */
     unsigned char chunk[CHUNK_SIZE];
     /* The following fields serve compressed arrays. */
     packed_layout layout;
@@ -166,7 +166,7 @@ static bool check_layout(const sinew_vtu_array *array, const sinew_text *text, c
     return true;
 }
 
-/* The caller releases the header in every case, also after a failure. */
+/* Reads the header of a compressed array into *layout. The caller releases layout->header, also after a failure. */
 static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                         const sinew_allocator *allocator, byte_source *source, packed_layout *layout)
 {

@@ -15,7 +15,7 @@
 typedef struct sinew_vtu_coding {
     bool swap;                /* byte order is not this machine's */
     sinew_scalar header_type; /* type of the byte counts before each array: UINT32 or UINT64 */
-    bool compressed;          /* zlib */
+    bool compressed;          /* arrays are compressed by zlib */
 } sinew_vtu_coding;
 
 typedef enum sinew_vtu_form {

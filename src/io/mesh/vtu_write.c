@@ -152,7 +152,7 @@ static const vtu_array arrays[] = {
      vtu_write_print_fractions},
 };
 
-/* The array of fractions is last and optional. */
+/* Number of arrays in the file; the last one, the filled fractions, is optional. */
 static int array_count(const sinew_mesh *mesh)
 {
     return (int)(sizeof arrays / sizeof arrays[0]) - (sinew_mesh_fractions(mesh) ? 0 : 1);

@@ -144,7 +144,7 @@ static bool twist_points(sinew_reader *reader, const sinew_node *node, sinew_rea
     return true;
 }
 
-/* Reads the initial positions, which the caller releases; *positions stays NULL if the body starts at rest. */
+/* Reads the initial positions, which the caller releases; *positions stays NULL for a start in the rest shape. */
 static bool read_start(sinew_reader *reader, const sinew_node *initial, const sinew_mesh *mesh, sinew_real **positions)
 {
     const sinew_node *file = sinew_node_get(initial, "positions"), *twist = sinew_node_get(initial, "twist");
@@ -366,7 +366,7 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
     return good;
 }
 
-/* A rigid body starts at its transform: the transform moves the four particles, not the shape. */
+/* Adds a rigid body to the world. Its initial transform moves the four particles, not the mesh. */
 static bool create_rigid(sinew_reader *reader, const sinew_node *node, const sinew_mesh *mesh, sinew_body *body)
 {
     const sinew_node *name = sinew_node_get(node, "name"), *mass = sinew_node_get(node, "mass");

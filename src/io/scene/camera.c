@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/scene/reader.h"
+#include "math/vec3.h"
 
 static double number_or(const sinew_node *object, const char *key, double otherwise)
 {
@@ -20,11 +21,6 @@ static void scene_camera_read_vector(const sinew_node *node, double vector[3])
     sinew_node_vector(node, read);
     for (int axis = 0; axis < 3; axis++)
         vector[axis] = (double)read[axis];
-}
-
-static double length_between(const double a[3], const double b[3])
-{
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
 static bool scene_camera_read_camera(sinew_reader *reader, const sinew_node *camera)
@@ -47,7 +43,7 @@ static bool scene_camera_read_camera(sinew_reader *reader, const sinew_node *cam
     view->placed = true;
     scene_camera_read_vector(eye, view->eye);
     scene_camera_read_vector(target, view->target);
-    if (!(length_between(view->eye, view->target) > 0))
+    if (!(vec3_distance(view->eye, view->target) > 0))
         return sinew_tree_fail(&reader->tree, eye, "is the same point as target; move one of them");
     return true;
 }
@@ -62,7 +58,7 @@ static bool scene_camera_read_cut(sinew_reader *reader, const sinew_node *cut)
     view->cut = true;
     scene_camera_read_vector(sinew_node_get(cut, "point"), view->cut_point);
     scene_camera_read_vector(normal, view->cut_normal);
-    if (!(length_between(view->cut_normal, zero) > 0))
+    if (!(vec3_distance(view->cut_normal, zero) > 0))
         return sinew_tree_fail(&reader->tree, normal, "is zero; give a direction");
     return true;
 }

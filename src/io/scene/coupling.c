@@ -12,8 +12,8 @@
 
 /* ---- Listed pairs ---------------------------------------------------------------------------- */
 
-/* One side of a pair as four vertices with weights: a vertex of the body has weight 1 in the first entry; a vertex of
- * the embedded surface has its embedding. */
+/* Sets elements[4] (particles) and weights[4] of one side of a listed pair of vertices: a vertex of the body has weight
+ * 1 in the first entry; a vertex of the embedded surface has its embedding. */
 static void put_side(const sinew_world *world, sinew_body body, int32_t vertex, bool surface, int32_t *elements,
                      sinew_real *weights)
 {
@@ -122,7 +122,8 @@ static bool join_near(sinew_reader *reader, const sinew_node *node, const sinew_
 
 /* ---- Joints ----------------------------------------------------------------------------------- */
 
-/* The four vertices of a body that a joint at `at` follows: the tet whose centre is nearest. */
+/* frame[4] receives the particles that a joint at `at` (m, rest shape) follows: the corners of the body's tet with the
+ * nearest centre. Fails if the body has no tets. */
 static bool find_frame(sinew_reader *reader, const sinew_node *node, sinew_body body, const sinew_real at[3],
                        int32_t frame[4])
 {

@@ -18,7 +18,8 @@ bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const
     return axis || unit;
 }
 
-/* Reads a skin with the transform of the body's mesh and adds its new warnings to the scene's; NULL on failure. */
+/* Reads a skin, applies the axes, the unit and the transform, and, if `warn`, adds its warnings to the scene's. NULL on
+ * failure. */
 static sinew_skin *read_skin(sinew_reader *reader, const sinew_node *file, const sinew_node *axes,
                              const sinew_node *transform, bool warn)
 {
@@ -71,7 +72,7 @@ static double diagonal_of(const sinew_mesh *mesh)
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body)
 {
     const sinew_node *show = sinew_node_get(body_node, "show"), *mesh = sinew_node_get(body_node, "mesh");
-    /* A generated mesh has no file of its surface: the filled body shows its own. */
+    /* Without the key "show", only a body that is filled from a surface file has an embedded surface: this file. */
     const bool filled = sinew_node_get(mesh, "fill") && sinew_node_get(mesh, "file");
     if (show ? json_is_false(show->value) : !filled)
         return true;

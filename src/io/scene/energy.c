@@ -37,7 +37,7 @@ typedef struct cell_view {
     int32_t *cells; /* [count * width], owned */
 } cell_view;
 
-/* Fails at `node` if the mesh has no cells of the stencil. */
+/* Finds all cells of a stencil in the mesh; the caller releases view->cells. Fails at `node` if the mesh has none. */
 static bool view_cells(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
                        int32_t width, const sinew_mesh *mesh, cell_view *view)
 {

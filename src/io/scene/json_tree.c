@@ -21,7 +21,7 @@
 struct sinew_tree_block {
     sinew_tree_block *next;
     json_t *json;       /* owned */
-    char *text;         /* keys of a setting, owned; or NULL */
+    char *text;         /* key path of a setting, cut at its dots, owned; or NULL */
     sinew_node nodes[]; /* size depends on the block */
 };
 
@@ -130,7 +130,8 @@ static sinew_node *make_node(node_maker *maker, const json_t *value, sinew_node 
     return node;
 }
 
-/* Takes ownership of `json`, also on failure. */
+/* Adds a block of `node_count` zeroed nodes to the tree; NULL: out of memory. Takes ownership of `json`, also on
+ * failure. */
 static sinew_tree_block *json_tree_add_block(sinew_tree *tree, json_t *json, size_t node_count)
 {
     size_t size = sizeof(sinew_tree_block) + node_count * sizeof(sinew_node);
@@ -263,7 +264,7 @@ static bool bad_setting(const sinew_tree *tree, const char *setting, const char 
     return false;
 }
 
-/* Returns NULL and sets the error on failure. */
+/* Parses the value of a setting: JSON, or a bare word as a text. NULL with an error on failure. */
 static json_t *setting_value(const sinew_tree *tree, const char *setting, const char *text)
 {
     json_error_t wrong;
@@ -280,7 +281,7 @@ static json_t *setting_value(const sinew_tree *tree, const char *setting, const 
     return value;
 }
 
-/* The entry `name` of an array, or NULL. */
+/* The entry of an array whose index is the decimal number `name`; NULL: none. */
 static sinew_node *array_entry(const sinew_node *array, const char *name)
 {
     if (!*name || strspn(name, "0123456789") != strlen(name) || strlen(name) > 9)
@@ -345,7 +346,8 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
     return *slot;
 }
 
-/* Drops the options of the file's solver: another solver has other parameters and needs another iteration count. */
+/* Removes the options that the file gives for its solver, since another solver has other parameters and needs another
+ * iteration count. Options of settings, tolerance, time_budget, measure and gap_every stay. */
 static void forget_solver(sinew_node *solver)
 {
     sinew_node **slot = &solver->child;

@@ -16,8 +16,8 @@ typedef struct sinew_node {
     double number;             /* value of a number, or of the leading number of a text ("3 cm") */
     const char *unit;          /* rest of a text after its number; NULL: the text does not start with a number */
     const char *key;           /* key of a member; NULL in an array and at the root */
-    const char *setting;       /* the setting that created the node, or NULL */
-    int32_t index;             /* index in the array */
+    const char *setting;       /* text "key.path=value" that created the node; NULL: the file */
+    int32_t index;             /* index in the parent array; 0 for a member of an object */
     int32_t line;              /* line in the file, from 1 */
     struct sinew_node *parent; /* NULL at the root */
     struct sinew_node *child;  /* first member or entry */
@@ -41,7 +41,7 @@ bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size);
 void sinew_tree_free(sinew_tree *tree);
 
 /* Applies "key.path=value" to the tree and creates missing members. The text must outlive the tree. A change of
- * solver.name drops the file's options of its solver, except tolerance and time budget. */
+ * solver.name drops the file's options of its solver, except tolerance, time_budget, measure and gap_every. */
 bool sinew_tree_set(sinew_tree *tree, const char *setting);
 
 /* The member of an object; NULL if it does not exist or `object` is NULL. */

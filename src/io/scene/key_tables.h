@@ -61,7 +61,7 @@ typedef struct sinew_shape {
 } sinew_shape;
 
 /* Values for colouring pictures, separated by '|'. */
-#define SINEW_COLOUR_NAMES "body|speed|stretch|von_mises|energy|residual|contact_force|class"
+#define SINEW_COLOUR_NAMES "body|speed|stretch|von_mises|energy|residual|contact_force|position_error|class"
 
 /* Channels of an image, separated by '|', in order. */
 #define SINEW_CHANNEL_NAMES "red|green|blue"
@@ -84,7 +84,8 @@ int32_t sinew_generator_fields(const char *word, sinew_field *fields);
 /* Checks an object and all its members; returns false with the first error. */
 bool sinew_shape_check(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape);
 
-/* Fields of the shape plus the fields of the variant `word`; -1 if the word is unknown. */
+/* Fills `fields` [SINEW_FIELD_MAX] with the fields of the shape and of its variant `word` (NULL: the default). Returns
+ * their number, -1 if the word is unknown. */
 int32_t sinew_shape_fields(const sinew_shape *shape, const char *word, sinew_field *fields);
 
 /* Values of nodes that have passed the check, in SI units. */

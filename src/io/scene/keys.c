@@ -168,7 +168,7 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
         fields[count++] =
             (sinew_field){.name = "hard",
                           .forms = BOOLEAN,
-                          .meaning = "xpbd, xpbd-qs: no compliance, whatever the parameters say; admm: projected on"};
+                          .meaning = "xpbd, xpbd-qs: no compliance, for all parameters; admm: projected on"};
         fields[count++] =
             (sinew_field){.name = "pbd_stiffness",
                           .forms = NUMBER,

@@ -28,7 +28,7 @@ static void take_integers(const sinew_node *node, const char *key, int32_t *valu
         *values++ = sinew_node_integer(entry);
 }
 
-/* Fails before the generator would exhaust the memory. */
+/* Fails if a generator would make more than largest_mesh vertices. */
 static bool size_fits(sinew_reader *reader, const sinew_node *node, double vertices)
 {
     return vertices <= largest_mesh ||

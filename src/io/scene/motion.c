@@ -8,17 +8,19 @@
 #include <math.h>
 
 #include "io/scene/reader.h"
+#include "math/vec3.h"
 
 void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3])
 {
     double r[3] = {rotation[0], rotation[1], rotation[2]};
-    double angle = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+    double angle = vec3_norm(r);
     if (angle == 0)
         return;
     double u[3] = {r[0] / angle, r[1] / angle, r[2] / angle}, c = cos(angle), s = sin(angle);
     double x[3] = {point[0] - pivot[0], point[1] - pivot[1], point[2] - pivot[2]};
-    double along = (u[0] * x[0] + u[1] * x[1] + u[2] * x[2]) * (1 - c);
-    double cross[3] = {u[1] * x[2] - u[2] * x[1], u[2] * x[0] - u[0] * x[2], u[0] * x[1] - u[1] * x[0]};
+    double along = vec3_dot(u, x) * (1 - c);
+    double cross[3];
+    vec3_cross(u, x, cross);
     for (int axis = 0; axis < 3; axis++)
         point[axis] = (sinew_real)(pivot[axis] + x[axis] * c + cross[axis] * s + u[axis] * along);
 }

@@ -39,7 +39,7 @@ bool sinew_reader_warn(sinew_reader *reader, const char *format, ...) SINEW_PRIN
 
 /* ---- Files (number_files.c) ----------------------------------------------------------------- */
 
-/* The path of the file in the value of a node. */
+/* Writes the path of the file that the node names to path[size]; a relative name starts at the folder of the scene. */
 bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path, size_t size);
 /* Reads rows * columns finite numbers from a text file; NULL on failure. */
 sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, int32_t rows, int32_t columns);
@@ -52,9 +52,9 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
 bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
 /* "x" or a direction, as a unit vector. */
 bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
-/* A rotation vector, or an axis and an angle; NULL leaves the rotation unchanged. */
+/* Reads a rotation vector (rad), or an axis and an angle; a NULL node leaves the rotation unchanged. */
 bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
-/* The caller releases the keys with the reader's allocator. */
+/* Reads a key-framed motion. The caller releases motion->keys with the reader's allocator. */
 bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
 /* point = pivot + R(rotation) (point - pivot) */
 void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
@@ -95,14 +95,16 @@ bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sin
 
 /* ---- Embedded surfaces (embedded_surface.c, select_surface.c) -------------------------------------- */
 
-/* The axis and the unit of a file; false if the node has neither. */
+/* *up receives the axis of a file that points up, *scale the metres per unit of the file. Returns false if the node has
+ * neither key; the defaults "y" and 1 are then set. */
 bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const char **up, double *scale);
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
 /* The selection on the embedded surface, {"surface": ...}; NULL for any other selection. */
 const sinew_node *sinew_reader_surface(const sinew_node *select);
-/* The surface of a body; NULL with an error at `node` if the body has none. */
+/* The embedded surface of a body; NULL with an error at `node` if the body has none. */
 const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);
-/* mask [vertex_count of the skin] of a group, a material or a painted value. */
+/* Set mask [vertex_count of the skin] to 1 for vertices of faces in a group or with a material, or for vertices whose
+ * painted value is in a range, else to 0. */
 bool sinew_reader_mark_name(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, sinew_skin_set set,
                             uint8_t *mask);
 bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, uint8_t *mask);
@@ -135,7 +137,8 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
 /* Contact of the scene (read before its bodies), of a body (read after its energies and skin), and a collider
  * (contact.c, collider.c). */
 bool sinew_reader_contact(sinew_reader *reader);
-/* Records the distance between displayed and contact surfaces after all bodies are added. */
+/* Adds a warning for each body that collides with its cage but is displayed as its embedded surface, with the largest
+ * distance between both. Called after all bodies are added. */
 bool sinew_reader_warn_of_cages(sinew_reader *reader);
 bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sinew_body body);
 bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node);

@@ -58,7 +58,7 @@ bool sinew_reader_warn(sinew_reader *reader, const char *format, ...)
 
 /* ---- Name and numbers ----------------------------------------------------------------------- */
 
-/* The name becomes part of file names. */
+/* True for at most 100 letters, digits, - and _, since the scene's name becomes part of file names. */
 static bool is_plain_name(const char *name)
 {
     const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -189,7 +189,8 @@ static bool read_tree(sinew_reader *reader, const char *text, size_t size, const
     return sinew_shape_check(&reader->tree, reader->tree.root, &sinew_scene_shape);
 }
 
-/* def->path is the name of the text in messages; its folder is the base of relative paths. */
+/* Builds a scene from JSON text; NULL on failure. def->path is the name of the text in messages; its folder is the base
+ * of relative paths. */
 static sinew_scene *parse_scene(const char *text, size_t size, const sinew_scene_def *def, sinew_error *error)
 {
     sinew_error own;

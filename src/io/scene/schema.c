@@ -162,7 +162,7 @@ static json_t *field_schema(schema *s, const sinew_field *field)
     return object;
 }
 
-/* Schema {"oneOf": [{"required": [a]}, ...]} for the keys a|b|c. */
+/* The list [{"required": [a]}, ...] for the keys a|b|c, as value of "oneOf". */
 static json_t *exactly_one_schema(schema *s, const char *keys)
 {
     json_t *list = json_array();
@@ -174,7 +174,7 @@ static json_t *exactly_one_schema(schema *s, const char *keys)
     return list;
 }
 
-/* Schema that forbids any two of the keys a|b|c together. */
+/* List of schemas, as value of "allOf", that forbid any two of the keys a|b|c together. */
 static json_t *at_most_one_schema(schema *s, const char *keys)
 {
     json_t *list = json_array();

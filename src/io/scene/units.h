@@ -35,13 +35,13 @@ typedef enum sinew_dimension {
 typedef struct sinew_unit {
     const char *name;
     sinew_dimension dimension;
-    double factor; /* factor to SI */
+    double factor; /* SI value of one unit */
 } sinew_unit;
 
 const sinew_unit *sinew_unit_by_name(const char *name); /* NULL: unknown */
 /* The dimension of an SI unit as descriptors write it ("Pa", "m/s2"); "" gives NONE. */
 sinew_dimension sinew_unit_dimension(const char *name);
-const char *sinew_dimension_name(sinew_dimension dimension); /* "a length" */
+const char *sinew_dimension_name(sinew_dimension dimension); /* for messages: "a length" */
 /* Writes the units of a dimension: "m, cm, mm, km". */
 void sinew_dimension_units(sinew_dimension dimension, char *text, size_t size);
 

@@ -203,7 +203,8 @@ typedef struct solve_pass {
     sinew_real *x;
 } solve_pass;
 
-/* Downward phases follow the upward phases. */
+/* True for a phase of forward substitution, from the leaves up; phases of backward substitution, from the roots down,
+ * follow. */
 static bool goes_up(const solve_pass *pass, int32_t phase)
 {
     return pass->b && phase < pass->f->tree.level_count;

@@ -10,8 +10,8 @@
 
 /* Data for factorisations of new values in the same pattern. */
 typedef struct sinew_kept_factor {
-    sinew_supernodal factor;       /* L */
-    sinew_reordered_matrix matrix; /* P S P^T */
+    sinew_supernodal factor;       /* L of P S P^T = L L^T */
+    sinew_reordered_matrix matrix; /* P S P^T, P the elimination order */
 } sinew_kept_factor;
 
 struct sinew_factored_system {

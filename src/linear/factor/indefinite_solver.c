@@ -107,7 +107,8 @@ static const sinew_linear_method *method_find(const char *name, sinew_error *err
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-/* Also factorises once, so that a lack of memory is an error of creation, not of a step. */
+/* Creates the factors of the registered method for the pattern. Also factorises a trial matrix, so that a lack of
+ * memory is an error of creation, not of a step. */
 static sinew_status indefinite_analyse(sinew_indefinite_solver *g, sinew_error *error)
 {
     if (g->n == 0)

@@ -17,7 +17,7 @@ typedef struct sinew_indefinite_solver {
     sinew_allocator allocator;
     const sinew_linear_method *method;
     void *factors; /* factors of the registered method, opaque */
-    int64_t n;     /* 3 * count */
+    int64_t n;     /* number of scalar unknowns: 3 per block */
     sinew_rows rows;
     double *lower;   /* [9 * blocks] values that the caller writes */
     int64_t *column; /* [n + 1] scalar columns of both triangles */

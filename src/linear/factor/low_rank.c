@@ -380,7 +380,7 @@ static void gather_sums(const sinew_low_rank *l, const sinew_factored_system *f)
     }
 }
 
-/* y -= V sums */
+/* y -= V sums, y in the subtrees' vectors, V of low_rank.h, sums [3][count] */
 static void spread_sums(const sinew_low_rank *l, const sinew_factored_system *f)
 {
     for (int32_t q = 0; q < quad_count(l); q++) {

@@ -42,7 +42,7 @@ typedef struct sinew_low_rank {
 
     /* Current terms, removed ones first, each kind sorted by `order`. */
     int32_t taken, count;
-    int64_t *order;      /* [count] first rank << 32 | row */
+    int64_t *order;      /* [count] lowest rank of the term's rows << 32 | index of the term */
     size_t *first;       /* [count / 4 rounded up + 1] index of each group of four terms in supernode and start */
     int32_t *supernode;  /* supernodes that the terms of each group reach, ascending */
     size_t *start;       /* offset of each such supernode in values */

@@ -21,9 +21,10 @@ typedef struct sinew_block_inverse {
 sinew_status sinew_block_inverse_create(const sinew_allocator *allocator, sinew_block_inverse *blocks, int32_t count,
                                         int32_t thread_count, sinew_error *error);
 void sinew_block_inverse_destroy(const sinew_allocator *allocator, sinew_block_inverse *blocks);
-/* Inverts the diagonal blocks [count][9]. A block that is not safely positive definite is replaced by a multiple of the
- * identity with the size of its diagonal. */
+/* Inverts the diagonal blocks [count][9]. A block that is not safely positive definite is replaced by s I, s its
+ * largest absolute diagonal entry. */
 void sinew_block_inverse_set(sinew_block_inverse *blocks, const double *diagonal);
-void sinew_block_inverse_apply(const sinew_block_inverse *blocks, const sinew_real *r, sinew_real *z); /* z = P r */
+/* z = P r, where the diagonal blocks of P are the inverse blocks */
+void sinew_block_inverse_apply(const sinew_block_inverse *blocks, const sinew_real *r, sinew_real *z);
 
 #endif

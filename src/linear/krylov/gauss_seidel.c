@@ -102,7 +102,7 @@ static void row_residual(const sinew_gauss_seidel *gs, int32_t i, const double *
     }
 }
 
-/* Rows of one colour have no block in common. */
+/* Arguments of one sweep. Phase k updates the rows of colour k, which have no block in common. */
 typedef struct sweep_pass {
     const sinew_gauss_seidel *gs;
     double omega;

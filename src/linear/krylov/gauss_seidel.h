@@ -33,6 +33,7 @@ void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* accepts a zeroed str
 void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs);  /* inverts the diagonal blocks of new values */
 /* One sweep over x [3 * count]. */
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x);
-double sinew_gauss_seidel_residual(const sinew_gauss_seidel *gs, const double *b, const double *x); /* |b - A x| */
+/* Euclidean norm |b - A x|; b and x [3 * count]. */
+double sinew_gauss_seidel_residual(const sinew_gauss_seidel *gs, const double *b, const double *x);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * pcg.c: see pcg.h. Hestenes and Stiefel 1952, in the notation of Nocedal and Wright, algorithm 5.3.
+ * pcg.c: see pcg.h.
  */
 #include "linear/krylov/pcg.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/reduce.h"
 #include "base/stop.h"
+#include "linear/krylov/cg.h"
 
 sinew_status sinew_pcg_create(const sinew_allocator *allocator, sinew_pcg *pcg, int32_t count, int32_t thread_count,
                               sinew_error *error)
@@ -48,67 +50,82 @@ static bool stalled(const stopping *stop, const sinew_pcg_result *result)
     return result->decrease - stop->history[k - 1 - window] <= stop->fraction * result->decrease;
 }
 
-/* The linear maps of an iteration. */
-typedef struct matrices {
-    sinew_linear_map A, P; /* the matrix A; if w is set, A - P^-1 */
+/* The vectors and linear maps of one run. */
+typedef struct pcg_run {
+    sinew_pcg *pcg;
+    sinew_linear_map A, P; /* A: the matrix, or the matrix minus P^-1 if w is set; P: the preconditioner */
     sinew_real *w;         /* [count][4] P^-1 p, or NULL */
-} matrices;
+    sinew_real *x;         /* [count][4], or NULL if only the coefficients matter */
+} pcg_run;
 
-static void multiply(const sinew_pcg *pcg, const matrices *m)
+static double pcg_multiply(void *context)
 {
-    m->A.apply(m->A.context, pcg->p, pcg->Ap);
-    if (m->w)
-        sinew_add_scaled(pcg->Ap, 1, m->w, pcg->count, pcg->thread_count);
+    const pcg_run *run = context;
+    const sinew_pcg *pcg = run->pcg;
+    run->A.apply(run->A.context, pcg->p, pcg->Ap);
+    if (run->w)
+        sinew_add_scaled(pcg->Ap, 1, run->w, pcg->count, pcg->thread_count);
+    return sinew_dot(pcg->p, pcg->Ap, pcg->count, pcg->thread_count);
 }
 
-/* One iteration: updates x, r and p. False if the curvature along p is not positive. */
-static bool iterate(sinew_pcg *pcg, const matrices *m, sinew_real *x, double *rz, double *decrease)
+static double pcg_advance(void *context, double alpha)
 {
-    const int32_t n = pcg->count, threads = pcg->thread_count;
-    multiply(pcg, m);
-    const double curvature = sinew_dot(pcg->p, pcg->Ap, n, threads);
-    if (!(curvature > 0))
-        return false;
-    const double alpha = *rz / curvature;
-    sinew_add_scaled(x, (sinew_real)alpha, pcg->p, n, threads);        /* x += alpha p */
-    sinew_add_scaled(pcg->r, (sinew_real)-alpha, pcg->Ap, n, threads); /* r -= alpha A p */
-    m->P.apply(m->P.context, pcg->r, pcg->z);
-    const double next = sinew_dot(pcg->r, pcg->z, n, threads);
-    sinew_combine(pcg->p, pcg->z, (sinew_real)(next / *rz), pcg->p, n, threads); /* p = z + beta p */
-    if (m->w)
-        sinew_combine(m->w, pcg->r, (sinew_real)(next / *rz), m->w, n, threads); /* P^-1 p = r + beta P^-1 p */
-    *decrease += 0.5 * alpha * *rz;
-    *rz = next;
-    return true;
+    const pcg_run *run = context;
+    const sinew_pcg *pcg = run->pcg;
+    if (run->x)
+        sinew_add_scaled(run->x, (sinew_real)alpha, pcg->p, pcg->count, pcg->thread_count);
+    sinew_add_scaled(pcg->r, (sinew_real)-alpha, pcg->Ap, pcg->count, pcg->thread_count);
+    run->P.apply(run->P.context, pcg->r, pcg->z);
+    return sinew_dot(pcg->r, pcg->z, pcg->count, pcg->thread_count);
 }
 
-static sinew_pcg_result run(sinew_pcg *pcg, const matrices *m, const sinew_real *b, sinew_real *x, const stopping *stop)
+static void pcg_turn(void *context, double beta)
 {
-    const int32_t n = pcg->count, threads = pcg->thread_count;
-    const size_t bytes = 4 * (size_t)n * sizeof *x;
-    sinew_pcg_result result = {.residual = 0};
-    const double target = sinew_norm(b, n, threads);
-    memset(x, 0, bytes);
+    const pcg_run *run = context;
+    const sinew_pcg *pcg = run->pcg;
+    sinew_combine(pcg->p, pcg->z, (sinew_real)beta, pcg->p, pcg->count, pcg->thread_count);
+    if (run->w) /* P^-1 p = r + beta P^-1 p */
+        sinew_combine(run->w, pcg->r, (sinew_real)beta, run->w, pcg->count, pcg->thread_count);
+}
+
+/* r = b, z = P r, p = z */
+static sinew_cg pcg_begin(const pcg_run *run, const sinew_real *b)
+{
+    const sinew_pcg *pcg = run->pcg;
+    const size_t bytes = 4 * (size_t)pcg->count * sizeof *b;
     memcpy(pcg->r, b, bytes);
+    run->P.apply(run->P.context, pcg->r, pcg->z);
+    memcpy(pcg->p, pcg->z, bytes);
+    return (sinew_cg){.rz = sinew_dot(pcg->r, pcg->z, pcg->count, pcg->thread_count)};
+}
+
+static sinew_pcg_result pcg_solve(pcg_run run, const sinew_real *b, const stopping *stop)
+{
+    const sinew_pcg *pcg = run.pcg;
+    const size_t bytes = 4 * (size_t)pcg->count * sizeof *b;
+    const sinew_cg_vectors vectors = {pcg_multiply, pcg_advance, pcg_turn, &run};
+    sinew_pcg_result result = {.residual = 0};
+    const double target = sinew_norm(b, pcg->count, pcg->thread_count);
+    memset(run.x, 0, bytes);
     if (!(target > 0))
         return result;
-    m->P.apply(m->P.context, pcg->r, pcg->z); /* z = P r */
-    memcpy(pcg->p, pcg->z, bytes);
-    double rz = sinew_dot(pcg->r, pcg->z, n, threads);
+    sinew_cg cg = pcg_begin(&run, b);
     result.residual = 1;
     while (result.iterations < stop->iterations && result.residual > stop->tolerance && !result.stalled &&
            !sinew_stop_came()) {
-        if (!iterate(pcg, m, x, &rz, &result.decrease)) {
+        const double rz = cg.rz;
+        if (!sinew_cg_iterate(&cg, &vectors)) {
             /* At the first iteration the preconditioned residual is the only known direction. */
             if (result.iterations == 0)
-                memcpy(x, pcg->p, bytes);
+                memcpy(run.x, pcg->p, bytes);
             result.indefinite = true;
             break;
         }
+        result.decrease += 0.5 * cg.alpha * rz;
         if (stop->history)
             stop->history[result.iterations] = result.decrease;
         result.iterations++;
-        result.residual = sinew_norm(pcg->r, n, threads) / target;
+        result.residual = sinew_norm(pcg->r, pcg->count, pcg->thread_count) / target;
         result.stalled = stalled(stop, &result);
     }
     return result;
@@ -117,14 +134,15 @@ static sinew_pcg_result run(sinew_pcg *pcg, const matrices *m, const sinew_real 
 sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations)
 {
-    return run(pcg, &(matrices){.A = A, .P = P}, b, x, &(stopping){.tolerance = tolerance, .iterations = iterations});
+    return pcg_solve((pcg_run){.pcg = pcg, .A = A, .P = P, .x = x}, b,
+                     &(stopping){.tolerance = tolerance, .iterations = iterations});
 }
 
 sinew_pcg_result sinew_pcg_solve_with_term(sinew_pcg *pcg, sinew_linear_map C, sinew_linear_map P, sinew_real *b,
                                            sinew_real *x, double tolerance, int32_t iterations)
 {
-    return run(pcg, &(matrices){.A = C, .P = P, .w = b}, b, x,
-               &(stopping){.tolerance = tolerance, .iterations = iterations});
+    return pcg_solve((pcg_run){.pcg = pcg, .A = C, .P = P, .w = b, .x = x}, b,
+                     &(stopping){.tolerance = tolerance, .iterations = iterations});
 }
 
 sinew_pcg_result sinew_pcg_solve_until_stalled(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P,
@@ -135,8 +153,24 @@ sinew_pcg_result sinew_pcg_solve_until_stalled(sinew_pcg *pcg, sinew_linear_map 
     /* The residual may oscillate long after the decrease stalls; a residual at round-off ends the iteration. */
     const double floor = sizeof(sinew_real) == 4 ? 1e-6 : 1e-14;
     sinew_pcg_result result =
-        run(pcg, &(matrices){.A = A, .P = P}, b, x,
-            &(stopping){.tolerance = floor, .fraction = fraction, .iterations = max, .history = history});
+        pcg_solve((pcg_run){.pcg = pcg, .A = A, .P = P, .x = x}, b,
+                  &(stopping){.tolerance = floor, .fraction = fraction, .iterations = max, .history = history});
     result.stalled = result.stalled || result.residual <= floor;
     return result;
+}
+
+int32_t sinew_pcg_lanczos(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b, double fraction,
+                          int32_t steps, double *diagonal, double *off_diagonal)
+{
+    pcg_run run = {.pcg = pcg, .A = A, .P = P};
+    const sinew_cg_vectors vectors = {pcg_multiply, pcg_advance, pcg_turn, &run};
+    sinew_cg cg = pcg_begin(&run, b), before = {.alpha = 1};
+    const double enough = fraction * cg.rz;
+    int32_t count = 0;
+    for (; count < steps && cg.rz > enough && !sinew_stop_came() && sinew_cg_iterate(&cg, &vectors); count++) {
+        diagonal[count] = 1 / cg.alpha + before.beta / before.alpha;
+        off_diagonal[count] = sqrt(fmax(cg.beta, 0)) / cg.alpha;
+        before = cg;
+    }
+    return count;
 }

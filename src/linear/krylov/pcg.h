@@ -49,5 +49,11 @@ sinew_pcg_result sinew_pcg_solve_with_term(sinew_pcg *pcg, sinew_linear_map C, s
 #define SINEW_PCG_STALL_MAX 1024
 sinew_pcg_result sinew_pcg_solve_until_stalled(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P,
                                                const sinew_real *b, sinew_real *x, double fraction, int32_t iterations);
+/* Lanczos' method runs as conjugate gradients on A x = b. The coefficients form a tridiagonal matrix, whose extreme
+ * eigenvalues converge to those of P A from inside (Golub and Van Loan, Matrix Computations, 4th ed., 10.2, 11.3).
+ * Writes at most `steps` entries and returns their number. Iterations end when r . P r is below `fraction` of its first
+ * value or the curvature is not positive. */
+int32_t sinew_pcg_lanczos(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b, double fraction,
+                          int32_t steps, double *diagonal, double *off_diagonal);
 
 #endif

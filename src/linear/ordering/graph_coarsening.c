@@ -64,7 +64,8 @@ static void visiting_order(const sinew_weighted *g, int32_t *order)
 }
 
 /* Matches each vertex with the unmatched neighbour of the heaviest edge; among equal edges, with the lighter neighbour.
- * Returns the number of pairs. */
+ * Two vertices together weigh at most `heaviest`; a vertex without a partner is matched with itself. Returns the number
+ * of coarse vertices, pairs and single vertices. */
 static int32_t match_vertices(const sinew_weighted *g, int32_t heaviest, int32_t *order, int32_t *match)
 {
     int32_t made = 0;
@@ -91,7 +92,8 @@ static int32_t match_vertices(const sinew_weighted *g, int32_t heaviest, int32_t
     return made;
 }
 
-/* Numbers the pairs by their lower vertex, which keeps neighbours close in memory. */
+/* Makes a coarse vertex of each pair or single vertex: sets g->coarse, and weight, price and point of c. Coarse
+ * vertices are numbered by their lower fine vertex, which keeps neighbours close in memory. */
 static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted *c)
 {
     c->count = 0;
@@ -117,7 +119,7 @@ static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted
 }
 
 /* Adds the edges of a fine vertex to its coarse vertex, whose edges start at c->first[at]; slot [coarse vertices] is
- * the index of the edge to each coarse neighbour. */
+ * the index of the edge to each coarse neighbour. `end` is the end of all edges so far; returns the new end. */
 static size_t add_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, int32_t at, size_t end, int32_t *slot)
 {
     const size_t begin = c->first[at];

@@ -27,8 +27,8 @@ typedef struct sinew_levels {
 bool sinew_levels_create(const sinew_allocator *allocator, sinew_levels *levels, size_t vertices, size_t entries);
 void sinew_levels_destroy(const sinew_allocator *allocator, sinew_levels *levels);
 
-/* Starts with levels->graphs[0] as the finest level; the caller fills its arrays and sets count, total, first, other,
- * edge, weight and point. */
+/* Starts with levels->graphs[0] as the finest level; the caller sets its count and total and fills first, other,
+ * edge, weight, price and point. */
 void sinew_levels_begin(sinew_levels *levels);
 /* Builds the coarser levels, down to about `min` vertices. */
 void sinew_levels_coarsen(sinew_levels *levels, int32_t min);

@@ -10,12 +10,13 @@
 
 #include "base/stop.h"
 #include "linear/ordering/graph_coarsening.h"
+#include "math/vec3.h"
 
 #define LEAF_ROWS    200 /* rows; smaller sets are not cut, because minimum degree orders them equally well */
 #define COARSEST     120 /* vertices of the coarsest graph */
 #define GRAPH_STARTS 4   /* number of breadth-first orders tried */
-/* Price of a row in a separator; each neighbour lowers the price by one. Of two separators of equal size, the one that
- * removes more edges leaves less to cut later. */
+/* Price of a row in a separator; each neighbour lowers the price by one, down to half. Of two separators of equal size,
+ * the one that removes more edges leaves less to cut later. */
 #define PRICE     32
 #define HOPELESS  1.6 /* cuts that cost more than this multiple of the best one are not refined */
 #define DEPTH_MAX 64
@@ -121,7 +122,8 @@ static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *or
     return end;
 }
 
-/* Starts the orders at peripheral vertices; each search starts from the previous peripheral vertex. */
+/* Tries the cuts of GRAPH_STARTS breadth-first orders. An order starts at the last vertex of the previous search, which
+ * is peripheral; after every second order, at the middle vertex of that order. */
 static void try_graph(dissection *d, sinew_weighted *g, double *min)
 {
     int32_t start = breadth_first(g, 0, d->scratch);
@@ -133,8 +135,8 @@ static void try_graph(dissection *d, sinew_weighted *g, double *min)
     }
 }
 
-/* Rounds positions along a direction to integers: vertices of one layer of a regular mesh get equal integers despite
- * round-off. */
+/* Sets d->key to the positions along a direction, rounded to integers 0 .. KEYS: vertices of one layer of a regular
+ * mesh get equal integers despite round-off. */
 static void make_keys(dissection *d, const sinew_weighted *g, const int direction[3])
 {
     double low = HUGE_VAL, high = -HUGE_VAL, n[3];
@@ -142,7 +144,7 @@ static void make_keys(dissection *d, const sinew_weighted *g, const int directio
         n[c] = direction[c] * d->scale[c];
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < g->count; i++) {
-            const double *x = g->point + 3 * (size_t)i, at = n[0] * x[0] + n[1] * x[1] + n[2] * x[2];
+            const double *x = g->point + 3 * (size_t)i, at = vec3_dot(n, x);
             if (pass == 1)
                 d->key[i] = high > low && isfinite(high - low) ? (int32_t)((at - low) / (high - low) * KEYS + 0.5) : 0;
             low = at < low ? at : low;
@@ -178,7 +180,8 @@ static int32_t select_kth(int32_t *values, int32_t count, int32_t k)
     return values[k];
 }
 
-/* Cuts by the keys, below or above the layer of the median vertex. The more balanced cut is used. */
+/* Sets the sides by the integer positions d->key: cuts below or above the layer of the median vertex, whichever is
+ * more balanced. */
 static void split_by_key(dissection *d, sinew_weighted *g)
 {
     memcpy(d->scratch, d->key, (size_t)g->count * sizeof *d->scratch);

@@ -34,14 +34,15 @@ typedef struct sinew_separator {
     uint8_t *locked;           /* [count] 1: the vertex has moved in this pass */
     int32_t heap_count, *heap; /* [2 count] moves (vertex << 1 | side), the best on top */
     int32_t *heap_index;       /* [2 count] index of each move in the heap, -1: not in the heap */
-    int32_t *gain;             /* [2 count] net weight that a move removes from the separator */
-    int32_t log_count, *log;   /* [4 count] changes of this pass: vertex << 2 | previous side */
+    int32_t *gain;           /* [2 count] decrease of the separator's price by each move, negative if the price grows */
+    int32_t log_count, *log; /* [4 count] changes of this pass: vertex << 2 | previous side */
 } sinew_separator;
 
 bool sinew_separator_create(const sinew_allocator *allocator, sinew_separator *s, size_t count);
 void sinew_separator_destroy(const sinew_allocator *allocator, sinew_separator *s);
 
-/* Creates a separator between the sides 0 and 1: the border vertices of the side with the lower price. */
+/* Creates a separator between the sides 0 and 1: the vertices of one side that have a neighbour on the other. The side
+ * whose separator has the lower price is taken. */
 void sinew_separator_between(sinew_separator *s, sinew_weighted *graph);
 /* Refines the separator that the sides of the graph describe. */
 void sinew_separator_refine(sinew_separator *s, sinew_weighted *graph);

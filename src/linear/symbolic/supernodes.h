@@ -11,8 +11,9 @@
 
 #include "linear/symbolic/elimination.h"
 
-/* Two supernodes are merged: always up to columns[0] columns; up to columns[1] if less than the fraction zeros[0] of
- * the stored numbers are zeros; up to columns[2] below zeros[1]; at any size below zeros[2]. */
+/* Two supernodes are merged: always up to columns[0] columns, or if this adds no zeros; up to columns[1] if less than
+ * the fraction zeros[0] of the stored numbers are zeros; up to columns[2] below zeros[1]; at any size below zeros[2].
+ */
 typedef struct sinew_amalgamation {
     int32_t columns[3];
     double zeros[3];

@@ -9,7 +9,7 @@
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
-/* Elements whose off-diagonal entries exceed round-off. a = {a00, a11, a22, a01, a02, a12} */
+/* Mask of matrices whose off-diagonal entries exceed round-off. a = {a00, a11, a22, a01, a02, a12} */
 static inline wide_mask eigen3_unfinished(const wide a[6])
 {
     wide off = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
@@ -31,7 +31,7 @@ static inline void eigen3_turn(wide_mask active, wide a[6], wide Q[3][3], int p,
     jacobi_turn(Q[p], Q[q], c, s);
 }
 
-/* q^T A q */
+/* Rayleigh quotient q^T A q of the symmetric matrix a = {a00, a11, a22, a01, a02, a12} and the unit vector q. */
 static inline wide quotient(const wide a[6], const wide q[3])
 {
     wide Aq[3] = {a[0] * q[0] + a[3] * q[1] + a[4] * q[2], a[3] * q[0] + a[1] * q[1] + a[5] * q[2],

@@ -10,7 +10,7 @@
 
 #include "math/simd.h"
 
-/* Rounding error of the last operation on the largest entry; smaller off-diagonal entries are noise. */
+/* Half an epsilon: off-diagonal entries below this fraction of the matrix norm are round-off. */
 #define JACOBI_TOLERANCE ((sinew_real)0.5 * WIDE_EPSILON)
 /* Largest number of sweeps, more than any matrix needs. Convergence is quadratic: generic matrices take three or
  * four. */

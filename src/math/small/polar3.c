@@ -191,7 +191,7 @@ static inline wide_mask polish_step(const wide F[9], wide R[9])
         D[3 + i] *= half;
     }
 
-    /* G and its adjugate */
+    /* G = tr(S) I - S, and its adjugate */
     wide g00 = M[4] + M[8], g11 = M[0] + M[8], g22 = M[0] + M[4];
     wide g01 = -half * (M[1] + M[3]), g02 = -half * (M[2] + M[6]), g12 = -half * (M[5] + M[7]);
     wide h00 = g11 * g22 - g12 * g12, h11 = g00 * g22 - g02 * g02, h22 = g00 * g11 - g01 * g01;

@@ -25,7 +25,7 @@ static void sorted_vertices(const int32_t *element, int32_t size, int32_t sorted
     }
 }
 
-/* Finds the elements whose lowest vertex is v; returns their number. */
+/* Writes a pair (other vertices, element) for each element whose lowest vertex is v; returns their number. */
 static size_t elements_at(const sinew_elements *elements, const sinew_incidence *incidence, int32_t v,
                           sinew_pair *pairs)
 {

@@ -4,12 +4,13 @@
  *
  * In this order: nearby vertices are merged; cells that repeat a vertex, are flat or are duplicates are dropped;
  * inverted tetrahedra are flipped; triangles are oriented like their neighbours. Closed components face outwards
- * (positive enclosed volume), others follow the majority of their triangles. Unused vertices and their directors are
+ * (positive enclosed volume), others follow the majority of their triangles. Unused vertices and all directors are
  * dropped. Repairing a repaired mesh changes nothing.
  *
- * Limits: every closed component faces outwards, even if it bounds a cavity. One-sided surfaces (Moebius strip) and
- * faces shared by three tetrahedra are kept; the warnings name them.
+ * Limits: every closed component faces outwards, even if it bounds a cavity. One-sided surfaces (Moebius strip),
+ * whose twisted edges the warnings count, and faces shared by three tetrahedra are kept.
  */
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
 
@@ -134,8 +135,7 @@ static double volume_under(const sinew_real *positions, const int32_t *triangle,
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             p[i][k] = (double)positions[3 * (size_t)triangle[i] + (size_t)k] - (double)eye[k];
-    return p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) - p[0][1] * (p[1][0] * p[2][2] - p[1][2] * p[2][0]) +
-           p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
+    return vec3_triple(p[0], p[1], p[2]);
 }
 
 /* Flips closed components whose volume is negative after orientation. */
@@ -233,7 +233,7 @@ static sinew_status write_repair_warnings(const fixer *f, sinew_mesh *copy)
         {f->duplicate[2], "duplicate edges dropped"},
         {f->flipped, "triangles flipped"},
         {f->twisted, "edges at which the surface has one side only: left as they are"},
-        {f->mesh->director_count, "directors dropped: make them anew, as edges may have changed"},
+        {f->mesh->director_count, "directors dropped: create them again, as edges may have changed"},
         {f->unused, "unused vertices dropped"},
     };
     sinew_status status = SINEW_OK;

@@ -5,13 +5,14 @@
 #include "mesh/edit/simplify.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "math/vec3.h"
+#include "mesh/sort_pairs.h"
 #include "mesh/topology/facets.h"
 #include "mesh/topology.h"
 
-#define TURN    0.77   /* corners: |sum of the unit vectors of both border edges| is larger (turn over 45 degrees) */
+#define TURN    0.77   /* least |sum of the unit vectors along both boundary edges| of a corner: turn over 45 degrees */
 #define SLIVER  1e-3   /* area over the square of the longest side, below which triangles are dropped */
 #define OUTSIDE (-0.5) /* smallest barycentric weight: vertices farther outside a triangle are not bound to it */
 
@@ -26,9 +27,9 @@ enum {
 typedef struct work {
     const sinew_simplify_input *input;
     sinew_adjacency adjacency;
-    uint8_t *rank;      /* [vertex_count] */
-    double (*along)[3]; /* [vertex_count] sum of the unit vectors along border edges */
-    int32_t *borders;   /* [vertex_count] number of border edges at each vertex */
+    uint8_t *rank;      /* [vertex_count] UNUSED, INNER, BORDER or CORNER */
+    double (*along)[3]; /* [vertex_count] sum of the unit vectors along boundary edges */
+    int32_t *borders;   /* [vertex_count] number of boundary edges at each vertex; later the coarse index */
     int32_t *first;     /* [coarse vertices + 1] first entry of each coarse vertex in `around` */
     int32_t *around;    /* coarse triangles at each coarse vertex */
 } work;
@@ -40,12 +41,9 @@ static const sinew_real *position_of(const work *w, int32_t vertex)
 
 static double simplify_distance(const work *w, int32_t i, int32_t j)
 {
-    double sum = 0;
-    for (size_t c = 0; c < 3; c++) {
-        const double d = (double)position_of(w, i)[c] - (double)position_of(w, j)[c];
-        sum += d * d;
-    }
-    return sqrt(sum);
+    double d[3];
+    vec3_edge(position_of(w, j), position_of(w, i), d);
+    return vec3_norm(d);
 }
 
 /* ---- Kept vertices ------------------------------------------------------------------------------- */
@@ -74,7 +72,7 @@ static uint8_t rank_of(const work *w, int32_t i)
         return CORNER;
     if (w->borders[i] == 0)
         return INNER;
-    return w->borders[i] != 2 || sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) > TURN ? CORNER : BORDER;
+    return w->borders[i] != 2 || vec3_norm(a) > TURN ? CORNER : BORDER;
 }
 
 static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
@@ -85,7 +83,7 @@ static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
     return false;
 }
 
-/* owner[i] = i for kept vertices, else -1. */
+/* Chooses the kept vertices: owner[i] becomes i for kept vertices, else -1. */
 static void simplify_choose(const work *w, int32_t *owner)
 {
     const int32_t n = w->input->vertex_count;
@@ -96,7 +94,7 @@ static void simplify_choose(const work *w, int32_t *owner)
                 owner[i] = i;
 }
 
-/* The nearest kept neighbour of vertex i. If i lies on the border, kept neighbours on the border come first. */
+/* The nearest kept neighbour of vertex i. If i lies on the boundary, kept neighbours on the boundary come first. */
 static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 {
     int32_t best = -1;
@@ -149,20 +147,6 @@ static void simplify_sort_three(int32_t v[3])
             }
 }
 
-/* A triangle with sorted vertices, for finding duplicates; equal triangles are ordered by their number. */
-typedef struct candidate {
-    int32_t sorted[3], number;
-} candidate;
-
-static int compare_candidates(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-    for (int k = 0; k < 3; k++)
-        if (x->sorted[k] != y->sorted[k])
-            return x->sorted[k] < y->sorted[k] ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
 static void simplify_edges_of(const work *w, const int32_t corner[3], double a[3], double b[3])
 {
     for (size_t c = 0; c < 3; c++) {
@@ -171,42 +155,39 @@ static void simplify_edges_of(const work *w, const int32_t corner[3], double a[3
     }
 }
 
-static double simplify_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static bool is_sliver(const work *w, const sinew_simplified *s, const int32_t t[3])
 {
     const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
     double a[3], b[3];
     simplify_edges_of(w, corner, a, b);
-    const double aa = simplify_dot(a, a), bb = simplify_dot(b, b), ab = simplify_dot(a, b),
+    const double aa = vec3_dot(a, a), bb = vec3_dot(b, b), ab = vec3_dot(a, b),
                  longest = fmax(fmax(aa, bb), aa + bb - 2 * ab);
     return !(sqrt(fmax(aa * bb - ab * ab, 0)) / 2 > SLIVER * longest);
 }
 
+/* Of triangles with the same vertices the first one is kept. Keys of triangles: sorted vertices, then the number. */
 static bool make_triangles(const sinew_allocator *allocator, const work *w, sinew_simplified *s)
 {
     const int32_t *fine = w->input->triangles;
-    candidate *list = sinew_allocate(allocator, (size_t)w->input->triangle_count, sizeof *list);
-    int32_t count = 0;
+    const size_t capacity = (size_t)w->input->triangle_count;
+    sinew_pair *list = sinew_allocate(allocator, 2 * capacity, sizeof *list);
+    size_t count = 0;
     for (int32_t t = 0; list && t < w->input->triangle_count; t++) {
-        candidate *c = &list[count];
+        int32_t v[3];
         for (int k = 0; k < 3; k++)
-            c->sorted[k] = s->owner[fine[3 * (size_t)t + (size_t)k]];
-        c->number = t;
-        simplify_sort_three(c->sorted);
-        count += c->sorted[0] >= 0 && c->sorted[0] != c->sorted[1] && c->sorted[1] != c->sorted[2];
+            v[k] = s->owner[fine[3 * (size_t)t + (size_t)k]];
+        simplify_sort_three(v);
+        if (v[0] >= 0 && v[0] != v[1] && v[1] != v[2])
+            list[count++] = (sinew_pair){sinew_pack(v[0], v[1]), sinew_pack(v[2], t)};
     }
     if (list)
-        qsort(list, (size_t)count, sizeof *list, compare_candidates);
-    for (int32_t k = 0; list && k < count; k++) {
+        sinew_sort_pairs(list, count, list + capacity);
+    for (size_t k = 0; list && k < count; k++) {
         int32_t *out = s->triangles + 3 * (size_t)s->triangle_count;
-        if (k > 0 && memcmp(list[k].sorted, list[k - 1].sorted, sizeof list[k].sorted) == 0)
+        if (k > 0 && list[k].major == list[k - 1].major && list[k].minor >> 32 == list[k - 1].minor >> 32)
             continue;
         for (size_t i = 0; i < 3; i++)
-            out[i] = s->owner[fine[3 * (size_t)list[k].number + i]];
+            out[i] = s->owner[fine[3 * (size_t)(uint32_t)list[k].minor + i]];
         s->triangle_count += !is_sliver(w, s, out);
     }
     sinew_release(allocator, list);
@@ -238,8 +219,8 @@ static void barycentric(const work *w, const sinew_simplified *s, int32_t triang
     simplify_edges_of(w, corner, a, b);
     for (size_t c = 0; c < 3; c++)
         p[c] = (double)position_of(w, i)[c] - (double)position_of(w, corner[0])[c];
-    const double aa = simplify_dot(a, a), bb = simplify_dot(b, b), ab = simplify_dot(a, b), pa = simplify_dot(p, a),
-                 pb = simplify_dot(p, b);
+    const double aa = vec3_dot(a, a), bb = vec3_dot(b, b), ab = vec3_dot(a, b), pa = vec3_dot(p, a),
+                 pb = vec3_dot(p, b);
     const double determinant = aa * bb - ab * ab;
     out[1] = (pa * bb - pb * ab) / determinant;
     out[2] = (pb * aa - pa * ab) / determinant;

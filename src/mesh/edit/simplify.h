@@ -3,11 +3,11 @@
  * simplify.h: a coarser triangle mesh with about a quarter of the vertices of a finer one.
  *
  * The kept vertices are a maximal independent set: no two of them are neighbours, and every other vertex has a kept
- * neighbour. Held vertices and corners of the border are chosen first, then the border, then the rest, each in index
- * order. Every other vertex is assigned to its nearest kept neighbour, along the border if it lies on the border. A
+ * neighbour. Held vertices and corners of the boundary are chosen first, then boundary vertices, then the rest, each in
+ * index order. Every other vertex is assigned to its nearest kept neighbour, boundary to boundary if possible. A
  * triangle whose vertices are assigned to three different kept vertices becomes a coarse triangle (vertex clustering,
- * Rossignac and Borrel 1993). The input may have borders, holes and several components; edges of more than two
- * triangles count as border.
+ * Rossignac and Borrel 1993). The input may be open and have several components; edges of more than two triangles
+ * count as boundary.
  */
 #ifndef SINEW_SRC_MESH_EDIT_SIMPLIFY_H
 #define SINEW_SRC_MESH_EDIT_SIMPLIFY_H
@@ -36,6 +36,6 @@ typedef struct sinew_simplify_input {
 /* Allocates the result. On failure nothing stays allocated. */
 sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simplify_input *input,
                             sinew_simplified *simplified, sinew_error *error);
-void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified); /* zeroed is fine */
+void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified); /* or zeroed */
 
 #endif

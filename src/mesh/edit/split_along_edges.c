@@ -99,7 +99,8 @@ static void find_groups(const sinew_cut *cut, int32_t vertex, int32_t *group)
     }
 }
 
-/* Gives each group at a vertex its own vertex if it shares its vertex with an earlier group. */
+/* Gives each group of cells at a vertex a copy of the vertex if an earlier group uses the same one. Marks all cells at
+ * the vertex as touched. */
 static void separate(sinew_cut *cut, int32_t vertex, const int32_t *group)
 {
     const int32_t *cells = cut->at.elements + cut->at.first[vertex];

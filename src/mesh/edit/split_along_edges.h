@@ -5,7 +5,7 @@
  * A plane through an opened vertex divides its cells into two sides. Each group of connected cells of one side (sharing
  * edges of triangles, faces of tets) gets its own vertex: the first group keeps the old vertex, the others get copies.
  * If the groups around a neighbouring vertex then touch only at this vertex, it is split too, so that a manifold
- * surface stays manifold, with a border.
+ * surface stays manifold, with a boundary.
  *
  * Invariant: `after` has the same cells as `cells`, corner for corner; the vertex of a corner is the old vertex or a
  * copy of it.

@@ -2,7 +2,8 @@
  *
  * grid.h: blocks of hexahedral cells in index space, cut into tetrahedra. Generators place the vertices.
  *
- * Vertex (i, j, k) has index i + n0 (j + n1 k), and so has cell (i, j, k); the tetrahedra of a cell are consecutive.
+ * Vertex (i, j, k) has index i + n0 (j + n1 k), with n0 and n1 vertices along axes 0 and 1. Cells are numbered in the
+ * same way by their own counts; the tetrahedra of a cell are consecutive.
  */
 #ifndef SINEW_SRC_MESH_GENERATE_GRID_H
 #define SINEW_SRC_MESH_GENERATE_GRID_H
@@ -20,7 +21,8 @@ typedef struct sinew_grid {
 int64_t sinew_grid_vertex_count(const sinew_grid *grid);
 int64_t sinew_grid_cell_count(const sinew_grid *grid);
 
-/* Calls slot(context, index, position) for every vertex in order; index[a] is in 0 .. cells[a]. */
+/* Calls slot(context, index, position) for every vertex in order; index[a] is in 0 .. cells[a], without cells[a] along
+ * a periodic axis. `slot` sets the position (m). */
 typedef void sinew_grid_placer(const void *context, const int32_t index[3], double position[3]);
 void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, const void *context,
                                sinew_real *positions);

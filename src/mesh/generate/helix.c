@@ -37,7 +37,7 @@ static bool coil_fits(const char *noun, const sinew_coil_def *def, double vertic
     return false;
 }
 
-/* Places n vertices; the last is `turns` turns after the first, unless the loop is closed. */
+/* Makes a rope of n vertices; the last is `turns` turns after the first, unless the loop is closed. NULL on failure. */
 static sinew_mesh *make_coil(const sinew_coil_def *def, int32_t n, double turns, double pitch, bool closed,
                              sinew_error *error)
 {

@@ -113,7 +113,7 @@ enum {
 /* The uncoloured vertices, in one list for each number of colours among their neighbours. */
 typedef struct saturation {
     uint64_t *around;     /* [vertex_count] set of the colours of the neighbours */
-    int32_t *next, *back; /* [vertex_count] neighbours in the list; -1: none */
+    int32_t *next, *back; /* [vertex_count] next and previous vertex of the same list; -1: none */
     int32_t head[QUEUES];
     int32_t max; /* highest list that may contain vertices */
 } saturation;

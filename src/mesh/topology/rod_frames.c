@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 
 #define OFFSET_SHARE 0.25 /* default offset over the mean edge length */
@@ -38,21 +39,10 @@ static void rod_frame_difference(const sinew_real *positions, int32_t a, int32_t
         e[k] = (double)positions[3 * (size_t)b + k] - (double)positions[3 * (size_t)a + k];
 }
 
-static double rod_frame_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void rod_frame_cross(const double a[3], const double b[3], double c[3])
-{
-    const double r[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-    memcpy(c, r, sizeof r);
-}
-
 /* Normalises v; returns false if v is zero. */
 static bool rod_frame_unit(double v[3])
 {
-    const double length = sqrt(rod_frame_dot(v, v));
+    const double length = vec3_norm(v);
     for (int k = 0; k < 3; k++)
         v[k] /= length > 0 ? length : 1;
     return length > 0 && isfinite(length);
@@ -66,7 +56,7 @@ static bool triangle_normal(const sinew_mesh *mesh, int32_t t, double n[3])
     double e[3], f[3];
     rod_frame_difference(mesh->positions, v[0], v[1], e);
     rod_frame_difference(mesh->positions, v[0], v[2], f);
-    rod_frame_cross(e, f, n);
+    vec3_cross(e, f, n);
     return rod_frame_unit(n);
 }
 
@@ -94,11 +84,11 @@ static void add_shell_edge(void *context, const int32_t *vertices, const sinew_p
     double *d = builder->d + 3 * (size_t)builder->count;
     for (int k = 0; k < 3; k++)
         d[k] = n[0][k] + (agree ? n[1][k] : -n[1][k]);
-    if (!(rod_frame_dot(d, d) > 1e-12)) /* folded flat: the mean vanishes; use the first normal */
+    if (!(vec3_dot(d, d) > 1e-12)) /* folded flat: the mean vanishes; use the first normal */
         memcpy(d, n[0], sizeof n[0]);
     rod_frame_unit(d);
     rod_frame_difference(mesh->positions, vertices[0], vertices[1], e);
-    builder->length += sqrt(rod_frame_dot(e, e));
+    builder->length += vec3_norm(e);
     memcpy(builder->directors + 3 * (size_t)builder->count++, vertices, 2 * sizeof *vertices);
 }
 
@@ -132,7 +122,7 @@ static void start_direction(const director_builder *builder, const double t[3], 
     for (int k = 0; builder->up && k < 3; k++)
         up[k] = (double)builder->up[k];
     rod_frame_unit(up);
-    const double across = rod_frame_dot(up, up) - rod_frame_dot(up, t) * rod_frame_dot(up, t);
+    const double across = vec3_dot(up, up) - vec3_dot(up, t) * vec3_dot(up, t);
     if (!(across > 1e-12)) {
         int min = 2;
         for (int k = 1; k >= 0; k--)
@@ -141,7 +131,7 @@ static void start_direction(const director_builder *builder, const double t[3], 
         memset(up, 0, sizeof up);
         up[min] = 1;
     }
-    const double along = rod_frame_dot(up, t);
+    const double along = vec3_dot(up, t);
     for (int k = 0; k < 3; k++)
         d[k] = up[k] - along * t[k];
     rod_frame_unit(d);
@@ -151,14 +141,14 @@ static void start_direction(const director_builder *builder, const double t[3], 
 static void transport(const double t[3], const double u[3], double d[3])
 {
     double axis[3], turned[3];
-    const double c = rod_frame_dot(t, u);
-    rod_frame_cross(t, u, axis);
-    rod_frame_cross(axis, d, turned);
-    const double along = c > -1 ? rod_frame_dot(axis, d) / (1 + c) : 0;
+    const double c = vec3_dot(t, u);
+    vec3_cross(t, u, axis);
+    vec3_cross(axis, d, turned);
+    const double along = c > -1 ? vec3_dot(axis, d) / (1 + c) : 0;
     double next[3];
     for (int k = 0; k < 3; k++)
         next[k] = c > -1 + 1e-9 ? c * d[k] + turned[k] + along * axis[k] : d[k];
-    const double out = rod_frame_dot(next, u); /* removes round-off that accumulates along many edges */
+    const double out = vec3_dot(next, u); /* removes round-off that accumulates along many edges */
     for (int k = 0; k < 3; k++)
         d[k] = next[k] - out * u[k];
     rod_frame_unit(d);
@@ -172,7 +162,8 @@ static bool away(const sinew_mesh *mesh, int32_t e, int32_t v, double t[3])
     return rod_frame_unit(t);
 }
 
-/* Breadth-first walk from edge `first` over its connected component. queue [edge_count], seen [edge_count]. */
+/* Sets the unit vectors d of all edges connected to edge `first`, by parallel transport in breadth-first order. Work
+ * space: queue [edge_count]; seen [edge_count], 1: d is set. */
 static void walk_rod(director_builder *builder, const sinew_incidence *at, int32_t first, int32_t *queue, uint8_t *seen)
 {
     const sinew_mesh *mesh = builder->mesh;
@@ -211,7 +202,7 @@ static sinew_status builder_rod(director_builder *builder, sinew_error *error)
     for (int32_t e = 0; e < mesh->edge_count; e++) {
         double t[3];
         rod_frame_difference(mesh->positions, mesh->edges[2 * (size_t)e], mesh->edges[2 * (size_t)e + 1], t);
-        builder->length += sqrt(rod_frame_dot(t, t));
+        builder->length += vec3_norm(t);
         if (!rod_frame_unit(t))
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "directors: edge %d has no length and nothing across it; sinew mesh fix drops it", e);

@@ -73,7 +73,7 @@ static sinew_status stencil_find_triangles(const sinew_allocator *allocator, con
 
 typedef struct hinge_list {
     const int32_t *triangles;
-    int32_t *cells; /* NULL: only counted */
+    int32_t *cells; /* [4 * count] vertices of the hinges; NULL: only counted */
     int32_t count;
     int32_t many_uses, many[2]; /* number of triangles and vertices of a non-manifold edge; 0: none */
 } hinge_list;

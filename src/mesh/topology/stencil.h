@@ -40,7 +40,7 @@ typedef struct sinew_stencil_info {
     sinew_cell_finder *find;   /* NULL: cells cannot be found in a mesh, elements must be given */
     /* Simplices of an element: cells of the mesh, or faces and edges of cells, by vertex indices in the element.
      * Cutting a mesh separates elements along them. */
-    int32_t simplex_count, simplex_size; /* 0: the element joins points that are no neighbours; cuts do not change it */
+    int32_t simplex_count, simplex_size; /* both 0: no cut changes the element; tearing refuses rings, shells, rods */
     const int8_t (*simplices)[4];        /* [simplex_count]; NULL and simplex_size 3: triangles around vertex 0 */
 } sinew_stencil_info;
 

@@ -91,7 +91,8 @@ static bool comes_before(const cutting *c, size_t axis, int32_t i, int32_t j)
     return a != b ? a < b : i < j;
 }
 
-/* Partitions first .. last - 1 about its middle-th particle (quickselect, Hoare 1961). */
+/* Reorders list[first .. last - 1] so that along the axis no particle before index `middle` lies beyond one after it
+ * (quickselect, Hoare 1961). */
 static void aggregates_divide(const cutting *c, size_t axis, int32_t first, int32_t last, int32_t middle)
 {
     while (last - first > 1) {

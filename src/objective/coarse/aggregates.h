@@ -8,7 +8,8 @@
  * linearly independent ones among x, y, z (two for a flat cloth, one for a rope), orthonormalised. In a solid, the
  * functions of an aggregate of four particles span all motions of these particles.
  *
- * Aggregates depend on fixed elements only, not on transient elements, weights, the state or threads.
+ * Aggregates depend on rest positions, pins and fixed elements only, not on transient elements, weights, the state or
+ * threads.
  */
 #ifndef SINEW_SRC_OBJECTIVE_COARSE_AGGREGATES_H
 #define SINEW_SRC_OBJECTIVE_COARSE_AGGREGATES_H

@@ -11,7 +11,7 @@
 #include "objective/block_pattern.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES /* products of two functions */
+    WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of two functions of aggregates */
 };
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
@@ -244,8 +244,8 @@ static void galerkin_fill_tasks(const void *context, int32_t thread, int32_t fir
     }
 }
 
-/* Adds the masses of an aggregate to the diagonal of its block, and sets a one on the diagonal for each unused
- * function. */
+/* Adds P^T M/h^2 P of an aggregate (dynamic steps) to its diagonal block, and sets a one on the diagonal for each
+ * unused function. */
 static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_objective *o, int32_t aggregate,
                                 double *block)
 {
@@ -264,7 +264,7 @@ static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_obj
             block[WEIGHTS * e + i] += sums[i];
 }
 
-/* A diagonal block is the sum of its stored half and the mirror image. */
+/* Adds the mirror image to a diagonal block of A, of which only one half was summed. */
 static void galerkin_mirror(double *block)
 {
     double half[SINEW_PAIR_NUMBERS];

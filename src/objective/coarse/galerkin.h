@@ -17,8 +17,8 @@
 #include "objective/objective.h"
 
 enum {
-    SINEW_MODES = 4,                                   /* functions of an aggregate */
-    SINEW_PAIR_NUMBERS = 9 * SINEW_MODES * SINEW_MODES /* numbers in a block of A */
+    SINEW_MODES = 4,                                   /* number of functions of an aggregate */
+    SINEW_PAIR_NUMBERS = 9 * SINEW_MODES * SINEW_MODES /* count of numbers in a 12x12 block of A */
 };
 
 /* P: the aggregate of each particle, and the values of the aggregate's functions at the particle. */
@@ -33,13 +33,13 @@ typedef struct sinew_coarse_space {
 
 typedef struct sinew_galerkin {
     const sinew_coarse_space *space; /* borrowed */
-    int32_t *column; /* [space->count + 1] first pair of each block column: the diagonal, then rows ascending */
-    int32_t *row;    /* [column[space->count]] */
-    /* [pairs][9][SINEW_MODES][SINEW_MODES]: entry (r, c) of the 3x3 blocks, function of the row, function of the
-     * column */
+    int32_t *column; /* [space->count + 1] first block of each block column: the diagonal block, then rows ascending */
+    int32_t *row;    /* [column[space->count]] row of each block, an aggregate */
+    /* [column[space->count]][9][SINEW_MODES][SINEW_MODES] blocks of A: entry (r, c) of the 3x3 blocks, function of the
+     * row, function of the column */
     double *values;
 
-    /* Local blocks, of pairs of particles and of pairs of aggregates. */
+    /* Local blocks of single tasks: fine blocks, of pairs of particles, and local pairs, of pairs of aggregates. */
     int32_t task_count;
     size_t *task_map;     /* [task_count] offset of the task in map */
     int32_t *map;         /* [group][block][W]: 2 * fine block + transposed, or -1 where a pin is involved */
@@ -47,7 +47,7 @@ typedef struct sinew_galerkin {
     int32_t (*fine)[3];   /* [fine blocks] the two particles of a fine block, and 2 * local pair + transposed */
     int32_t *first_pair;  /* [task_count + 1] first local pair of each task */
     double *pair_values;  /* [local pairs][SINEW_PAIR_NUMBERS] */
-    int32_t *first_local; /* [pairs + 1] index of the first local pair of each block of A in locals */
+    int32_t *first_local; /* [column[space->count] + 1] index of the first local pair of each block of A in `locals` */
     int32_t *locals;      /* local pairs of each block of A, ascending */
     sinew_real *scratch;  /* [thread_count][scratch_size] fine blocks of one task */
     size_t scratch_size;
@@ -57,7 +57,7 @@ typedef struct sinew_galerkin {
 sinew_status sinew_galerkin_create(sinew_galerkin *galerkin, const sinew_objective *objective,
                                    const sinew_coarse_space *space, sinew_error *error);
 void sinew_galerkin_destroy(sinew_galerkin *galerkin, const sinew_objective *objective); /* accepts a zeroed struct */
-/* values = A at q. Does not allocate. */
+/* Assembles A at positions q into galerkin->values. Does not allocate. */
 void sinew_galerkin_fill(sinew_galerkin *galerkin, const sinew_objective *objective, const sinew_real *q);
 
 #endif

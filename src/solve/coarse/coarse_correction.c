@@ -137,7 +137,7 @@ typedef struct transfer {
     bool add;
 } transfer;
 
-/* x = P^T r */
+/* Restriction x = P^T r of a vector over particles to the functions of aggregates first .. last - 1. */
 static void restrict_aggregates(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const transfer *t = context;
@@ -155,7 +155,7 @@ static void restrict_aggregates(const void *context, int32_t member, int32_t fir
     }
 }
 
-/* z = s P x, or z += s P x */
+/* Prolongation z = s P x, or with `add` z += s P x, of coefficients x of aggregates to particles first .. last - 1. */
 static void prolong_particles(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const transfer *t = context;

@@ -11,10 +11,10 @@
 #include "base/tasks.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES, /* numbers of one entry (r, c) of a block: one per pair of functions */
+    WEIGHTS = SINEW_MODES * SINEW_MODES, /* count of numbers of one entry (r, c) of a block */
     SHIFTS = 3                           /* number of shifts tried on a matrix that is not definite */
 };
-#define SHIFT_FIRST 1e-10 /* first shift over the mean diagonal; each retry is a thousand times larger */
+#define SHIFT_FIRST 1e-10 /* first shift, as a fraction of the mean diagonal; each retry is a thousand times larger */
 
 /* ---- Pattern ----------------------------------------------------------------------------------- */
 

@@ -330,7 +330,7 @@ typedef struct vector_pass {
     sinew_real *to;
 } vector_pass;
 
-/* to = A from */
+/* to = A from, A the matrix of the first level, for its block rows first .. last - 1 */
 static void multiply_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;
@@ -359,7 +359,7 @@ static void second_level_multiply(void *context, const sinew_real *x, sinew_real
     sinew_tasks_for(u->thread_count, u->lower.count, 16, multiply_rows, &(vector_pass){u, x, Ax});
 }
 
-/* second_x = R^T r */
+/* Restricts a residual of the first level to the groups: second_x = R^T r. */
 static void restrict_rows(const sinew_second_level *u, const sinew_real *r)
 {
     memset(u->second_x, 0, NUMBERS * (size_t)u->space.count * sizeof *u->second_x);
@@ -371,7 +371,7 @@ static void restrict_rows(const sinew_second_level *u, const sinew_real *r)
                     (double)r[NUMBERS * (size_t)a + 3 * k + i % 3];
 }
 
-/* to = D^-1 from + R second_x */
+/* to = D^-1 from + R second_x: inverse diagonal blocks, plus the correction by groups, of rows first .. last - 1 */
 static void precondition_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;

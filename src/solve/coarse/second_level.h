@@ -14,7 +14,8 @@
 #include "linear/krylov/pcg.h"
 #include "solve/coarse/coarse_factor.h"
 
-/* A block of a row of the first-level matrix, in either triangle. */
+/* A block of a row of the first-level matrix, in either triangle: its column `other`, the index `pair` of its stored
+ * block, and whether it is the transpose of the stored block. */
 typedef struct sinew_coarse_link {
     int32_t other, pair;
     bool transposed;
@@ -24,19 +25,19 @@ typedef struct sinew_second_level {
     sinew_coarse_matrix lower;
     const sinew_coarse_space *lower_space;
     int32_t thread_count;
-    size_t *first_link;                             /* [lower.count + 1] first link of each row */
-    sinew_coarse_link *links;                       /* [first_link[lower.count]] links, row by row */
-    int32_t *group;                                 /* [lower.count] group of each aggregate */
-    sinew_coarse_space space;                       /* affine functions of the groups over particles */
-    double *transfer;                               /* [lower.count][SINEW_MODES][SINEW_MODES] R */
-    double *inverse;                                /* [lower.count][12][12] inverse diagonal blocks */
-    sinew_coarse_matrix matrix;                     /* R^T A R */
-    int32_t *column, *row, *first_member, *members; /* pattern of `matrix`; members: 2 * pair of A + transposed */
+    size_t *first_link;       /* [lower.count + 1] first link of each row */
+    sinew_coarse_link *links; /* [first_link[lower.count]] links, row by row */
+    int32_t *group;           /* [lower.count] group of each aggregate */
+    sinew_coarse_space space; /* affine functions of the groups over particles */
+    double *transfer; /* [lower.count][SINEW_MODES][SINEW_MODES] R, group functions in each aggregate's functions */
+    double *inverse;  /* [lower.count][12][12] inverse diagonal blocks */
+    sinew_coarse_matrix matrix;                     /* matrix of the groups, R^T A R */
+    int32_t *column, *row, *first_member, *members; /* pattern of `matrix`; members: 2 * block of A + transposed */
     double *values;
     sinew_pcg pcg;
     sinew_real *b, *x;                 /* [lower.count][12] */
     double *second_x;                  /* [groups][12] */
-    const sinew_coarse_system *system; /* factor of the current solve; borrowed */
+    const sinew_coarse_system *system; /* factor of R^T A R during a solve; borrowed */
     bool stuck; /* groups have on average less than a quarter of `width` aggregates: no connected neighbours are left */
 } sinew_second_level;
 

@@ -91,7 +91,8 @@ static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew
     return kernel;
 }
 
-/* lambda = -(alpha~)^-1 C of one lane, by elimination; zero for hard constraints, whose alpha is zero. */
+/* lambda = -(alpha~)^-1 C of one lane, alpha~ = factor alpha, by elimination; zero for hard constraints, whose alpha is
+ * zero. */
 static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
                        sinew_real *lambda)
 {
@@ -116,7 +117,7 @@ static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size
     }
 }
 
-/* All elements of a global constraint store the same multiplier. */
+/* Sets the multiplier of a global constraint to -C / alpha~ in all its elements; 0 if the constraint is hard. */
 static void guess_global_constraint(const sinew_sweep *sweep, const sinew_sweep_batch *b,
                                     const sinew_constrain_kernel *manner)
 {

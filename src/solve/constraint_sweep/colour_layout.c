@@ -235,7 +235,8 @@ static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const 
     }
 }
 
-/* sweep->crowd counts fixed elements; transient ones are added only while averaging weights are computed. */
+/* Computes the averaging weights of all batches. sweep->crowd counts fixed elements; transient ones are added only
+ * while averaging weights are computed. */
 static sinew_status set_averaging_weights(sinew_sweep *sweep, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
@@ -295,8 +296,8 @@ static bool couples(const sinew_sweep_batch *b)
     return sinew_get_stencil(b->ops->info.stencil)->couples;
 }
 
-/* Sets the order of batches in a sweep: the objective's order, with coupling energies before or after the others if
- * `arranged`. */
+/* Sets the order of batches in a sweep: the objective's order, with coupling energies before or after the others after
+ * sinew_sweep_arrange(). */
 static void set_turns(sinew_sweep *sweep)
 {
     int32_t at = 0;
@@ -420,7 +421,8 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
         memcpy(sweep->start, sweep->xw, 4 * (size_t)o->particle_count * sizeof *sweep->start);
 }
 
-/* Contacts keep their multipliers: only the same constraint can undo the impulses that positions already include. */
+/* Sets the multipliers of contacts to `unit` times the forces in their data, so that contacts keep them: only the same
+ * constraint can undo the impulses that positions already include. */
 static void take_multipliers(sinew_sweep_batch *b, double unit)
 {
     static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_STICK_FORCE, SINEW_CONTACT_STICK_FORCE + 1,

@@ -95,7 +95,7 @@ static double averaging_weight_of(const sinew_sweep_batch *b)
     return (double)min;
 }
 
-/* x += w g dlambda, each particle once; resets slope to zero. */
+/* x (dx in a Jacobi sweep) += w g dlambda, each particle once; resets b->slope to zero. */
 static void move_global_constraint(const sinew_sweep *sweep, const sinew_sweep_batch *b, double change)
 {
     sinew_real *to = sweep->dx ? sweep->dx : sweep->xw;

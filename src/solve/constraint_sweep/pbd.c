@@ -58,7 +58,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static const sinew_pbd_options one_step = {.count = 1};
 
-/* Each sweep applies the fraction 1 - (1 - k)^exponent of its corrections. */
+/* Returns the exponent e with which a sweep applies the fraction 1 - (1 - k)^e of its corrections. */
 static double pbd_exponent(const sinew_solve *s)
 {
     return s->def.parameters[RULE] > 0 && s->def.iterations > 0 ? 1.0 / s->def.iterations : 1;
@@ -107,16 +107,7 @@ const sinew_solver_ops sinew_solver_pbd = {
              .default_iterations = 20,
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = true},
+    SINEW_PBD_OPS,
     .prepare = pbd_prepare,
-    .refreshes = SINEW_PBD_REFRESHES,
     .refresh = pbd_refresh,
-    .release = sinew_pbd_release,
-    .begin = sinew_pbd_begin,
-    .iterate = sinew_pbd_iterate,
-    .flush = sinew_pbd_flush,
-    .contacts_changed = sinew_pbd_contacts_changed,
-    .filtered_late = true,
-    .hard = SINEW_CAN_CONSTRAINT,
-    .multipliers = sinew_pbd_multipliers,
-    .colours = sinew_pbd_colours,
 };

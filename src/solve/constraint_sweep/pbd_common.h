@@ -5,9 +5,9 @@
  *
  * All have the parameters order, symmetric and relaxation (parameters.h). PBD and XPBD also have Chebyshev acceleration
  * of Jacobi sweeps (Wang 2015), with the weights w = 1, 2/(2 - rho^2), then 4/(4 - rho^2 w), which restart with each
- * substep. Sweeps with contacts are not accelerated. A step starts at q_tilde with all multipliers zero, and an
- * iteration is one sweep. XPBD may divide the step into substeps (Macklin et al. 2019, "Small steps in physics
- * simulation"): substep k of n goes from q_k with velocity v_k to
+ * substep. Sweeps with contacts are not accelerated. A step starts at q_tilde with all multipliers zero (or guessed,
+ * sinew_pbd_extras), and an iteration is one sweep. XPBD may divide the step into substeps (Macklin et al. 2019, "Small
+ * steps in physics simulation"): substep k of n goes from q_k with velocity v_k to
  *
  *     y = q_k + (h/n) v_k + (h/n)^2 M^-1 f_ext,   sweeps,   v_k+1 = (q_k+1 - q_k) / (h/n)
  *
@@ -50,9 +50,11 @@ typedef struct sinew_pbd sinew_pbd;
 
 /* Operations of a kind of substeps, around the sweeps of a step (substeps.c). */
 typedef struct sinew_pbd_time {
-    sinew_status (*prepare)(sinew_solve *s, sinew_pbd *w, sinew_error *error); /* also called after changes */
-    void (*begin)(sinew_solve *s, sinew_pbd *w);                               /* called at the start of a step */
-    void (*before_sweep)(sinew_solve *s, sinew_pbd *w); /* called after w->sweep_count sweeps of the step */
+    /* Sets substep_h and allocates vectors; also called after changes. */
+    sinew_status (*prepare)(sinew_solve *s, sinew_pbd *w, sinew_error *error);
+    void (*begin)(sinew_solve *s, sinew_pbd *w); /* called at the start of a step */
+    /* Called before each sweep; w->sweep_count sweeps of the step are done. */
+    void (*before_sweep)(sinew_solve *s, sinew_pbd *w);
     void (*after_sweep)(sinew_solve *s, sinew_pbd *w);
 } sinew_pbd_time;
 
@@ -64,8 +66,9 @@ struct sinew_pbd {
     bool symmetric;
     double relaxation;
     sinew_pbd_extras extras;
-    double weight;  /* Chebyshev's weight of the last sweep */
-    int32_t streak; /* sweeps since multipliers were set, or contacts changed */
+    double weight; /* Chebyshev's weight of the last sweep */
+    /* sweeps since Chebyshev's weights restarted: at new multipliers, and at each sweep with contacts */
+    int32_t streak;
     sinew_pbd_options options;
     const sinew_pbd_time *time;
     double substep_h;    /* s: length of one substep, or of the step */
@@ -84,12 +87,19 @@ sinew_status sinew_pbd_refresh(sinew_solve *s, const sinew_constrain_kernel *how
 int32_t sinew_pbd_form(int choice); /* SINEW_FORM_ value of a choice of SINEW_NEO_HOOKEAN_PARAMETER */
 void sinew_pbd_release(sinew_solve *s);
 void sinew_pbd_begin(sinew_solve *s);
-/* Sets multipliers and positions for the sweeps of a step or substep. */
+/* Starts the sweeps of a step or substep at s->q, with multipliers at zero or at their guess. */
 void sinew_pbd_start(const sinew_solve *s, sinew_pbd *w);
 uint32_t sinew_pbd_iterate(sinew_solve *s);
 void sinew_pbd_flush(sinew_solve *s);
 void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what);
 int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours);
 bool sinew_pbd_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
+
+/* Entries that the tables of all these solvers share. */
+#define SINEW_PBD_OPS                                                                                                  \
+    .refreshes = SINEW_PBD_REFRESHES, .release = sinew_pbd_release, .begin = sinew_pbd_begin,                          \
+    .iterate = sinew_pbd_iterate, .flush = sinew_pbd_flush, .contacts_changed = sinew_pbd_contacts_changed,            \
+    .filtered_late = true, .hard = SINEW_CAN_CONSTRAINT, .multipliers = sinew_pbd_multipliers,                         \
+    .colours = sinew_pbd_colours
 
 #endif

@@ -49,7 +49,8 @@ static sinew_status allocate_substeps(const sinew_solve *s, sinew_pbd *w, sinew_
     return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
 }
 
-/* Moves q by inertia and forces alone for one substep; pins continue with their velocities. */
+/* Stores the end of the last substep in q_last. Moves q from there by inertia and forces alone for one substep; pins
+ * continue with their velocities. */
 static void coast(sinew_solve *s, sinew_pbd *w)
 {
     const sinew_objective *o = s->objective;
@@ -70,7 +71,7 @@ static void start_sweeps(const sinew_solve *s, sinew_pbd *w)
     sinew_pbd_start(s, w);
 }
 
-/* v = keep (q - q_last) / h */
+/* Copies positions to s->q and sets the velocity at the end of a substep: v = keep (q - q_last) / h. */
 static void end_substep(sinew_solve *s, sinew_pbd *w, double keep)
 {
     sinew_pbd_flush(s);
@@ -80,7 +81,7 @@ static void end_substep(sinew_solve *s, sinew_pbd *w, double keep)
 
 /* ---- Substeps -------------------------------------------------------------------------------- */
 
-/* A step ends after its last substep, without tolerance or time budget. */
+/* Sets the tolerance and the time budget of s->def to zero: a step ends after its last substep only. */
 static sinew_status substeps_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {
     if (w->options.count > s->def.iterations)
@@ -119,7 +120,8 @@ static int32_t substep_of(const sinew_solve *s, const sinew_pbd *w, int32_t swee
     return (int32_t)((int64_t)sweep * w->options.count / s->def.iterations);
 }
 
-/* The last substep sets pins to their targets exactly: extrapolated positions would miss them by round-off. */
+/* Begins a substep before its first sweep. The last substep sets pins to their targets exactly: extrapolated positions
+ * would miss them by round-off. */
 static void substeps_before(sinew_solve *s, sinew_pbd *w)
 {
     const sinew_objective *o = s->objective;

@@ -92,7 +92,7 @@ static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
     return slices < groups ? slices : groups;
 }
 
-/* A phase consists of the domains of a level, or of the slices of a colour. */
+/* Number of parallel items of a phase: the domains of a level, or the slices of a colour. */
 static int32_t count_slices(const void *context, int32_t phase)
 {
     const sinew_sweep_batch *b = phase_batch(context, &phase);

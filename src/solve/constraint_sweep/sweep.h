@@ -17,8 +17,9 @@
  * Jacobi sweeps may be extrapolated (Chebyshev; Wang 2015): positions and multipliers together, so that M (x - q_tilde)
  * = sum lambda grad C is preserved (chebyshev.c, which also restores XPBD's dropped residual).
  *
- * Transient batches (objective.h) run after the fixed batches. Their colours are separate, first fit in the order of
- * their elements. A change lays out the transient batches again, in reused memory, independently of the fixed batches.
+ * Transient batches (objective.h) run after the fixed batches, unless sinew_sweep_arrange() puts coupling energies
+ * last. Their colours are separate, first fit in the order of their elements. A change lays out the transient batches
+ * again, in reused memory, independently of the fixed batches.
  */
 #ifndef SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_SWEEP_H
 #define SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_SWEEP_H
@@ -46,13 +47,13 @@ typedef struct sinew_sweep_batch {
     sinew_real *data;             /* [group_count][data_count][W] */
     int32_t *element;             /* [group_count * W] caller's element index in the source batch; -1: padding */
     sinew_real *lambda;           /* [group_count][constraint_count][W] multipliers */
-    sinew_real *averaging_weight; /* [group_count * W] Jacobi: 1/n, else NULL */
+    sinew_real *averaging_weight; /* [group_count * W] Jacobi: fraction 1/n of its change that an element applies */
     /* [group_count][constraint_count][W] lambda at the start of the last two sweeps, newest first; NULL: not kept */
     sinew_real *past[2];
     /* Work space of a global constraint (global_constraint.c), else NULL. */
     sinew_real
         *numbers;  /* [group_count][1][W] C, then [..][vertex_count][3][W] gradients, then [..][1][W] compliances */
-    double *slope; /* [particle_count][4] zero, except while the constraint is projected */
+    double *slope; /* [particle_count][4] grad C while the constraint is projected, else zero */
     size_t first_capacity, vertex_capacity, data_capacity, element_capacity, lambda_capacity, averaging_capacity,
         numbers_capacity, slope_capacity, past_capacity[2]; /* bytes */
 } sinew_sweep_batch;
@@ -66,7 +67,7 @@ typedef struct sinew_sweep_work {
     sinew_colour_work colours;
 } sinew_sweep_work;
 
-/* Requirements on a sweep. */
+/* Order of a sweep, and the data that it must keep. */
 typedef struct sinew_sweep_rule {
     sinew_sweep_order order;
     bool extrapolates; /* keeps the previous positions and multipliers for extrapolation */
@@ -77,14 +78,14 @@ typedef struct sinew_sweep {
     const sinew_objective *objective;
     sinew_sweep_order order;
     sinew_sweep_rule rule;
-    int32_t fixed_count, batch_count; /* fixed batches come first */
+    int32_t fixed_count, batch_count; /* number of batches of fixed energies, which come first; number of all batches */
     int32_t batch_limit;              /* allocated batches; batches beyond batch_count keep their memory */
     sinew_sweep_batch *batches;
     int32_t *turn; /* [batch_count] batches in the order of a pass */
     size_t turn_capacity;
     bool arranged, couplings_first;
     sinew_real *xw;        /* [particle_count][4] positions and inverse masses */
-    sinew_real *dx;        /* [particle_count][4] Jacobi: changes, else NULL */
+    sinew_real *dx;        /* [particle_count][4] Jacobi: sums of position changes of a sweep; else NULL */
     int32_t *crowd;        /* [particle_count] Jacobi: fixed elements at each particle, else NULL */
     sinew_sweep_work work; /* work space of the transient batches */
     /* Set by PBD: an energy of stiffness k applies the fraction 1 - (1 - k)^exponent of its corrections. 0: k is
@@ -94,12 +95,12 @@ typedef struct sinew_sweep {
     sinew_real
         *past[2]; /* [particle_count][4] positions at the start of the last two sweeps, newest first; NULL: not kept */
     sinew_real *start;      /* [particle_count][4] positions at begin; NULL unless rule.numbers */
-    sinew_real *balanced;   /* [particle_count][4] work space */
+    sinew_real *balanced;   /* [particle_count][4] work space of sinew_sweep_balance */
     sinew_real *numbers;    /* numbers of one group: C, its Jacobian, the compliance */
     size_t number_capacity; /* bytes */
 } sinew_sweep;
 
-/* Allocates; the objective must be built. */
+/* Allocates; on failure nothing stays allocated. The objective must be built. */
 sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *objective, const sinew_sweep_rule *rule,
                                 sinew_error *error);
 void sinew_sweep_destroy(sinew_sweep *sweep);
@@ -110,7 +111,8 @@ sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, 
  * both groups is kept. */
 void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
 
-/* Functions for a batch that is one global constraint: allocation of its work space, and its projection. */
+/* Functions for a batch that is one global constraint: allocation of its work space (false without memory), and its
+ * projection. */
 bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *batch);
 void sinew_sweep_project_global(const sinew_sweep *sweep, const sinew_sweep_batch *batch,
                                 const sinew_constrain_kernel *how);
@@ -135,7 +137,8 @@ void sinew_sweep_keep(sinew_sweep *sweep);
 void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor);
 /* lambda = -C / alpha~ of every compliant constraint, thesis 4.1.6 (rule: numbers). */
 void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how);
-/* x = q_tilde + M^-1 sum lambda grad C(x): the residual of the momentum equation becomes zero (rule: numbers). */
+/* x = x_begin + M^-1 sum lambda grad C(x), x_begin the positions of sinew_sweep_begin() (q_tilde): the residual of the
+ * momentum equation becomes zero (rule: numbers). */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how);
 /* Copies the positions to q; the fourth number of each point becomes zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);

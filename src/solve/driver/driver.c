@@ -2,9 +2,9 @@
  *
  * driver.c: the loop that runs every solver, stops it and records its progress.
  *
- * A step stops at the largest number of iterations, at the relative residual |grad g(q)| / |grad g(q_start)|, or at the
- * time budget. It also stops when the residual is within its round-off and no longer decreases, or when the solver sets
- * `converged`.
+ * A step stops at the largest number of iterations, at the tolerance on the relative residual |grad g(q)| / |grad
+ * g(q_0)|, q_0 the starting guess, or at the time budget. It also stops when the residual is within its round-off and
+ * no longer decreases, or when the solver sets `converged`.
  */
 #include <float.h>
 #include <math.h>
@@ -18,7 +18,8 @@
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
 
-/* N/m: norm of the traces of all free particles' diagonal blocks; bounds the change of forces per distance. */
+/* Sets s->stiffness_of. Returns its norm (N/m) over the free particles, which bounds the change of forces per
+ * distance. */
 static double sum_stiffness(sinew_solve *s)
 {
     const sinew_objective *o = s->error_objective;
@@ -62,8 +63,8 @@ static bool reserve_records(sinew_solve *s)
     return true;
 }
 
-/* The optimality gap is not measured for explicit steps, which do not minimise g, nor for solvers with hard
- * constraints. */
+/* Whether the optimality gap is measured: if the def asks for it, but not for explicit steps, which do not minimise g,
+ * nor for solvers with hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
     return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
@@ -195,8 +196,8 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->scale = fmax(s->residual, s->noise);
 }
 
-/* An energy with a barrier may be infinite at q_tilde though it is not at q_n, and no solver returns from an infinite
- * energy. */
+/* Whether g is finite at s->q; evaluated only if some energy has a barrier. A barrier may be infinite at q_tilde though
+ * it is not at q_n, and no solver returns from an infinite energy. */
 static bool is_finite(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
@@ -256,8 +257,8 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual of the
- * last iteration. */
+/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual one
+ * iteration earlier. */
 static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
@@ -378,25 +379,34 @@ static bool ended_in_numbers(const sinew_solve *s)
     return isfinite(sinew_norm(s->q, s->objective->particle_count, s->objective->thread_count));
 }
 
+/* The estimate of a step without one: not requested (NONE), or unknown for a reason. */
+static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
+{
+    const double value = kind == SINEW_GAP_NONE ? NAN : HUGE_VAL;
+    return (sinew_gap_estimate){.kind = kind,
+                                .value = value,
+                                .reason = reason,
+                                .position_kind = kind,
+                                .position_max = value,
+                                .position_rms = value,
+                                .position_reason = reason};
+}
+
 static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
 {
     if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
         sinew_gap_destroy(s);
-        return (sinew_gap_estimate){
-            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
+        return without_gap(SINEW_GAP_UNKNOWN, "there is too little memory for it");
     }
     const bool asked = s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
     if (!asked || (!s->gap && wants_gap(s)))
-        return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
+        return without_gap(SINEW_GAP_NONE, "");
     if (bits & SINEW_STEP_NOT_FINITE)
-        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+        return without_gap(SINEW_GAP_UNKNOWN, "the step is not finite");
     if (sinew_objective_is_hard(s->objective))
-        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN,
-                                    .value = HUGE_VAL,
-                                    .reason = "an energy is hard, and the objective infinite off its constraints"};
+        return without_gap(SINEW_GAP_UNKNOWN, "an energy is hard, and the objective infinite off its constraints");
     if (!wants_gap(s))
-        return (sinew_gap_estimate){
-            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "an explicit step seeks no minimum"};
+        return without_gap(SINEW_GAP_UNKNOWN, "an explicit step seeks no minimum");
     return sinew_gap_find(s);
 }
 
@@ -414,6 +424,10 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->gap_kind = gap->kind;
     result->gap = gap->value;
     result->gap_reason = gap->reason;
+    result->position_error_kind = gap->position_kind;
+    result->position_error = gap->position_max;
+    result->position_error_rms = gap->position_rms;
+    result->position_error_reason = gap->position_reason;
     result->gap_steps = gap->steps;
     result->gap_linear_iterations = gap->linear_iterations;
     result->linear_iterations = s->linear_iterations;
@@ -431,7 +445,7 @@ static void contacts_changed(sinew_solve *s, uint32_t what)
         s->ops->contacts_changed(s, what);
 }
 
-/* Applies the step filter after an iteration, or after the first guess. */
+/* Truncates displacements in s->q by the step filter, after an iteration or after the first guess. */
 static void filter_step(sinew_solve *s)
 {
     if (!s->contact)
@@ -442,8 +456,8 @@ static void filter_step(sinew_solve *s)
         contacts_changed(s, SINEW_UPDATE_POSITIONS);
 }
 
-/* If the filter has truncated only some vertices of a body, the first guess may have a larger g than the start of the
- * step; the iterations then begin at the start. The filter also checks the path back. */
+/* Moves s->q back to q_n if g is larger at the filtered first guess: the filter may have truncated only some vertices
+ * of a body. The filter also checks the path back. */
 static void choose_start(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
@@ -481,7 +495,8 @@ static void driver_first_contacts(sinew_solve *s, uint32_t *bits)
     update_contacts(s, 0, false, bits);
 }
 
-/* A step whose solver has converged or stalled continues if contacts change. */
+/* Updates contacts after the solver has converged or stalled. If contacts changed, clears `bits` and returns true: the
+ * step continues. */
 static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 {
     if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !update_contacts(s, iteration, true, bits))

@@ -22,7 +22,8 @@
 #define AGREEMENT 1.5
 /* The descent ends when the predicted remaining decrease is at most this fraction of the observed decrease. */
 #define LEFT_MAX 0.25
-/* Near round-off: the same limit, and the largest fraction of a real remainder that a Newton step leaves. */
+/* Near round-off: a remaining decrease up to this fraction of the observed one is accepted. If a step leaves more than
+ * this fraction of the predicted decrease, the prediction is round-off. */
 #define LEFT_HIDDEN 0.25
 /* A prediction that does not decrease counts as round-off up to this multiple of its round-off. */
 #define STALE 30
@@ -31,7 +32,7 @@
 /* Largest number of steps. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
 #define STEPS_MIN     60
 #define STEPS_MAX     400
-#define STEPS_WORK    40000 /* largest product of particles and steps */
+#define STEPS_WORK    40000 /* largest product of particles and Newton steps */
 #define BOLD_STEPS    6
 #define BOLD_FAILURES 3
 /* Largest number of conjugate gradient iterations over all steps. */
@@ -43,8 +44,8 @@ static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
 {
     const sinew_objective *o = gap->copy.objective;
     sinew_gap_vectors *v = &gap->vectors;
-    sinew_real **vectors[] = {&v->q,     &v->gradient,       &v->d,      &v->right,
-                              &v->trial, &v->trial_gradient, &v->kept_q, &v->kept_gradient};
+    sinew_real **vectors[] = {&v->q,      &v->gradient,      &v->d,    &v->right, &v->trial, &v->trial_gradient,
+                              &v->kept_q, &v->kept_gradient, &v->error};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         *vectors[i] = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof **vectors[i]);
         if (!*vectors[i])
@@ -76,7 +77,8 @@ void sinew_gap_destroy(sinew_solve *s)
         return;
     sinew_gap_direction_destroy(gap);
     const sinew_gap_vectors *v = &gap->vectors;
-    void *arrays[] = {v->q, v->gradient, v->d, v->right, v->trial, v->trial_gradient, v->kept_q, v->kept_gradient, gap};
+    void *arrays[] = {v->q,      v->gradient,      v->d,     v->right, v->trial, v->trial_gradient,
+                      v->kept_q, v->kept_gradient, v->error, gap};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
     s->gap = NULL;
@@ -153,9 +155,9 @@ static double searched_step(sinew_gap *gap, double before)
 typedef struct account {
     double seen;      /* J: observed decrease of g on the copy */
     double left;      /* J: predicted remaining decrease at the iterate of the copy */
-    double before;    /* J: `left` one step earlier */
-    double uncertain; /* J: round-off of the prediction */
-    bool confirmed;   /* the last prediction was confirmed */
+    double before;    /* J: predicted remaining decrease (`left`) one step earlier */
+    double uncertain; /* J: round-off of the predicted decrease `left` */
+    bool confirmed;   /* the last step gained the predicted decrease within AGREEMENT */
     int failures;     /* number of failed sequences of unchecked full steps */
 } account;
 
@@ -164,6 +166,7 @@ typedef struct account {
 static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
 {
     sinew_solve *copy = &gap->copy;
+    gap->current = false;
     const double before = value_of(copy), slope = slope_along_d(gap);
     const sinew_terms terms = copy->terms;
     save(gap);
@@ -244,6 +247,7 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
     const bool visible = gap->solver->start_residual > VISIBLE * gap->copy.noise;
     if (!gap->exact && !visible)
         return unknown("round-off hides the forces of this step");
+    gap->current = gap->current && gap->exact;
     if (!gap->exact && !sinew_gap_definite(gap))
         return unknown("the way down ends at a saddle: the Hessian is indefinite there");
     const double left = fmax(a->left, 0);
@@ -251,8 +255,8 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
                                          : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
 }
 
-/* Whether the remainder may be round-off: it is below the round-off of the slope, or not far above and not reduced by
- * the last step. */
+/* Whether the predicted remaining decrease may be round-off: it is at most its round-off, or at most STALE times that
+ * and above LEFT_HIDDEN times the previous prediction. */
 static bool is_hidden(const account *a)
 {
     return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);
@@ -264,12 +268,104 @@ static int32_t max_steps(const sinew_gap *gap)
     return steps < STEPS_MIN ? STEPS_MIN : steps > STEPS_MAX ? STEPS_MAX : steps;
 }
 
+/* ---- Position error ---------------------------------------------------------------------------- */
+
+/* Number of steps by which the descent may be continued until it has settled in distance. */
+#define POSITION_STEPS 8
+/* Largest correction by the last direction, as a fraction of the position error. */
+#define CORRECTION_MAX 0.5
+/* Positions near round-off: true errors are below this multiple of the displacement that round-off in forces causes. */
+#define POSITION_BOUND 3
+
+/* Writes vectors.error = copy.q + d - q. Returns its largest length; *correction receives the largest |d|. */
+static double write_position_error(sinew_gap *gap, double *correction)
+{
+    const sinew_objective *o = gap->copy.objective;
+    double error = 0;
+    *correction = 0;
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        double square = 0, last = 0;
+        for (size_t c = 4 * i; c < 4 * i + 3; c++) {
+            const double d = o->step.pinned[i] ? 0 : (double)gap->newton.d[c];
+            const double e = (double)gap->copy.q[c] + d - (double)gap->solver->q[c];
+            gap->vectors.error[c] = (sinew_real)e;
+            square += e * e;
+            last += d * d;
+        }
+        error = fmax(error, sqrt(square));
+        *correction = fmax(*correction, sqrt(last));
+    }
+    return error;
+}
+
+static void set_position_unknown(sinew_gap_estimate *estimate, const char *reason)
+{
+    estimate->position_kind = SINEW_GAP_UNKNOWN;
+    estimate->position_reason = reason;
+    estimate->position_max = estimate->position_rms = HUGE_VAL;
+}
+
+/* Root mean square of vectors.error over the free particles. */
+static double position_rms(const sinew_gap *gap)
+{
+    const sinew_objective *o = gap->copy.objective;
+    double sum = 0;
+    int32_t count = 0;
+    for (size_t i = 0; i < (size_t)o->particle_count; i++)
+        if (!o->step.pinned[i]) {
+            for (size_t c = 4 * i; c < 4 * i + 3; c++)
+                sum += (double)gap->vectors.error[c] * (double)gap->vectors.error[c];
+            count++;
+        }
+    return count > 0 ? sqrt(sum / count) : 0;
+}
+
+/* Near round-off the descent only bounds the error. */
+static void set_position_known(const sinew_gap *gap, double error, sinew_gap_estimate *estimate)
+{
+    const bool below = estimate->kind == SINEW_GAP_BELOW;
+    const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
+    estimate->position_kind = estimate->kind;
+    estimate->position_reason = "";
+    estimate->position_max = below ? fmax(POSITION_BOUND * error, spacing) : error;
+    estimate->position_rms = below ? fmax(POSITION_BOUND * position_rms(gap), spacing) : position_rms(gap);
+}
+
+/* Continues the descent until the last correction is small in distance, too. */
+static void find_position_error(sinew_gap *gap, sinew_gap_estimate *estimate)
+{
+    if (estimate->kind == SINEW_GAP_UNKNOWN) {
+        set_position_unknown(estimate, estimate->reason);
+        return;
+    }
+    if (gap->pcg.r) {
+        set_position_unknown(estimate, "conjugate gradients settle the energy of a large world before its positions");
+        return;
+    }
+    const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
+    for (int i = 0; i < POSITION_STEPS; i++) {
+        double correction;
+        if (!gap->current && !sinew_gap_direction(gap))
+            break;
+        const double error = write_position_error(gap, &correction);
+        if (correction <= fmax(CORRECTION_MAX * error, 4 * spacing)) {
+            set_position_known(gap, error, estimate);
+            return;
+        }
+        account a = {.left = -0.5 * slope_along_d(gap)};
+        if (!(gap_take_step(gap, false, &a) > 0))
+            break;
+    }
+    set_position_unknown(estimate, "the descent has settled in energy, not in distance");
+}
+
 static sinew_gap_estimate gap_go_down(sinew_gap *gap, int32_t *steps)
 {
     account a = {.left = HUGE_VAL};
     for (*steps = 0; *steps < max_steps(gap) && !sinew_stop_came(); ++*steps) {
         if (!sinew_gap_direction(gap))
             return unknown("the system of the Hessian did not settle");
+        gap->current = true;
         predict(gap, &a);
         if (done(gap, &a))
             return known(SINEW_GAP_ESTIMATE, a.seen + a.left);
@@ -285,6 +381,11 @@ static sinew_gap_estimate gap_go_down(sinew_gap *gap, int32_t *steps)
         a.seen += seen;
     }
     return unknown("the minimum is too far away for the steps that are spent on finding it");
+}
+
+const sinew_real *sinew_gap_position_error(const sinew_solve *s)
+{
+    return s->gap->vectors.error;
 }
 
 sinew_gap_estimate sinew_gap_find(sinew_solve *s)
@@ -304,6 +405,10 @@ sinew_gap_estimate sinew_gap_find(sinew_solve *s)
     gap->linear_max = LINEAR_MAX;
     int32_t steps;
     sinew_gap_estimate estimate = gap_go_down(gap, &steps);
+    if (s->contact)
+        set_position_unknown(&estimate, "contact: positions also depend on multipliers, which the estimate keeps");
+    else
+        find_position_error(gap, &estimate);
     estimate.steps = steps;
     estimate.linear_iterations = gap->linear_iterations;
     return estimate;

@@ -17,6 +17,11 @@
  * conjugate gradients until the decrease has converged, preconditioned by the solver's own matrix if there is one
  * (newton_decrement.c).
  *
+ * The position error is q* - q, with q* the iterate of the copy plus the last direction. Energy settles before distance
+ * does: a quarter of the energy left is half of the distance in soft modes. So the descent continues until the last
+ * direction is at most half of the error. Worlds with contact have no position error: their q* also depends on
+ * multipliers, which the descent keeps.
+ *
  * Limits: another local minimum may be lower than q*. The gap is that of the objective for every solver: hard
  * constraints of PBD count with the stiffness of their energies.
  */
@@ -27,10 +32,14 @@
 
 typedef struct sinew_gap_estimate {
     sinew_gap_kind kind;
-    double value;              /* J: estimate of the gap */
+    /* J: estimate of the gap, or an upper bound (SINEW_GAP_BELOW); infinite if unknown, NaN if not measured */
+    double value;
     const char *reason;        /* static text: why the gap is unknown; "" if it is known */
     int32_t steps;             /* number of Newton steps */
     int32_t linear_iterations; /* number of conjugate gradient iterations */
+    sinew_gap_kind position_kind;
+    double position_max, position_rms; /* m: position error, over the free particles */
+    const char *position_reason;       /* static text: why the position error is unknown; "" if it is known */
 } sinew_gap_estimate;
 
 /* Sets up s->gap; allocates. Must be destroyed after failure, too. */
@@ -38,6 +47,8 @@ sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* accepts a solver without a gap */
 /* Whether s->gap stays valid when transient elements change: only in large worlds, which have no factor. */
 bool sinew_gap_lasts(const sinew_solve *s);
+/* q* - q of the last estimate whose position error is known, [particle_count][4]. */
+const sinew_real *sinew_gap_position_error(const sinew_solve *s);
 /* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Does not allocate. */
 sinew_gap_estimate sinew_gap_find(sinew_solve *s);
 

@@ -12,17 +12,17 @@
 #include "solve/driver/solver_registry.h"
 #include "solve/line_search.h"
 
-/* ops is the first member: a pointer to the operations is a pointer to the extension. */
+/* One registered solver. ops is the first member, so that a pointer to the operations is a pointer to the slot. */
 typedef struct solver_slot {
     sinew_solver_ops ops;
     sinew_solver_extension of;
 } solver_slot;
 
-/* A slot is filled before its solver is registered, and never changes afterwards. */
+/* All registered solvers. A slot is filled before its solver enters the solver table, and never changes afterwards. */
 static solver_slot slots[SINEW_REGISTERED_SOLVER_MAX];
 static int slot_count;
 
-/* Memory of one prepared solver. */
+/* Memory of one prepared solver of an extension. */
 typedef struct extension_memory {
     void *own;                          /* result of the extension's create */
     sinew_real *trial, *trial_gradient; /* [particle_count][4] work space of line searches */
@@ -104,7 +104,7 @@ static const char *operation_flaw(const sinew_solver_extension *of)
     return of->destroy ? NULL : "operation destroy is missing";
 }
 
-/* Keys of every solver in a scene (io/scene/keys.c), which parameters must not use. */
+/* JSON keys that every solver has in a scene file (io/scene/keys.c); parameters must not have these names. */
 static const char solver_keys[] = "|name|iterations|tolerance|time_budget|measure|gap_every|";
 
 static const char *solver_flaw(const sinew_solver_extension *of, char *text)

@@ -108,7 +108,7 @@ sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
     return def;
 }
 
-/* Names of missing capabilities, in the order of the SINEW_CAN_ bits. */
+/* Messages about capabilities that an energy lacks, in the order of the SINEW_CAN_ bits. */
 static const char *const lacks[] = {"it has no constraint form C with psi = C^2 / (2 alpha)",
                                     "it is not a distance to a constraint set",
                                     "it has no proximal map",
@@ -196,7 +196,7 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
                       takers[0] ? ", " : "");
 }
 
-/* Records are counted in 32 bits; there is one more than iterations. */
+/* Largest `iterations` of a def: iteration records, one more than iterations, are counted in 32 bits. */
 static const int32_t iterations_max = 1000000000;
 
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)

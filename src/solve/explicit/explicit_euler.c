@@ -29,14 +29,14 @@ static double explicit_euler_growth(double omega, double h, double damping)
     return half * half > d ? half + sqrt(half * half - d) : sqrt(d);
 }
 
-/* A step is stable if the determinant d = exp(-damping h) (1 + (h omega)^2) is below 1. */
+/* Whether a step of h is stable: the determinant d = exp(-damping h) (1 + (h omega)^2) is below 1. */
 static bool explicit_euler_is_stable(double h, double omega, double damping)
 {
     return log1p(h * omega * h * omega) < damping * h;
 }
 
-/* No h is stable without damping. log(1 + x^2) / x has its maximum at `peak`; if damping exceeds this maximum times
- * omega, every h is stable. */
+/* s: the largest stable h; 0 without damping. log(1 + x^2) / x has its maximum at `peak`; if damping exceeds this
+ * maximum times omega, every h is stable. */
 static double explicit_euler_stable_step(double omega, double damping)
 {
     const double peak = 1.9802913004322127;

@@ -57,7 +57,7 @@ void sinew_explicit_begin(sinew_solve *s)
     s->v_end = ((const explicit_step *)s->memory)->v;
 }
 
-/* q += h v at the free particles */
+/* Moves the free particles first .. last - 1: q += h v. */
 static void explicit_move(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
@@ -69,7 +69,7 @@ static void explicit_move(const void *context, int32_t member, int32_t first, in
             s->q[at] = (sinew_real)((double)s->q[at] + o->step.h * (double)e->v[at]);
 }
 
-/* v -= h M^-1 (grad psi - f_ext); the change is zero at pins */
+/* Adds the forces of a step to velocities: v -= h M^-1 (grad psi - f_ext); the change is zero at pins. */
 static void kick(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;

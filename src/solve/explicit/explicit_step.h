@@ -34,7 +34,8 @@ typedef bool sinew_stable_at(double h, double omega, double damping);
 /* The largest stable h (s) between `low`, which is stable, and `high`, which is not, by bisection. */
 double sinew_explicit_last_stable(sinew_stable_at *stable, double low, double high, double omega, double damping);
 
-/* Takes the step: q+ = q_n + h v+ (`new_velocity`) or q_n + h w; pins are at their targets. */
+/* Takes the step: q+ = q_n + h v+ (`new_velocity`) or q_n + h w; pins are at their targets. Returns
+ * SINEW_STEP_NOT_FINITE if a velocity is not finite, else 0. */
 uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity);
 
 #endif

@@ -20,7 +20,7 @@ enum {
 static const double converged_change = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
 
 typedef struct lanczos {
-    sinew_objective view; /* objective without inertia */
+    sinew_objective view; /* copy of the objective without its inertia term */
     int32_t count;
     double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix */
     double low, largest;            /* lower bound of all eigenvalues; largest eigenvalue at the last evaluation */

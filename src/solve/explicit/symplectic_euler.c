@@ -29,7 +29,7 @@ static double symplectic_euler_growth(double omega, double h, double damping)
     return square <= 0 ? sqrt(kept) : fabs(half) + sqrt(square);
 }
 
-/* An eigenvalue leaves the unit circle at -1, where t = -(1 + k). */
+/* Whether a step of h is stable. An eigenvalue leaves the unit circle at -1, where the trace is t = -(1 + k). */
 static bool symplectic_euler_is_stable(double h, double omega, double damping)
 {
     return h * omega * h * omega < 2 * (1 + exp(-damping * h));

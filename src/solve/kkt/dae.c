@@ -9,11 +9,20 @@
  * `stabilisation`: none; baumgarte, c - 2 omega dC/dt - omega^2 C (Baumgarte 1972), with which errors decay;
  * projection, after the step, one Newton step onto C = 0 per iteration in the metric of the masses.
  *
+ * A constraint C(q, t) that a motor or a moving target drives has dC/dt = J v + D, with D the partial derivative by t,
+ * here its mean over the step, (C(q_n, t + h) - C(q_n, t)) / h. A body at rest whose motor starts has dC/dt = D, an
+ * error that the twice differentiated equation keeps for ever: the body would never move. So the step removes dC/dt of
+ * driven constraints, by the acceleration of an impulse,
+ *
+ *     J a = -v^T d2C v - (J v + D) / h    =>    J dq = h J (v + h a) = -h D - h^2 v^T d2C v
+ *
+ * with J of the targets at t + h, which contains the mixed derivative by q and t.
+ *
  * Derivatives of C along v, and along the motion of pins, are central differences of C. All energies that are not hard
  * act explicitly, with the forces at q_n.
  *
  * Known limits: stiff energies need small steps, because they act explicitly. Inequalities are active for a whole step,
- * as in kkt.c. In single precision second differences leave two to three digits of c.
+ * as in kkt.c, and so are targets that a program changes between two steps. In single precision second differences leave two to three digits of c.
  */
 #include <math.h>
 #include <string.h>
@@ -51,8 +60,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct dae {
     bool stepped;      /* the step is taken; further iterations project onto C = 0 */
-    double *rate;      /* [constraint_count] */
-    sinew_real *point; /* [particle_count][4] */
+    double *rate;      /* [constraint_count] right-hand sides J dq */
+    sinew_real *point; /* [particle_count][4] work space: displaced positions */
 } dae;
 
 static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)
@@ -84,8 +93,19 @@ static void dae_begin(sinew_solve *s)
     ((dae *)((sinew_kkt *)s->memory)->own)->stepped = false;
 }
 
-/* out += factor C(q_n + by w) of all constraints; w = damped v, or with along_pins the displacement of pins. */
-static void add_values(sinew_solve *s, bool along_pins, double by, double factor, double *out)
+/* A factor of C, and the factor of C of driven constraints. */
+typedef struct value_factor {
+    double other, driven;
+} value_factor;
+
+static bool is_driven(const sinew_constraint_set *set)
+{
+    return set->hard && set->driven;
+}
+
+/* out += factor C(q_n + by w) of all constraints; w = damped v, or with along_pins the displacement of pins to their
+ * targets. */
+static void add_values(sinew_solve *s, bool along_pins, double by, value_factor factor, double *out)
 {
     sinew_kkt *r = s->memory;
     const sinew_objective *o = s->objective;
@@ -95,8 +115,25 @@ static void add_values(sinew_solve *s, bool along_pins, double by, double factor
         point[i] = (sinew_real)((double)s->q_start[i] + by * way);
     }
     sinew_constraints_evaluate(r->constraints, point);
-    for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
-        out[constraint] += factor * r->constraints->C[constraint];
+    for (int32_t t = 0; t < r->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &r->constraints->sets[t];
+        for (int32_t k = 0, constraint = set->first_constraint; k < set->constraint_count; k++, constraint++)
+            out[constraint] += (is_driven(set) ? factor.driven : factor.other) * r->constraints->C[constraint];
+    }
+}
+
+/* right -= h D + h^2 b C(q_n, t_n) of driven constraints. Overwrites r->start, and C, J and alpha. */
+static void add_drives(sinew_solve *s, double b, double *right)
+{
+    sinew_kkt *r = s->memory;
+    const double h = s->objective->step.h;
+    sinew_kkt_values_at(s, s->q_start, 0, r->start);
+    add_values(s, false, 0, (value_factor){0, -1}, right);
+    for (int32_t t = 0; t < r->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &r->constraints->sets[t];
+        for (int32_t k = 0; is_driven(set) && k < set->constraint_count; k++)
+            right[set->first_constraint + k] += (1 - h * h * b) * r->start[set->first_constraint + k];
+    }
 }
 
 /* Step of difference quotients along a velocity or displacement whose largest coordinate is `speed`. */
@@ -115,7 +152,8 @@ static double largest_way(const sinew_solve *s, bool along_pins)
     return max;
 }
 
-/* right = J dq over the free particles: h^2 c + h dC/dt minus the change of C by the motion of pins. */
+/* right = J dq over the free particles: h^2 c + h dC/dt minus the change of C by the motion of pins; driven constraints:
+ * h^2 c minus the changes of C by the motion of targets and of pins. */
 static void gather_accelerations(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -124,19 +162,21 @@ static void gather_accelerations(sinew_solve *s)
     const double a = baumgarte ? 2 * omega : 0, b = baumgarte ? omega * omega : 0;
     double *const right = ((dae *)r->own)->rate;
     memset(right, 0, (size_t)r->constraints->constraint_count * sizeof *right);
-    add_values(s, false, 0, -h * h * b, right);
+    add_values(s, false, 0, (value_factor){-h * h * b, 0}, right);
     const double speed = largest_way(s, false), way = largest_way(s, true);
     if (speed > 0) {
         const double e = difference_step(r, speed), first = (h - h * h * a) / (2 * e), second = -h * h / (e * e);
-        add_values(s, false, e, first + second, right);
-        add_values(s, false, -e, second - first, right);
-        add_values(s, false, 0, -2 * second, right);
+        add_values(s, false, e, (value_factor){first + second, second}, right);
+        add_values(s, false, -e, (value_factor){second - first, second}, right);
+        add_values(s, false, 0, (value_factor){-2 * second, -2 * second}, right);
     }
     if (way > 0) {
         const double e = difference_step(r, way);
-        add_values(s, true, e, -1 / (2 * e), right);
-        add_values(s, true, -e, 1 / (2 * e), right);
+        add_values(s, true, e, (value_factor){-1 / (2 * e), -1 / (2 * e)}, right);
+        add_values(s, true, -e, (value_factor){1 / (2 * e), 1 / (2 * e)}, right);
     }
+    if (r->driven)
+        add_drives(s, b, right);
     sinew_kkt_evaluate(r, s->q_start);
     sinew_kkt_predict_active(s);
     for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
@@ -156,7 +196,7 @@ static uint32_t dae_step(sinew_solve *s)
     return bits;
 }
 
-/* One Newton step onto C = 0 from the current iterate. */
+/* Moves s->q by one Newton step onto C = 0; sets s->converged if the constraints already hold. */
 static uint32_t dae_project(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

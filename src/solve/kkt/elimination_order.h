@@ -18,7 +18,8 @@
 
 #include "solve/kkt/saddle_system.h"
 
-/* Sorts keys and removes duplicates; returns the number of distinct keys. */
+/* Sorts keys (two indices, the first << 32 | the second) and removes duplicates; returns the number of distinct
+ * keys. */
 size_t sinew_saddle_sort_keys(int64_t *keys, size_t count);
 /* Row of a particle in the assembly; -1 at pins. */
 static inline int32_t sinew_saddle_free_of(const sinew_saddle *s, int32_t particle)
@@ -26,7 +27,8 @@ static inline int32_t sinew_saddle_free_of(const sinew_saddle *s, int32_t partic
     return particle < 0 ? -1 : s->assembly->free_index[particle];
 }
 
-/* Marks the constraints that precede their particles: constraints with a compliance when the system is created. */
+/* Marks in saddle->early the constraints that precede their particles: constraints with a compliance at the last
+ * evaluation, except global constraints. */
 void sinew_saddle_choose_early(sinew_saddle *saddle);
 /* Both functions write particle_unknown and multiplier_unknown: the order by particles, the order with constraints
  * last. */

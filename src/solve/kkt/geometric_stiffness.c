@@ -39,7 +39,8 @@ static bool is_rigid(const sinew_constraints *c, const sinew_constraint_set *set
 static void leave_out_compression(const sinew_constraints *c, const sinew_constraint_set *set)
 {
     for (int32_t e = 0; e < set->element_count; e++) {
-        double *block = c->blocks + set->block_at + 27 * (size_t)e; /* 00, 10, 11 */
+        /* Three 3x3 blocks of an edge: vertices 00, 10, 11. */
+        double *block = c->blocks + set->block_at + 27 * (size_t)e;
         if (block[0] + block[4] + block[8] > 0)
             memset(block, 0, 27 * sizeof *block);
     }

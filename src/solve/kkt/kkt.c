@@ -3,12 +3,16 @@
  * kkt.c: constraints at the level of velocities, one linear system per step (thesis 3.21 hard, 3.26 compliant).
  *
  *     [ A   -J^T      ] [ v  ]   [ p + h f  ]       A = M,  or  M - h^2 K, K of the other energies
- *     [ J   alpha/h^2 ] [ mu ] = [ -C/h, 0  ]       lambda = mu / h, q = q_n + h v, J and C at q_n
+ *     [ J   alpha/h^2 ] [ mu ] = [ -C/h, -D ]       lambda = mu / h, q = q_n + h v, J and C at q_n
  *
- * The right-hand side of compliant constraints is -C/h. For hard constraints, which are differentiated once to J v = 0,
- * it is zero. (Moving pins add their change of C.) Hard constraints therefore drift by h^2/2 v^T d2C v per step,
- * without correction; the violation of the step measures the drift. The code solves for dq = h v with lambda in
- * newtons, as in saddle_system.h.
+ * The right-hand side of compliant constraints is -C/h. Hard constraints C(q, t) are differentiated once:
+ *
+ *     dC/dt = J v + D = 0        D = (C(q_n, t + h) - C(q_n, t)) / h, the mean of the partial derivative by t
+ *
+ * D is zero unless a motor or a moving target drives the constraint. (Moving pins add their change of C.) J is that of
+ * the targets at t + h, so that C(q_n + h v, t + h) = C(q_n, t) + h^2/2 v^T d2C v: hard constraints drift by the last
+ * term per step, without correction; the violation of the step measures the drift. The code solves for dq = h v with
+ * lambda in newtons, as in saddle_system.h.
  *
  * `system` = schur eliminates the particles, which is cheap because M/h^2 is diagonal (notes, KKT):
  *     (J M^-1 J^T h^2 + alpha) lambda = b - J h^2 M^-1 a
@@ -19,7 +23,8 @@
  *
  * (`end`). Taylor's series has half of this term, h^2/2 v^T d2C v: C+ = C + h (J + h/2 dJ/dx v) v+ (`midpoint`). The
  * error of C+ in a step is h^2/2 v^T d2C v for `first`, minus the same for `end`, and O(h^3) for `midpoint`. Constraint
- * forces act along the same J, so that the matrix stays symmetric. Pins move to their targets before J is evaluated.
+ * forces act along the same J, so that the matrix stays symmetric. For `midpoint` and `end`, pins move to their targets
+ * before J is evaluated.
  *
  * `stepper` = servin: regularised constraints (Servin, Lacoursiere and Melin 2006; notes [12]). The mean over three
  * steps satisfies C + tau dC/dt + alpha lambda = 0, with dC/dt of the current step:
@@ -27,11 +32,13 @@
  *     (C+ + 2 C + C-) / 4 + tau (C+ - C) / h + alpha lambda = 0,    C+ = C + J dq,   C- = C(q_n - h v_n)
  *
  * or, with s = 4 tau / h, J dq + 4 alpha / (1 + s) lambda = -C - ((2 - s) C + C-) / (1 + s). Forces along J at q_n and
- * q = q_n + h v make this symplectic Euler with multipliers, without second derivatives. A compliant constraint is
+ * q = q_n + h v make this symplectic Euler with multipliers, without second derivatives. C+, C and C- of driven
+ * constraints have the targets of t + h, t and t - h. A compliant constraint is
  * stable at every h and conserves energy if tau = 0. Hard constraints do not drift: violations decay with the roots of
  * (1 + s) z^2 + (2 - s) z + 1, by a factor of 1/3 per step for tau = 2 h.
  *
- * Known limits: inequalities that the unconstrained motion would violate are active for the whole step. With `matrix` =
+ * Known limits: a target that a program changes between two steps is a jump of C, which `implicit` keeps like any
+ * violation; only the motion of the target within the step counts. Inequalities that the unconstrained motion would violate are active for the whole step. With `matrix` =
  * mass all other energies act explicitly.
  */
 #include <math.h>
@@ -128,13 +135,21 @@ static void kkt_release(sinew_solve *s)
     sinew_kkt_release(s);
 }
 
-/* right = -C of compliant constraints, with pins at their targets; for hard equality constraints minus the change of C
- * by the motion of pins. */
+/* C(q_n, t_n) after an evaluation at q_n; C(q_n) of the targets at the end of the step if no constraint is driven. */
+static const double *start_values(const sinew_kkt *r)
+{
+    return r->driven ? r->start : r->constraints->C;
+}
+
+/* right = -C of compliant constraints and active inequalities, with pins at their targets; for hard equality
+ * constraints minus the change of C by the motion of pins and of targets; 0 for inactive inequalities. */
 static void gather_velocity_constraints(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     sinew_constraints_evaluate(r->constraints, s->q);
     memcpy(r->right, r->constraints->C, (size_t)r->constraints->constraint_count * sizeof *r->right);
+    if (r->driven)
+        sinew_kkt_values_at(s, s->q_start, 0, r->start);
     sinew_kkt_evaluate(r, s->q_start);
     sinew_kkt_predict_active(s);
     for (int32_t t = 0; t < r->constraints->set_count; t++) {
@@ -142,12 +157,13 @@ static void gather_velocity_constraints(sinew_solve *s)
         for (int32_t k = 0, constraint = set->first_constraint; k < set->constraint_count; k++, constraint++) {
             const bool drifts = set->hard && !sinew_constraint_is_inequality(r->constraints, constraint);
             r->right[constraint] =
-                r->active[constraint] ? (drifts ? r->constraints->C[constraint] : 0) - r->right[constraint] : 0;
+                r->active[constraint] ? (drifts ? start_values(r)[constraint] : 0) - r->right[constraint] : 0;
         }
     }
 }
 
-/* J_i += reach dJ_i/dx v of one element, from blocks = d2C_i. */
+/* J_i += reach dJ_i/dx v of one element, from its second derivatives constraints->blocks = d2C_i; reach is a time
+ * (s). */
 static void expand_element(const sinew_kkt *r, const sinew_objective *o, const sinew_constraint_set *set,
                            int32_t element, int32_t i, double reach)
 {
@@ -199,14 +215,14 @@ static void scale_compliance(sinew_constraints *constraints, double factor)
     }
 }
 
-/* Evaluates C at q_n - h v_n, the start of the last step; overwrites r->gradient. */
-static void evaluate_before(sinew_solve *s)
+/* before = C at q_n - h v_n, the start of the last step; overwrites r->gradient. */
+static void evaluate_before(sinew_solve *s, double *before)
 {
     sinew_kkt *r = s->memory;
     const sinew_objective *o = s->objective;
     for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++)
         r->gradient[i] = (sinew_real)((double)s->q_start[i] - o->step.h * (double)o->step.v[i]);
-    sinew_constraints_evaluate(r->constraints, r->gradient);
+    sinew_kkt_values_at(s, r->gradient, -1, before);
 }
 
 /* Sets right and alpha for Servin's stepper; C+ has pins at their targets. Inequalities are met at the end of the
@@ -216,15 +232,16 @@ static void gather_servin_constraints(sinew_solve *s)
     sinew_kkt *r = s->memory;
     const double four = 4 * (double)s->def.parameters[RELAXATION];
     double *const before = r->change;
-    evaluate_before(s);
-    memcpy(before, r->constraints->C, (size_t)r->constraints->constraint_count * sizeof *before);
+    evaluate_before(s, before);
+    if (r->driven)
+        sinew_kkt_values_at(s, s->q_start, 0, r->start);
     sinew_constraints_evaluate(r->constraints, s->q);
     memcpy(r->right, r->constraints->C, (size_t)r->constraints->constraint_count * sizeof *r->right);
     sinew_kkt_evaluate(r, s->q_start);
     for (int32_t t = 0; t < r->constraints->set_count; t++) {
         const sinew_constraint_set *set = &r->constraints->sets[t];
         for (int32_t k = 0, constraint = set->first_constraint; k < set->constraint_count; k++, constraint++) {
-            const double past = ((2 - four) * r->constraints->C[constraint] + before[constraint]) / (1 + four);
+            const double past = ((2 - four) * start_values(r)[constraint] + before[constraint]) / (1 + four);
             r->right[constraint] =
                 -r->right[constraint] - (sinew_constraint_is_inequality(r->constraints, constraint) ? 0 : past);
         }

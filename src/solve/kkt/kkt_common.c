@@ -42,6 +42,15 @@ static bool is_soft_batch(const void *context, const sinew_batch *batch)
     return !batch->hard;
 }
 
+/* Whether the batches that are no constraints are exactly the soft ones. A soft global constraint is a constraint. */
+static bool rest_is_soft(const sinew_objective *o, int which)
+{
+    bool same = true;
+    for (int32_t t = 0; t < o->task_count; t++)
+        same = same && is_rest_batch(&which, o->tasks[t].batch) == is_soft_batch(NULL, o->tasks[t].batch);
+    return same;
+}
+
 /* Builds an objective of the batches for which `chosen` returns true; the batches are borrowed. */
 static sinew_status build_sub_objective(const sinew_objective *o, sinew_batch_predicate *chosen, const void *context,
                                         sinew_objective *sub, sinew_error *error)
@@ -65,7 +74,7 @@ static bool kkt_allocate_vectors(sinew_kkt *r, const sinew_objective *o, size_t 
 {
     const sinew_allocator *a = &o->allocator;
     const size_t constraints = (size_t)r->constraints->constraint_count, particles = (size_t)o->particle_count;
-    double **const of_constraints[] = {&r->lambda, &r->change, &r->right, &r->comply, &r->norm};
+    double **const of_constraints[] = {&r->lambda, &r->change, &r->right, &r->comply, &r->norm, &r->start};
     bool good = true;
     for (size_t i = 0; i < sizeof of_constraints / sizeof of_constraints[0]; i++)
         good &= (*of_constraints[i] = sinew_allocate_zero(a, constraints, sizeof(double))) != NULL;
@@ -105,7 +114,7 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
     sinew_kkt *r = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *r);
     if (!r)
         return sinew_fail_memory(error, "the system of constraints");
-    r->soft_is_rest = which == SINEW_CONSTRAIN_HARD;
+    r->soft_is_rest = rest_is_soft(o, which);
     sinew_status status = build_sub_objective(o, is_rest_batch, &which, &r->rest, error);
     if (status == SINEW_OK && !r->soft_is_rest)
         status = build_sub_objective(o, is_soft_batch, NULL, &r->soft, error);
@@ -127,6 +136,8 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
     if (!kkt_allocate_vectors(r, o, own_size))
         return sinew_fail_memory(error, "the system of constraints");
+    for (int32_t t = 0; t < r->constraints->set_count; t++)
+        r->driven |= r->constraints->sets[t].hard && r->constraints->sets[t].driven;
     choose_error_objective(s, r);
     return SINEW_OK;
 }
@@ -144,8 +155,8 @@ void sinew_kkt_release(sinew_solve *s)
         sinew_objective_clear(&r->rest);
     if (r->soft.tasks)
         sinew_objective_clear(&r->soft);
-    void *arrays[] = {r->lambda,       r->change, r->right, r->comply,   r->norm,      r->active, r->force,
-                      r->particle_rhs, r->move,   r->own,   r->gradient, r->redundant, r};
+    void *arrays[] = {r->lambda, r->change,       r->right, r->comply, r->norm,     r->start,     r->active,
+                      r->force,  r->particle_rhs, r->move,  r->own,    r->gradient, r->redundant, r};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
     s->memory = NULL;
@@ -163,6 +174,19 @@ void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q)
     sinew_constraints_evaluate(r->constraints, q);
     sinew_constraints_norms(r->constraints, r->norm);
     sinew_constraints_comply(r->constraints, r->lambda, r->comply);
+}
+
+void sinew_kkt_values_at(sinew_solve *s, const sinew_real *q, double steps, double *values)
+{
+    const sinew_kkt *r = s->memory;
+    const double h = s->objective->step.h;
+    const bool moves = r->driven && s->targets.move;
+    if (moves)
+        s->targets.move(s->targets.context, s->targets.time + steps * h);
+    sinew_constraints_evaluate(r->constraints, q);
+    memcpy(values, r->constraints->C, (size_t)r->constraints->constraint_count * sizeof *values);
+    if (moves)
+        s->targets.move(s->targets.context, s->targets.time + h);
 }
 
 /* Natural scale of C: |J| times the diagonal of the rest shape's box; 1 without a gradient. */
@@ -372,7 +396,8 @@ double sinew_kkt_force(const sinew_kkt *r)
     return sqrt(sum);
 }
 
-/* Constraints must have been evaluated at s->q, as sinew_solve_evaluate does. */
+/* Writes the KKT residuals to `out`, and s->constraint_message. Constraints must have been evaluated at s->q, as
+ * sinew_solve_evaluate() does. */
 static void find_kkt_residuals(sinew_solve *s, sinew_kkt_residuals *out)
 {
     sinew_kkt *r = s->memory;

@@ -3,8 +3,8 @@
  * kkt_common.h: common code of solvers that solve all constraints as one system (sap, primal-dual, kkt, scd, dae).
  *
  * Energies form three groups. Constraints: energies with a Jacobian that the parameter `constraints` selects (all, or
- * the hard ones). `rest`: the objective of inertia and all other energies. `soft`: the objective of inertia and all
- * energies that are not hard; it is the error objective of a step:
+ * the hard ones), and all global constraints. `rest`: the objective of inertia and all other energies. `soft`: the
+ * objective of inertia and all energies that are not hard; it is the error objective of a step:
  *
  *     min g_soft(q)  subject to  C(q) = 0 of the hard constraints (>= 0 of inequalities)
  *     grad g_soft = J^T lambda,   C = 0        (inequalities: lambda >= 0, C >= 0, lambda C = 0)
@@ -42,20 +42,34 @@ enum {
             "which energies become constraints: all with a Jacobian, by their compliance, or only those kept hard"     \
     }
 
+/* Geometric stiffness of hard edges; exact: also under compression. */
+enum {
+    SINEW_GEOMETRIC_ON,
+    SINEW_GEOMETRIC_OFF,
+    SINEW_GEOMETRIC_EXACT
+};
+#define SINEW_GEOMETRIC_PARAMETER(words, max, text)                                                                    \
+    {                                                                                                                  \
+        .name = "geometric", .unit = "", .choices = words, .maximum = max, .preset = SINEW_GEOMETRIC_ON,               \
+        .meaning = text                                                                                                \
+    }
+
 typedef struct sinew_kkt {
     sinew_objective rest, soft;
-    bool soft_is_rest; /* no compliant constraints: `soft` is not built */
+    bool soft_is_rest; /* both have the same energies: `soft` is not built, and `rest` takes its place */
     sinew_constraints *constraints;
     sinew_saddle *saddle;
     double size;                 /* m: diagonal of the rest shape's box */
-    double *lambda;              /* [constraint_count] */
+    double *lambda;              /* [constraint_count] multipliers; N if C is a length */
     double *change;              /* [constraint_count] change of lambda */
-    double *right;               /* [constraint_count] */
-    double *comply;              /* [constraint_count] alpha lambda */
-    double *norm;                /* [constraint_count] |J_i| */
-    uint8_t *active;             /* [constraint_count] */
+    double *right;               /* [constraint_count] right-hand side of constraints */
+    double *comply;              /* [constraint_count] alpha lambda at the last evaluation */
+    double *norm;                /* [constraint_count] |J_i|, norm of the gradient of each constraint */
+    double *start;               /* [constraint_count] C(q_n, t_n), if a hard constraint is driven */
+    bool driven;                 /* some hard constraints depend on time explicitly */
+    uint8_t *active;             /* [constraint_count] 1: equality or active inequality; 0: inactive */
     uint8_t *redundant;          /* [constraint_count] 1: dropped by the last factorisation */
-    double *force;               /* [particle_count][3] J^T lambda */
+    double *force;               /* [particle_count][3] N: constraint forces J^T lambda */
     double *particle_rhs, *move; /* [free_count][3] right-hand side of particles, and dq */
     sinew_real *gradient;        /* [particle_count][4] gradient of `rest` */
     int32_t redundant_count;
@@ -69,7 +83,7 @@ void sinew_kkt_release(sinew_solve *s);
 extern const sinew_kkt_residual_table sinew_kkt_residual_ops;
 bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 
-/* Changes that need no new preparation. Changes of fixed or transient elements do. */
+/* Changes that need no new preparation. Changes of pins and of fixed or transient elements do. */
 #define SINEW_KKT_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
 
 /* Operations that all KKT solvers share. */
@@ -87,42 +101,48 @@ bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 #define SINEW_REDUNDANT_OPEN 1e-9
 #define SINEW_CONTRADICTION  1e-8
 
-/* Evaluates the constraints at q, with |J_i| and alpha lambda. */
+/* Evaluates C, J and alpha of the constraints at q, their norms |J_i| (r->norm) and alpha lambda (r->comply). */
 void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q);
+/* values [constraint_count] = C(q, t_n + steps h): constraints with the targets of another time than the end of the
+ * step. Leaves the targets at the end of the step, and C, J and alpha those of q with the other targets. */
+void sinew_kkt_values_at(sinew_solve *s, const sinew_real *q, double steps, double *values);
 /* Marks the active inequalities, by lambda and C + alpha lambda in their natural scales; force (N) is the scale of
- * lambda. Inactive inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL. */
+ * lambda. Inactive inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL.
+ * Overwrites `change` and `force`. */
 void sinew_kkt_choose_active(sinew_kkt *r, double force, double *particle_rhs);
 /* particle_rhs = -(grad g_rest) at q (+ J^T lambda if `lambda`), over the free particles */
 void sinew_kkt_gather(sinew_solve *s, const sinew_real *q, bool lambda);
-/* right = -(C + alpha lambda), zero for inactive constraints */
+/* Sets the right-hand side of constraints: r->right = -(C + alpha lambda), zero for inactive constraints. */
 void sinew_kkt_gather_constraints(sinew_kkt *r);
-/* q += scale move */
+/* q [particle_count][4] += scale r->move at the free particles */
 void sinew_kkt_move(const sinew_solve *s, double scale, sinew_real *q);
 /* Largest |C + alpha lambda| of active constraints, in the natural scale; `all`: redundant constraints included. */
 double sinew_kkt_violation(const sinew_kkt *r, bool all);
-/* Marks the constraints that the last factorisation dropped. */
+/* Marks in r->redundant the constraints that the last factorisation dropped, and counts them. */
 void sinew_kkt_mark_redundant(sinew_kkt *r);
 double sinew_kkt_tolerance(const sinew_solve *s);
 double sinew_kkt_force(const sinew_kkt *r); /* N: norm of the forces of single constraints */
 
-/* Computes sum_i lambda_i d2C_i at q. `definite`: edges under compression are left out (geometric_stiffness.c). */
+/* constraints->blocks = sum_i lambda_i d2C_i at q. `definite`: edges under compression are left out
+ * (geometric_stiffness.c). */
 void sinew_kkt_curve(sinew_kkt *r, const sinew_real *q, bool definite);
 
 /* For solvers with one system per step: sets multipliers to zero and marks no constraint redundant. */
 void sinew_kkt_begin(sinew_solve *s);
-/* Activates inequalities that the unconstrained motion to q_tilde would violate to first order. Uses `change` and
- * `gradient`. */
+/* Marks equalities as active, and the inequalities that the unconstrained motion to q_tilde would violate to first
+ * order. Overwrites `change` and `gradient`. */
 void sinew_kkt_predict_active(sinew_solve *s);
 /* Solves the system of `fill` for particle_rhs and right, and accepts the solution. The matrix is shifted until it is
  * definite within the constraints, with a warning. Returns SINEW_STEP_ bits. */
 uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill);
-/* q += move, lambda += change; marks the step as converged. */
+/* Applies a solution: s->q += move, lambda += change; marks the step as converged. */
 void sinew_kkt_accept(sinew_solve *s);
-/* Appends to s->constraint_message. */
+/* Appends a text to s->constraint_message. */
 void sinew_kkt_add_message(sinew_solve *s, const char *text);
 
-/* Writes s->constraint_message: redundant constraints by energy and element. If some are violated, names a minimal
- * contradictory set and returns true. Constraints are evaluated at s->q (name_dependent.c). */
+/* Appends to s->constraint_message the redundant constraints, by energy and element. If one is violated above the
+ * tolerance (natural scale), names a minimal contradictory set instead and returns true. Constraints must have been
+ * evaluated at s->q (name_dependent.c). */
 bool sinew_kkt_describe(sinew_solve *s, double tolerance);
 
 #endif

@@ -20,7 +20,7 @@
 /* Coefficients of a dependence below this fraction of the largest, scaled by |J_i|, count as zero. */
 #define INVOLVED_MIN (sizeof(sinew_real) == 4 ? 1e-3 : 1e-6)
 
-/* Text with a fixed capacity. */
+/* A message of fixed capacity: `used` of `size` bytes, and the number of constraints that did not fit. */
 typedef struct message {
     char *text;
     size_t size, used;
@@ -129,7 +129,8 @@ static int32_t worst_redundant(const sinew_kkt *r, double tolerance)
 
 /* Factorises at the point of the last evaluation; the existing factors may belong to an earlier point with other
  * dependences. Constraints with uncertain pivots are dropped, so that none is named by mistake. Dependences do not
- * depend on A, so masses alone, which make A definite, suffice. Returns false on failure. */
+ * depend on A, so masses alone, which make A definite, suffice (quasistatic: the projected Hessian). Marks the dropped
+ * constraints as redundant. Returns false on failure. */
 static bool factorise_here(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

@@ -33,8 +33,9 @@
 #include "base/reduce.h"
 #include "base/stop.h"
 #include "solve/kkt/kkt_common.h"
+#include "solve/line_search.h"
 
-#define HALVINGS  40
+#define TRIALS    40
 #define ARMIJO    1e-4
 #define SHORT     0.25 /* restoration starts after a step shorter than this fraction */
 #define CLEAR     0.7  /* largest fraction of the residuals left by a step accepted without the merit function */
@@ -53,9 +54,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {[CONSTRAINTS] = SINE
 
 /* Data of the solver. The arrays are separate allocations. */
 typedef struct primal_dual {
-    double shift;         /* shift of the last system */
+    double shift;         /* shift that made the last matrix definite, relative to its mean diagonal; 0: none */
     double fraction;      /* fraction of the last step that the search accepted */
-    bool restoring;       /* restoration is active */
+    bool restoring;       /* feasibility restoration is active */
     int32_t moves;        /* restoration moves in this step; RESTORE_MAX: restoration has ended */
     double before;        /* N: residual one iteration ago */
     double *lambda, *mu;  /* [constraint_count] multipliers at the start of a search; weights of the merit function */
@@ -119,7 +120,7 @@ static double force_scale(const sinew_solve *s)
     return fmax(fmax(s->start_residual, sinew_kkt_force(s->memory)), 1e-300);
 }
 
-/* Updates gradient, constraints and their forces to q and lambda. */
+/* Evaluates constraints at q, chooses the active set, and evaluates gradient and residual with the forces of lambda. */
 static void evaluate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -253,7 +254,7 @@ static bool primal_dual_restore(sinew_solve *s)
 
 /* ---- Merit ----------------------------------------------------------------------------------- */
 
-/* sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
+/* J: violation term of the merit function, sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
 static double weighted_violation(const sinew_kkt *r)
 {
     const primal_dual *p = r->own;
@@ -270,7 +271,7 @@ static double weighted_violation(const sinew_kkt *r)
 }
 
 /* Sets merit weights for the current multipliers. Returns the slope of the merit along p->step: grad g_soft . dq minus
- * the violation, which a full step removes to first order. */
+ * the weighted violation, which a full step removes to first order. */
 static double find_slope(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -309,26 +310,39 @@ static double merit_at(sinew_solve *s)
     return g + weighted_violation(r);
 }
 
+typedef struct merit_trial {
+    sinew_solve *s;
+    double scale, left, slope, merit; /* scale of forces, N; at the start: residuals, slope and value of the merit */
+    bool first;                       /* no trial so far */
+} merit_trial;
+
+static bool try_merit(void *context, double fraction, double *change)
+{
+    merit_trial *t = context;
+    primal_dual *p = ((sinew_kkt *)t->s->memory)->own;
+    const bool first = t->first;
+    t->first = false;
+    move_to_trial(t->s, p->fraction = fraction);
+    const double now = merit_at(t->s), noise = 1e-14 * fabs(t->merit);
+    *change = now - t->merit;
+    if (isfinite(now) && t->slope < 0 && now <= t->merit + ARMIJO * fraction * t->slope + noise)
+        return true;
+    if (!first || !isfinite(now))
+        return false;
+    evaluate(t->s);
+    return kkt_residuals_left(t->s, t->scale) <= CLEAR * t->left;
+}
+
 /* Moves q and lambda by a fraction of the step. Returns false, with both restored, if no fraction is acceptable. */
 static bool search(sinew_solve *s, double scale)
 {
-    sinew_kkt *r = s->memory;
-    primal_dual *p = r->own;
-    double fraction = primal_dual_find_step(s);
-    const double left = kkt_residuals_left(s, scale), slope = find_slope(s);
+    const sinew_backtracking lengths = {.first = primal_dual_find_step(s), .factor = 0.5, .trials = TRIALS};
+    merit_trial t = {.s = s, .scale = scale, .left = kkt_residuals_left(s, scale), .first = true};
+    t.slope = find_slope(s);
     save_iterate(s);
-    const double merit = merit_at(s), noise = 1e-14 * fabs(merit);
-    for (int k = 0; k < HALVINGS && !sinew_stop_came(); k++, fraction /= 2) {
-        move_to_trial(s, p->fraction = fraction);
-        const double now = merit_at(s);
-        if (isfinite(now) && slope < 0 && now <= merit + ARMIJO * fraction * slope + noise)
-            return true;
-        if (k > 0 || !isfinite(now))
-            continue;
-        evaluate(s);
-        if (kkt_residuals_left(s, scale) <= CLEAR * left)
-            return true;
-    }
+    t.merit = merit_at(s);
+    if (sinew_backtrack(&lengths, try_merit, &t))
+        return true;
     move_to_trial(s, 0);
     return false;
 }

@@ -103,7 +103,7 @@ static double constraint_product(const sinew_saddle *s, int32_t k, const double 
     return sum;
 }
 
-/* T = J_D u_D, [count][SINEW_RANK_CHECK_MAX] */
+/* Computes T = J_D u_D (rank_check.h) of the uncertain constraints into s->left, [count][SINEW_RANK_CHECK_MAX]. */
 static void find_left(sinew_saddle *s, int32_t count)
 {
     for (int32_t e = 0; e < count && !sinew_stop_came(); e++) {

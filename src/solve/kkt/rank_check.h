@@ -32,8 +32,9 @@ enum {
  * uncertain, or too many are. */
 double sinew_saddle_certain_pivot(const sinew_saddle *saddle);
 /* Runs the rank check: the floors of redundant hard constraints, with pivots up to `floor`, become HUGE_VAL, those of
- * independent ones DBL_MIN. Overwrites saddle->scaled. Returns false, with all floors set to `floor`, if too many
- * constraints are uncertain. */
+ * independent ones DBL_MIN. clear: the result of sinew_saddle_certain_pivot(). Overwrites saddle->scaled. Returns
+ * false, with all floors of hard constraints set to `floor`, if too many constraints are uncertain or the factorisation
+ * fails. */
 bool sinew_saddle_check_rank(sinew_saddle *saddle, double clear, double floor);
 
 #endif

@@ -14,8 +14,9 @@
 /* Scaled pivots of hard constraints up to this size count as zero. In single precision, rounded positions rotate
  * constraint gradients by 1e-7 and more. */
 #define REDUNDANT (sizeof(sinew_real) == 4 ? 1e-9 : 1e-11)
-#define LIFTED                                                                                                         \
-    1e-9 /* smallest scaled diagonal of early constraints in the factors; refinement corrects the difference */
+/* Constraints that are eliminated before their particles get a scaled diagonal entry of at most -LIFTED in the factored
+ * matrix. Iterative refinement corrects the change. */
+#define LIFTED      1e-9
 #define REFINEMENTS 8
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ static void collect_key(void *context, int list, size_t at, int32_t i, int32_t j
     key_list *keys = context;
     (void)list;
     (void)at;
-    /* Column, then row: the upper triangle. */
+    /* Key: column << 32 | row of an entry of the upper triangle. */
     if (keys->keys)
         keys->keys[keys->count] = (int64_t)(i > j ? i : j) << 32 | (i > j ? j : i);
     keys->count++;
@@ -377,7 +378,7 @@ static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, in
         }
 }
 
-/* Mean and norm of A's diagonal. */
+/* Sets s->mean and s->trace_norm from the diagonal of A. */
 static void measure_diagonal(sinew_saddle *s)
 {
     double sum = 0, squares = 0;
@@ -442,7 +443,7 @@ static void find_scales(sinew_saddle *s, double shift)
     }
 }
 
-/* scaled = D (matrix + shift) D with D = diag(scale) */
+/* s->scaled = D (matrix + shift) D with D = diag(s->scale); `shift` times the mean diagonal is added to A. */
 static void fill_scaled(sinew_saddle *s, double shift)
 {
     for (int32_t k = 0; k < s->count; k++)
@@ -455,8 +456,9 @@ static void fill_scaled(sinew_saddle *s, double shift)
         }
 }
 
-/* Constraints have negative pivots. A positive pivot, without a rank check or with an ill-conditioned A, is round-off
- * after a small pivot: the floor is raised until no pivot of a constraint is positive. */
+/* Factorises s->scaled, with a rank check if pivots are uncertain. Returns false on failure. Constraints have negative
+ * pivots. A positive pivot, without a rank check or with an ill-conditioned A, is round-off after a small pivot: the
+ * floor is raised until no pivot of a constraint is positive. */
 static bool factorise_constraints(sinew_saddle *s, double shift)
 {
     bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);

@@ -11,8 +11,8 @@
  * Order (elimination_order.h): hard constraints follow all of their particles, so that their diagonal is not zero when
  * they are eliminated. The matrix is scaled to a diagonal of size one, particles by A, constraints by J diag(A)^-1 J^T
  * + alpha, so that the same floor detects all zero pivots. A hard constraint whose independent component is below about
- * 3e-6 (the square root of the floor) is redundant and dropped. A rank check decides about uncertain small pivots
- * (rank_check.h).
+ * 3e-6 (the square root of the floor; 3e-5 in single precision) is redundant and dropped. A rank check decides about
+ * uncertain small pivots (rank_check.h).
  *
  * Inactive inequalities stay in the pattern with -1 on the diagonal.
  */
@@ -40,27 +40,29 @@ typedef struct sinew_saddle {
     int32_t *particle_unknown;            /* [free_count] first of the three unknowns of each particle */
     int32_t *multiplier_unknown;          /* [constraint_count] unknown of each multiplier */
     uint8_t *early;                       /* [constraint_count] 1: eliminated before its particles */
-    size_t *column;                       /* [count + 1] columns of the upper triangle */
+    size_t *column;                       /* [count + 1] first entry of each column of the upper triangle */
     int32_t *row;
-    double *values;       /* [column[count]] matrix of the last fill */
+    double *values;       /* [column[count]] matrix of the last sinew_saddle_assemble */
     double *scaled;       /* [column[count]] scaled and shifted matrix of the last factorisation */
     double *hessian;      /* [9 * blocks] values of the assembly */
-    int32_t *hessian_at;  /* [9 * blocks] entry of each number in `values`; -1: the mirror image is stored */
-    int32_t *jacobian_at; /* entry of each number of constraints->J; -1 at pins */
-    int32_t *alpha_at;    /* entry of each number of constraints->alpha; -1: the mirror image is stored */
-    int32_t *block_at;    /* entry of each number of constraints->blocks */
-    double *scale, *floors, *right, *solution; /* [count] */
-    uint8_t *is_multiplier;                    /* [count] 1 where an unknown is a multiplier */
-    int32_t *uncertain; /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last factorisation (rank_check.h) */
-    double *left;       /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] matrix T of rank_check.h */
+    int32_t *hessian_at;  /* [9 * blocks] index in `values` of each number of `hessian`; -1: mirror image */
+    int32_t *jacobian_at; /* index in `values` of each number of constraints->J; -1 at pins */
+    int32_t *alpha_at;    /* index in `values` of each number of constraints->alpha; -1: the mirror image is stored */
+    int32_t *block_at;    /* index in `values` of each number of constraints->blocks; -1: pin or mirror image */
+    /* [count] scaling of the matrix; floor of each pivot: above 0 for hard constraints, below 0 for early ones, 0 for
+     * other unknowns; scaled right-hand side and solution */
+    double *scale, *floors, *right, *solution;
+    uint8_t *is_multiplier; /* [count] 1 where an unknown is a multiplier */
+    int32_t *uncertain;     /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */
+    double *left;           /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] matrix T of rank_check.h */
     sinew_ldl *ldl;
-    sinew_pivots inertia; /* pivots of the last factorisation */
+    sinew_pivots inertia; /* numbers of positive, negative and dropped pivots of the last factorisation */
     double pivot_min;     /* pivots of hard constraints up to this size count as zero, if above the default floor */
-    double mean;          /* mean diagonal of A in the last fill */
+    double mean;          /* mean diagonal of A in the last sinew_saddle_assemble */
     double trace_norm;    /* norm of the traces of the particles' diagonal blocks of A */
 } sinew_saddle;
 
-/* Terms of the matrix. */
+/* Terms that sinew_saddle_assemble() adds to the matrix. */
 typedef struct sinew_saddle_fill {
     const sinew_real *q;   /* [particle][4] point of the second derivatives */
     bool hessian;          /* second derivatives of the energies; else M/h^2 alone */

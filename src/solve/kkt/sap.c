@@ -32,20 +32,10 @@ enum {
     PARAMETER_COUNT
 };
 
-enum {
-    GEOMETRIC_ON,
-    GEOMETRIC_OFF
-};
-
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [CONSTRAINTS] = SINEW_CONSTRAIN_PARAMETER,
-    [GEOMETRIC] = {.name = "geometric",
-                   .unit = "",
-                   .choices = "on|off",
-                   .maximum = 1,
-                   .preset = GEOMETRIC_ON,
-                   .meaning = "geometric stiffness of hard edges under tension in the metric; off: masses alone, as "
-                              "published"},
+    [GEOMETRIC] = SINEW_GEOMETRIC_PARAMETER(
+        "on|off", 1, "geometric stiffness of hard edges under tension in the metric; off: masses alone, as published"),
 };
 
 typedef struct sap {
@@ -66,7 +56,7 @@ static bool is_no_constraint(const void *context, const sinew_batch *batch)
 static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
 {
     const uint32_t kind =
-        SINEW_SADDLE_MASSES | (s->def.parameters[GEOMETRIC] == GEOMETRIC_ON ? SINEW_SADDLE_TENSION_STIFFNESS : 0);
+        SINEW_SADDLE_MASSES | (s->def.parameters[GEOMETRIC] == SINEW_GEOMETRIC_ON ? SINEW_SADDLE_TENSION_STIFFNESS : 0);
     const sinew_status status = sinew_kkt_prepare(s, (int)s->def.parameters[CONSTRAINTS], kind, sizeof(sap), error);
     sinew_kkt *r = s->memory;
     if (status != SINEW_OK || r->rest.task_count == 0)
@@ -92,7 +82,8 @@ static bool is_met(const sinew_solve *s, const sinew_kkt *r)
     return s->def.tolerance > 0 && sinew_kkt_violation(r, false) <= (double)s->def.tolerance;
 }
 
-/* Takes one step of the other energies from q_n: H dq = -grad g. */
+/* Moves s->q from q_n by one step of the other energies, H dq = -grad g. If H is not definite, s->q stays and the step
+ * is marked indefinite. */
 static void step_rest(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -107,7 +98,7 @@ static void step_rest(sinew_solve *s)
 }
 
 /* Evaluates the constraints at the iterate and chooses the active ones; forces of released constraints are removed
- * through particle_rhs. */
+ * through particle_rhs. Sets s->converged if the constraints hold. */
 static void sap_evaluate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

@@ -31,31 +31,21 @@ enum {
     PARAMETER_COUNT
 };
 
-enum {
-    GEOMETRIC_ON,
-    GEOMETRIC_OFF,
-    GEOMETRIC_EXACT
-};
-
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [CONSTRAINTS] = SINEW_CONSTRAIN_PARAMETER,
-    [GEOMETRIC] = {.name = "geometric",
-                   .unit = "",
-                   .choices = "on|off|exact",
-                   .maximum = 2,
-                   .preset = GEOMETRIC_ON,
-                   .meaning = "geometric stiffness, from the multipliers of the last step; exact: also of edges under "
-                              "compression, where it is negative"},
+    [GEOMETRIC] = SINEW_GEOMETRIC_PARAMETER("on|off|exact", 2,
+                                            "geometric stiffness, from the multipliers of the last step; exact: also "
+                                            "of edges under compression, where it is negative"),
 };
 
 static sinew_status scd_prepare(sinew_solve *s, sinew_error *error)
 {
-    const uint32_t kind = s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF ? SINEW_SADDLE_CURVED : 0;
+    const uint32_t kind = s->def.parameters[GEOMETRIC] != SINEW_GEOMETRIC_OFF ? SINEW_SADDLE_CURVED : 0;
     const size_t start = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     return sinew_kkt_prepare(s, (int)s->def.parameters[CONSTRAINTS], kind, start, error);
 }
 
-/* lambda keeps the values of the last step. */
+/* Marks no constraint as redundant. lambda keeps the values of the last step. */
 static void scd_begin(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -71,14 +61,15 @@ static bool is_slack(const sinew_kkt *r)
     return true;
 }
 
-/* Solves one system from s->q, with the geometric stiffness of the current multipliers if `curved`. */
+/* Solves one system at s->q, with the geometric stiffness of the current multipliers if `curved`; moves s->q by dq and
+ * replaces the multipliers. Returns SINEW_STEP_ bits. */
 static uint32_t take_system(sinew_solve *s, bool curved)
 {
     sinew_kkt *r = s->memory;
     const sinew_saddle_fill fill = {
         .q = s->q, .hessian = true, .project = true, .curvature = curved, .active = r->active};
     if (curved)
-        sinew_kkt_curve(r, s->q, s->def.parameters[GEOMETRIC] == GEOMETRIC_ON);
+        sinew_kkt_curve(r, s->q, s->def.parameters[GEOMETRIC] == SINEW_GEOMETRIC_ON);
     memset(r->lambda, 0, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
     sinew_kkt_gather(s, s->q, false);
     sinew_kkt_evaluate(r, s->q);
@@ -90,7 +81,7 @@ static uint32_t take_system(sinew_solve *s, bool curved)
 static uint32_t scd_iterate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
-    const bool curved = s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF && r->constraints->constraint_count > 0;
+    const bool curved = s->def.parameters[GEOMETRIC] != SINEW_GEOMETRIC_OFF && r->constraints->constraint_count > 0;
     if (!curved || !is_slack(r))
         return take_system(s, curved);
     /* If all multipliers are zero, a system without geometric stiffness computes them, and its motion is discarded. */

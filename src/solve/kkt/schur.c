@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "linear/factor/cholesky.h"
+#include "math/vec3.h"
 
 /* One vertex of a constraint: an entry of J at a particle. */
 typedef struct incidence {
@@ -19,13 +20,13 @@ struct sinew_schur {
     sinew_allocator allocator;
     const sinew_saddle *saddle;
     int32_t block_count;        /* number of blocks of three constraints */
-    int32_t spare_count, spare; /* number of slots without a constraint, and the first such slot */
-    int32_t *slot;              /* [constraint_count] slot of each constraint */
+    int32_t spare_count, spare; /* number of padding rows of S, and the first of them */
+    int32_t *slot;              /* [constraint_count] row of each constraint in S */
     int32_t *first;             /* [free_count + 1] first incidence of each particle */
-    incidence *incidences;      /* constraints at each particle */
+    incidence *incidences;      /* [first[free_count]] vertices of constraints, particle by particle */
     int32_t *column, *at;       /* pattern of blocks: columns and rows */
     size_t *pair_at;  /* entry of each pair of incidences of a particle in the matrix, in the order of summation */
-    size_t *alpha_at; /* entry of each number of constraints->alpha */
+    size_t *alpha_at; /* index of each number of constraints->alpha in the values of S */
     double *right;    /* [3 * block_count] */
     sinew_cholesky *cholesky;
 };
@@ -109,7 +110,7 @@ static size_t compliance_count(const sinew_constraints *constraints)
     return count;
 }
 
-/* Writes keys (column, row) of the lower triangle of blocks of three slots, with all diagonal blocks. Returns the
+/* Writes keys (column, row) of the lower triangle of S in blocks of three rows, with all diagonal blocks. Returns the
  * number of distinct keys. */
 static size_t list_keys(const sinew_schur *c, int64_t *keys)
 {
@@ -182,7 +183,7 @@ static sinew_status build_blocks(sinew_schur *c, sinew_error *error)
     return status;
 }
 
-/* Index of the entry of two slots in the values of linear/factor/cholesky.h. */
+/* Index of entry (x, y) of S in the values of linear/factor/cholesky.h. */
 static size_t entry_of(const sinew_schur *c, int32_t x, int32_t y)
 {
     const int32_t row = x > y ? x : y, other = x > y ? y : x, j = other / 3;
@@ -217,7 +218,7 @@ static bool map_entries(sinew_schur *c)
     return true;
 }
 
-/* Assigns slots in the order of the saddle-point system, so that neighbours share blocks. */
+/* Assigns rows of S in the order of the saddle-point system, so that neighbours share blocks. */
 static bool assign_slots(sinew_schur *c)
 {
     const int32_t count = c->saddle->constraints->constraint_count;
@@ -275,7 +276,7 @@ void sinew_schur_destroy(sinew_schur *c)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* h^2 / m of a free particle. */
+/* h^2 / m of free particle k: its entry of A^-1. */
 static double inverse_of(const sinew_schur *c, int32_t k)
 {
     const sinew_objective *o = c->saddle->rest;
@@ -307,7 +308,7 @@ static void schur_add_masses(const sinew_schur *c, const uint8_t *active, double
                 const double twice = i != j && x->constraint == y->constraint ? 2 : 1;
                 if (active[x->constraint] && active[y->constraint])
                     add_entry(c, values, *at, c->slot[x->constraint], c->slot[y->constraint],
-                              twice * inverse * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]));
+                              twice * inverse * vec3_dot(a, b));
             }
     }
 }
@@ -336,12 +337,12 @@ static void fill_schur(const sinew_schur *c, const uint8_t *active)
     memset(values, 0, 9 * (size_t)c->column[c->block_count] * sizeof *values);
     schur_add_masses(c, active, values);
     add_compliances(c, active, values);
-    /* Slots without a constraint, which fill the last block, have a unit diagonal. */
+    /* Padding rows, which complete the last block of three, have a unit diagonal. */
     for (int32_t k = 0; k < c->spare_count; k++)
         values[entry_of(c, c->spare + k, c->spare + k)] = 1;
 }
 
-/* right = b - J A^-1 a, zero for inactive constraints */
+/* Right-hand side of the multipliers: c->right = b - J A^-1 a, zero for inactive constraints. */
 static void schur_gather_right(const sinew_schur *c, const uint8_t *active, const double *a, const double *b)
 {
     const sinew_constraints *constraints = c->saddle->constraints;

@@ -11,7 +11,7 @@
 /* Only the arrays of the chosen method are allocated; the others are NULL. */
 typedef struct krylov {
     sinew_pcg pcg;
-    sinew_block_inverse blocks; /* preconditioner of pcg */
+    sinew_block_inverse blocks; /* inverse diagonal blocks, the preconditioner of conjugate gradients */
     sinew_coarse coarse;        /* coarse preconditioner of pcg, if requested */
     sinew_bicgstab bicgstab;
     double *diagonal; /* [particle_count][9] */
@@ -55,7 +55,7 @@ static void krylov_linearise(sinew_solve *s, sinew_newton *n, bool project, sine
     sinew_objective_linearise(o, s->q, project);
 }
 
-/* n->trial = -gradient */
+/* Sets the right-hand side of the linear system: n->trial = -gradient. */
 static void set_right(const sinew_solve *s, sinew_newton *n)
 {
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)

@@ -176,7 +176,8 @@ void sinew_newton_release(sinew_solve *s)
 
 /* ---- Direction ------------------------------------------------------------------------------- */
 
-/* After an indefinite exact Hessian the next one is rarely definite: retries are spaced at growing intervals. */
+/* Updates n->wait after a solve; exact: the exact Hessian was definite. After an indefinite one the next is rarely
+ * definite: retries are spaced at growing intervals. */
 static void keep_exact(sinew_newton *n, bool exact)
 {
     if (exact)
@@ -194,7 +195,7 @@ static bool descends(const sinew_solve *s, const sinew_newton *n)
 }
 
 /* Computes d from the exact Hessian if requested and definite, else from the projected one. For linear solvers that do
- * not detect an indefinite matrix, the slope of the direction decides. */
+ * not detect an indefinite matrix, the slope of the direction decides. Returns false if no direction was found. */
 static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
 {
     const sinew_newton_linear *linear = n->linear;
@@ -245,7 +246,7 @@ uint32_t sinew_newton_iterate(sinew_solve *s)
     return n->try_exact && n->hessian == SINEW_NEWTON_AUTO ? 0 : SINEW_STEP_STALLED;
 }
 
-/* Uses the factor of the last H of this step; returns false if there is none. */
+/* z = H^-1 r with the factor of the last H of this step; returns false if there is none. Overwrites n->d. */
 bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     sinew_newton *n = s->memory;

@@ -17,7 +17,7 @@
 typedef enum sinew_newton_outcome {
     SINEW_NEWTON_SOLVED,
     SINEW_NEWTON_INDEFINITE, /* H is not positive definite; `rescue` computes d */
-    SINEW_NEWTON_FAILED      /* no direction was found */
+    SINEW_NEWTON_FAILED      /* the linear solver found no direction */
 } sinew_newton_outcome;
 
 /* The Hessian of a direction, in the order of the choices of newton's parameter. */
@@ -35,12 +35,12 @@ typedef struct sinew_newton_linear {
     /* Updates the matrix after a change of contacts alone. NULL: release and prepare are called instead. */
     sinew_status (*update_contacts)(sinew_solve *s, sinew_newton *n, sinew_error *error);
     void (*release)(sinew_solve *s, sinew_newton *n); /* frees n->memory, which may be NULL or incomplete */
-    /* d = -H^-1 gradient, H exact or projected at s->q */
+    /* Computes the direction d = -H^-1 gradient, H the exact or (`project`) projected Hessian at s->q. */
     sinew_newton_outcome (*solve)(sinew_solve *s, sinew_newton *n, bool project);
     /* d = -H^-1 gradient at a new q, with the H of the last solve or rescue; returns false on failure */
     bool (*resolve)(sinew_solve *s, sinew_newton *n);
-    /* Computes a descent direction by a shift of H, after SINEW_NEWTON_INDEFINITE. NULL: d already is a descent
-     * direction. */
+    /* Computes a descent direction d by a shift of H, after SINEW_NEWTON_INDEFINITE; returns false on failure. NULL: d
+     * already is a descent direction. */
     bool (*rescue)(sinew_solve *s, sinew_newton *n);
     bool tells;     /* solve detects that H is not positive definite */
     bool assembled; /* prepare lays out a matrix, which depends on pins and on all elements */
@@ -57,7 +57,7 @@ struct sinew_newton {
     bool linearised; /* H was computed in this step, so `resolve` can use it */
     /* auto: iterations until the exact Hessian is tried again; last waiting time, doubled by each failure */
     int32_t wait, patience;
-    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] */
+    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] direction; work space */
     void *memory;                           /* data of the linear solver */
     int32_t inner;          /* fixed number of iterations of an inner solve; 0: iterate to a tolerance */
     int32_t inner_max;      /* largest number of inner iterations if inner is 0 */

@@ -18,7 +18,7 @@ typedef struct sinew_rank_one_terms {
     int32_t count;            /* number of terms; 0: nothing below is allocated */
     size_t size;              /* numbers in a vector over the free particles */
     sinew_real *gradient;     /* [particle_count][4] work space */
-    double *slopes, *answers; /* [count][size] G and Y */
+    double *slopes, *answers; /* [count][size] G, gradients of the constraints C, and Y = A^-1 G */
     double *small, *weights;  /* [count][count] W^-1 + G^T Y as its Cholesky factor; [count] 1 / alpha */
     double *sums;             /* [count] */
 } sinew_rank_one_terms;
@@ -35,7 +35,7 @@ void sinew_rank_one_terms_destroy(sinew_rank_one_terms *terms, const sinew_objec
 bool sinew_rank_one_terms_take(sinew_rank_one_terms *terms, const sinew_objective *objective,
                                const sinew_assembly *assembly, const sinew_real *q, sinew_back_solve *solve,
                                void *context);
-/* x = H^-1 b from x = A^-1 b. */
+/* Corrects a solution for the rank-one terms: x, on entry A^-1 b, becomes H^-1 b. */
 void sinew_rank_one_terms_correct(const sinew_rank_one_terms *terms, double *x);
 
 #endif

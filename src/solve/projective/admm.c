@@ -23,7 +23,8 @@
  * in 20 iterations, 29 % at best, against 99.9 % without the split.
  *
  * Iterates may have an infinite energy: if an energy has a barrier, the returned positions are moved back towards the
- * last finite iterate. Non-finite iterates restart at q_n with a larger weight.
+ * last finite iterate. With an automatic weight, non-finite iterates restart at q_n with a larger one, up to six times
+ * a step.
  */
 #include <float.h>
 #include <math.h>
@@ -64,10 +65,10 @@ typedef struct admm {
     size_t *first_weight; /* [task_count] offset of each task in weights */
     size_t *first_dual;   /* [task_count] offset of each task in u */
     size_t dual_count, weight_count;
-    sinew_real *weights; /* w^2 of each element lane */
-    sinew_real *u;       /* [dual_count] */
-    sinew_real *b;       /* [particle_count][4] */
-    sinew_real *dq;      /* [particle_count][4]; the same array as b if the weight is not automatic */
+    sinew_real *weights; /* [weight_count] w^2 of each element, padding included */
+    sinew_real *u;       /* [dual_count] scaled duals u_j */
+    sinew_real *b;       /* [particle_count][4] right-hand side of the global step */
+    sinew_real *dq;      /* [particle_count][4] increment of q; the same array as b if the weight is not automatic */
     sinew_contact_global_step touch;
     bool any_hard;
     size_t *first_hard; /* [task_count] offset in `hard` for each task of a hard energy */
@@ -77,12 +78,12 @@ typedef struct admm {
     bool automatic;
     sinew_weight_rule rule;
     int32_t restarts;      /* number of restarts in this step */
-    sinew_real *stiffness; /* stiffness k of each element lane */
-    sinew_real *u_before;  /* [dual_count] */
+    sinew_real *stiffness; /* [weight_count] stiffness k of each element, padding included */
+    sinew_real *u_before;  /* [dual_count] u before the local step */
     double *task_moves;    /* [task_count] w^2 |du|^2 of each task */
 
     /* Members for energies with barriers only. */
-    bool barrier, moved;       /* moved: q is newer than s->q */
+    bool barrier, moved;       /* moved: the iterate q is not yet copied to s->q */
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last iterate that was copied to s->q */
 
     /* Capacities in bytes of the arrays over tasks, lanes and duals. */
@@ -290,7 +291,7 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
     return status == SINEW_OK && a->automatic ? choose_weight(s, error) : status;
 }
 
-/* The adapted factor c of the weights is kept; it is saved with the state. */
+/* Applies changes of elements and data to weights, duals and S. The adapted factor c of the weights is kept. */
 static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -335,7 +336,7 @@ static sinew_real *iterate_of(sinew_solve *s)
     return a->barrier ? a->q : s->q;
 }
 
-/* u may be NULL if no element has duals. */
+/* Sets all duals u to zero; u may be NULL if no element has duals. */
 static void forget_duals(admm *a)
 {
     if (a->dual_count > 0)
@@ -374,7 +375,7 @@ static void admm_contacts_changed(sinew_solve *s, uint32_t what)
     a->moved = false;
 }
 
-/* w^2 |du|^2 over the elements of a task */
+/* J: w^2 |du|^2, the change of the duals in the last local step, summed over the elements of task t */
 static double dual_move(const sinew_solve *s, int32_t t)
 {
     const admm *a = s->memory;
@@ -429,7 +430,7 @@ static void inertia_terms(const void *context, int32_t first, int32_t last, doub
         }
 }
 
-/* Restarts the iterations of the step with a larger weight. */
+/* Moves the iterate back to q_n, sets the duals u to zero and increases the weight. */
 static void admm_restart(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
@@ -452,8 +453,8 @@ static double round_off_size(const sinew_solve *s)
     return 3 * sqrt(s->value_noise * epsilon);
 }
 
-/* Measures size and ratio of an iteration (admm_penalty.h) and adapts the weight. |dq|_S^2 is the sum of an inertia
- * term and w^2 |D dq|^2. */
+/* Measures size and ratio of an iteration (admm_penalty.h) and adapts the weight; restarts if the size is not finite.
+ * |dq|_S^2 is the sum of an inertia term and w^2 |D dq|^2. */
 static void watch(sinew_solve *s)
 {
     enum {

@@ -9,14 +9,15 @@
 enum {
     BLOCK = 8,        /* iterations of a block: the weight is reviewed after each block */
     SETTLING = 3,     /* iterations after a change that are ignored: they reflect the change, not the weight */
-    EARLY_REVIEW = 3, /* iterations after which a weight that is far too small is detected */
+    EARLY_REVIEW = 3, /* iterations after which a weight that is far too small is raised */
     BLOW_UP_BLOCKS = 8,
     LONG = 4 /* blocks after which slow convergence counts as long */
 };
 
 /* Range of c: smaller weights let iterates oscillate too far, larger weights stall. */
 static const double min = 0.1, max = 1e4;
-/* apart: smallest ratio between c and its borders. worthwhile: smaller changes of c are not worth a factorisation. */
+/* apart: smallest ratio between c and its limits `low` and `high`. worthwhile: smaller changes of c are not worth a
+ * factorisation. */
 static const double apart = 1.1, worthwhile = 1.15;
 static const double largest_rise = 2, largest_fall = 0.6, rise_of_cycles = 1.4;
 
@@ -52,7 +53,7 @@ static double within_borders(const sinew_weight_memory *m, double c)
     return m->low > 0 ? fmax(c, m->low * apart) : fmin(c, m->high / apart);
 }
 
-/* Multiplies c by about `factor`; the old c becomes a border. A strong change removes a border that blocks it. Returns
+/* Multiplies c by about `factor`; the old c becomes a limit. A strong change removes a limit that blocks it. Returns
  * false if c stays. */
 static bool penalty_change(sinew_weight_rule *rule, double factor)
 {
@@ -80,7 +81,8 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
     return true;
 }
 
-/* Increases c after a cycle or blow-up. The old c becomes a firm lower border. */
+/* Multiplies c by about `factor` after a cycle or blow-up; the old c becomes a firm lower limit. Returns false if c
+ * stays. */
 static bool leave_cycle(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
@@ -112,8 +114,8 @@ static double wish(double ratio)
     return fmin(fmax(sqrt(ratio), largest_fall), largest_rise);
 }
 
-/* Relaxes the borders. Steps with few iterations keep their weight; if the whole step suggests a change, the next step
- * starts with the new weight. */
+/* Relaxes the limits of c. Steps with few iterations keep their weight; if the whole step suggests a change, the next
+ * step starts with the new weight. */
 bool sinew_weight_begin(sinew_weight_rule *rule)
 {
     const double yield = 0.85, slow = 0.65, far_off = 4;
@@ -147,8 +149,8 @@ static double ratio_uncertainty(int32_t blocks)
     return blocks == 1 ? 3 : blocks == 2 ? 2.2 : blocks <= 4 ? 1.8 : 1.5;
 }
 
-/* After long slow convergence a ratio near one also changes c. A border that blocks a clear ratio is removed, because
- * early iterations have set it. */
+/* Changes c after long slow convergence, also if R is near one. If R is clearly above or below one, a limit of c in
+ * this direction is removed, because early iterations have set it. Returns true if c has changed. */
 static bool push_on(sinew_weight_rule *rule, double ratio)
 {
     const double off = 1.15, step = 1.3, far_off = 2;
@@ -181,7 +183,8 @@ static bool review_weight(sinew_weight_rule *rule)
            penalty_change(rule, wish(ratio));
 }
 
-/* Detects early that a weight below PD's own is far too small. */
+/* Raises c after EARLY_REVIEW iterations if c is below PD's weight (c = 1), the mean R is large, and convergence is
+ * slow. Returns true if c has changed. */
 static bool review_weight_early(sinew_weight_rule *rule, double size)
 {
     const double slow = 0.5, far_off = 5;

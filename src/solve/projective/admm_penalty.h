@@ -9,12 +9,12 @@
  * of the primal to the dual residual (Boyd et al. 2011, 3.4.1; He, Yang and Wang 2000); w^2 R estimates the curvature.
  * If R is far from one and the size decreases slowly, w^2 <- w^2 R. Large R: stiff modes oscillate; small R: soft modes
  * converge slowly. A size that does not decrease indicates a cycle: the weight is too small for the negative curvature
- * of a non-convex energy. The weight then grows, and its old value becomes a firm lower border.
+ * of a non-convex energy. The weight then grows, and its old value becomes a firm lower limit.
  *
  * R oscillates with complex modes, so it is averaged over growing intervals. The weight stays between the largest value
- * found too small and the smallest found too large. Both borders relax with each step, as bodies move. c changes at
- * most SINEW_WEIGHT_CHANGES times per step, except after cycles. The rule allocates no memory and depends neither on
- * clocks nor on threads.
+ * found too small and the smallest found too large. Both limits relax with each step, as bodies move. c changes at most
+ * SINEW_WEIGHT_CHANGES times per step, except after cycles. The rule allocates no memory and depends neither on clocks
+ * nor on threads.
  *
  * Known limits: one c for all energies of a world; free ropes without bending would need c = 1.
  */
@@ -31,10 +31,12 @@
 /* State that is kept from step to step and saved with the world. */
 typedef struct sinew_weight_memory {
     double c;
-    double low, high;   /* borders of c; 0 and infinity: unknown */
-    double firm;        /* largest c that cycled: `low` does not fall below it */
-    double rate, ratio; /* last step with a constant weight: factor of the size per iteration, mean of R */
-    int64_t changes;    /* number of changes of c since the solver was prepared; each costs a factorisation */
+    double low, high; /* limits of c: found too small, found too large; 0 and infinity: unknown */
+    /* c of the last cycle, relaxed with each step: a strong decrease of c lowers `low` only to it */
+    double firm;
+    /* last step: factor of the size per iteration since the last change of c; mean of R, 1 if c changed */
+    double rate, ratio;
+    int64_t changes; /* number of changes of c since the solver was prepared; each costs a factorisation */
 } sinew_weight_memory;
 
 typedef struct sinew_weight_rule {
@@ -46,18 +48,19 @@ typedef struct sinew_weight_rule {
     double log_ratio; /* sum of log R since `since` was 0 */
     double
         sizes[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] size at the end of each block; entry 0: at the start of the first */
-    double log_ratios[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] log_ratio at the same iterations */
+    double log_ratios[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] log_ratio at the end of each block; entry 0: 0 */
 } sinew_weight_rule;
 
 void sinew_weight_start(sinew_weight_rule *rule, double c);
-/* Called before a step, and after each iteration. Return true if memory.c has changed, so that S must be updated. */
+/* Adapt memory.c, before a step and after each iteration. Return true if memory.c has changed, so that S must be
+ * updated. */
 bool sinew_weight_begin(sinew_weight_rule *rule);
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio);
 /* Restarts the monitoring after a change of the objective: sizes before and after are not comparable. */
 void sinew_weight_disturb(sinew_weight_rule *rule);
-/* Increases c after iterations without progress. */
+/* Triples c after non-finite iterates; the old c becomes a firm lower limit. */
 void sinew_weight_restart(sinew_weight_rule *rule);
-/* Whether a loaded memory is valid. */
+/* Whether a weight memory that was loaded from a state is valid. */
 bool sinew_weight_sane(const sinew_weight_memory *memory);
 
 #endif

@@ -4,9 +4,10 @@
  *
  *     C = sum_c  (w w^T) (x) K_c,   K_c = psi''(z) of contact c at the iterate        (energy/edge/contact.c)
  *
- * K_c is k n n^T for a sliding contact and k 1 for a sticking one, so S + C is not a scalar matrix. Systems with S + C
- * are solved by conjugate gradients with the unchanged factor of S as preconditioner. Added to S isotropically, like
- * other transient elements, contacts would also resist sliding: measured 610 iterations instead of tens.
+ * z = sum_a w_a x_a is the relative position of the contact's vertices, (x) the Kronecker product. K_c is k n n^T for a
+ * sliding contact and k 1 for a sticking one, so S + C is not a scalar matrix. Systems with S + C are solved by
+ * conjugate gradients with the unchanged factor of S as preconditioner. Added to S isotropically, like other transient
+ * elements, contacts would also resist sliding: measured 610 iterations instead of tens.
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_CONTACT_BLOCKS_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_CONTACT_BLOCKS_H
@@ -16,20 +17,20 @@
 
 typedef struct sinew_contact_block {
     int32_t particle[SINEW_CONTACT_VERTICES]; /* particles of the contact; -1: pinned or unused */
-    double w[SINEW_CONTACT_VERTICES];
-    double K[6]; /* K_c as 00 11 22 01 02 12 */
+    double w[SINEW_CONTACT_VERTICES];         /* weights of the particles in z */
+    double K[6];                              /* N/m: Hessian K_c of the contact energy, entries 00 11 22 01 02 12 */
 } sinew_contact_block;
 
 typedef struct sinew_contact_blocks {
     int32_t count;
-    sinew_contact_block *blocks; /* [count] blocks with K != 0 */
+    sinew_contact_block *blocks; /* [count] blocks of contacts with a nonzero Hessian K */
     sinew_real *tangent;         /* work space: tangents of one chunk, then its positions and its forces */
     size_t block_capacity, tangent_capacity;
 } sinew_contact_blocks;
 
 /* Allocates blocks for all contacts of the objective; returns false without memory. */
 bool sinew_contact_blocks_reserve(sinew_contact_blocks *blocks, const sinew_objective *objective);
-/* Computes K at q. */
+/* Computes the contact blocks at positions q [particle_count][4]. */
 void sinew_contact_blocks_linearise(sinew_contact_blocks *blocks, const sinew_objective *objective,
                                     const sinew_real *q);
 /* J: energy of the contacts at q [particle_count][4] */
@@ -39,7 +40,7 @@ double sinew_contact_blocks_value(const sinew_contact_blocks *blocks, const sine
  * of the contacts. */
 double sinew_contact_blocks_subtract_gradient(const sinew_contact_blocks *blocks, const sinew_objective *objective,
                                               const sinew_real *q, sinew_real *gradient);
-/* Ax += C x at the free particles; both [particle_count][4] */
+/* Product with the contact Hessian C: Ax += C x at the free particles; both [particle_count][4]. */
 void sinew_contact_blocks_add_product(const sinew_contact_blocks *blocks, const sinew_real *x, sinew_real *Ax);
 void sinew_contact_blocks_release(sinew_contact_blocks *blocks, const sinew_objective *objective);
 

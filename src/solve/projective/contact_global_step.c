@@ -4,17 +4,17 @@
  */
 #include "solve/projective/contact_global_step.h"
 
-#include <math.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/reduce.h"
 #include "base/stop.h"
+#include "solve/line_search.h"
 
 #define NEWTONS 2 /* Newton iterations: the third and fourth double the solves and gain nothing, measured on cloths */
 #define TOLERANCE                                                                                                      \
     0.1 /* relative residual of Newton's method: the next local step changes b again; chosen, not measured */
 #define DECREASE  1e-4
-#define SHRINK    0.1
 #define ALPHA_MIN 1e-6
 
 bool sinew_contact_global_step_reserve(sinew_contact_global_step *s, const sinew_global *g, const sinew_objective *o)
@@ -37,25 +37,42 @@ void sinew_contact_global_step_release(sinew_contact_global_step *s, const sinew
     *s = (sinew_contact_global_step){0};
 }
 
+/* The function along p: a parabola and the energy of contacts. */
+typedef struct contact_trial {
+    sinew_contact_global_step *step;
+    const sinew_contact_blocks *blocks;
+    const sinew_objective *o;
+    double before, slope, first, second; /* energy of contacts, slope of the sum, derivatives of the parabola at 0 */
+    double at;                           /* alpha of step->x */
+} contact_trial;
+
+static bool try_contacts(void *context, double alpha, double *change)
+{
+    contact_trial *t = context;
+    const sinew_objective *o = t->o;
+    sinew_add_scaled(t->step->x, (sinew_real)(alpha - t->at), t->step->p, o->particle_count, o->thread_count);
+    t->at = alpha;
+    *change = alpha * t->first + alpha * alpha / 2 * t->second + sinew_contact_blocks_value(t->blocks, o, t->step->x) -
+              t->before;
+    return *change <= DECREASE * alpha * t->slope || alpha < ALPHA_MIN;
+}
+
 /* Moves x to x + alpha p with sufficient decrease of the function that contact_global_step.h defines. Returns alpha. */
 static double contact_line_search(sinew_contact_global_step *s, sinew_global *g, const sinew_objective *o,
                                   double before)
 {
     const int32_t n = o->particle_count, threads = o->thread_count;
-    const double slope = -sinew_dot(s->t, s->p, n, threads), first = -sinew_dot(s->r, s->p, n, threads);
-    const double second = sinew_dot(s->p, s->Sp, n, threads);
-    double alpha = 1, gone = 0;
-    while (slope < 0) {
-        sinew_add_scaled(s->x, (sinew_real)(alpha - gone), s->p, n, threads);
-        gone = alpha;
-        const double change = alpha * first + alpha * alpha / 2 * second +
-                              sinew_contact_blocks_value(&g->contact_blocks, o, s->x) - before;
-        if (change <= DECREASE * alpha * slope || alpha < ALPHA_MIN)
-            break;
-        const double best = -slope * alpha * alpha / (2 * (change - alpha * slope));
-        alpha = fmin(fmax(best, SHRINK * alpha), 0.5 * alpha);
-    }
-    return gone;
+    contact_trial t = {.step = s,
+                       .blocks = &g->contact_blocks,
+                       .o = o,
+                       .before = before,
+                       .slope = -sinew_dot(s->t, s->p, n, threads),
+                       .first = -sinew_dot(s->r, s->p, n, threads),
+                       .second = sinew_dot(s->p, s->Sp, n, threads)};
+    const sinew_backtracking lengths = {.first = 1, .slope = t.slope, .trials = INT_MAX};
+    if (t.slope < 0)
+        sinew_backtrack(&lengths, try_contacts, &t);
+    return t.at;
 }
 
 void sinew_contact_global_step_solve(sinew_contact_global_step *s, sinew_global *g, const sinew_objective *o,
@@ -68,8 +85,8 @@ void sinew_contact_global_step_solve(sinew_contact_global_step *s, sinew_global 
     memcpy(s->r, b, size * sizeof *b);
     for (int k = 0; k < NEWTONS && !sinew_stop_came(); k++) {
         memcpy(s->t, s->r, size * sizeof *s->t);
-        const double value =
-            sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t); /* t = b - S d - psi_c' */
+        /* t = minus the gradient of the minimised function: b - S d - psi_c'(q + d). */
+        const double value = sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t);
         const double residual = sinew_norm(s->t, n, threads);
         target = k == 0 ? TOLERANCE * residual : target;
         if (!(residual > target))

@@ -7,7 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* rho of each stage: weight of the constraint in units of w. */
+#include "solve/line_search.h"
+
+/* rho of each stage: factor of psi in w/2 |A (x - p)|^2 + rho psi. */
 #ifdef SINEW_SINGLE
 static const double stages[] = {1, 30, 1e3};
 #define SMALL 5e-4 /* steps below this fraction of the element's size are round-off */
@@ -19,7 +21,7 @@ enum {
     STAGES = sizeof stages / sizeof stages[0],
     STEPS = 12,      /* largest number of steps of a stage */
     LAST_STEPS = 20, /* largest number of steps of the last stage */
-    HALVINGS = 8
+    TRIALS = 8       /* steps of half the length of the one before */
 };
 
 double sinew_sqp_distance(const sinew_sqp *e, const double *p)
@@ -162,18 +164,29 @@ static double merit(const sinew_sqp *e, double rho, const double *p)
     return sinew_sqp_distance(e, p) + rho * sinew_element_value(&e->element, p);
 }
 
-/* p += t d with the first t = 1, 1/2, ... that decreases the merit, else the last one */
+typedef struct projection_trial {
+    const sinew_sqp *e;
+    const double *p, *d;
+    double rho, before, next[SINEW_SQP_CAPACITY]; /* merit at p; p + alpha d */
+} projection_trial;
+
+static bool try_projection(void *context, double alpha, double *change)
+{
+    projection_trial *t = context;
+    for (int32_t i = 0; i < 3 * t->e->element.point_count; i++)
+        t->next[i] = t->p[i] + alpha * t->d[i];
+    const double now = merit(t->e, t->rho, t->next);
+    *change = now - t->before;
+    return now <= t->before;
+}
+
+/* p += alpha d with the first alpha = 1, 1/2, ... that does not increase the merit, else the last one */
 static void projection_take_step(const sinew_sqp *e, double rho, const double *d, double *p)
 {
-    const double before = merit(e, rho, p);
-    double next[SINEW_SQP_CAPACITY], t = 1;
-    for (int halving = 0; halving < HALVINGS; halving++, t *= 0.5) {
-        for (int32_t i = 0; i < 3 * e->element.point_count; i++)
-            next[i] = p[i] + t * d[i];
-        if (merit(e, rho, next) <= before)
-            break;
-    }
-    memcpy(p, next, 3 * (size_t)e->element.point_count * sizeof *p);
+    const sinew_backtracking lengths = {.first = 1, .factor = 0.5, .trials = TRIALS};
+    projection_trial t = {.e = e, .p = p, .d = d, .rho = rho, .before = merit(e, rho, p)};
+    sinew_backtrack(&lengths, try_projection, &t);
+    memcpy(p, t.next, 3 * (size_t)e->element.point_count * sizeof *p);
 }
 
 /* Takes full steps at the last rho. Returns whether the steps became small. */

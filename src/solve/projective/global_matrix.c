@@ -142,7 +142,7 @@ static void add_local(void *context, int32_t i, int32_t j, int32_t map, double v
         ((sinew_global_matrix *)context)->locals[map / 2] += value;
 }
 
-/* entries of the pattern = sum w D^T D */
+/* Computes the elastic part of S: entries of the pattern = sum over elements of w D^T D. */
 static void fill_entries(sinew_global_matrix *d, const sinew_objective *o, const sinew_real *weights, bool switched,
                          double *entries)
 {

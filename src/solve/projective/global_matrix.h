@@ -19,14 +19,14 @@ typedef struct sinew_global_matrix {
     size_t *column;  /* [free_count + 1] columns of the pattern, in the integer type of the factorisation */
     double *elastic; /* [entries] sum w D^T D of each entry, all elements switched on */
     double *value;   /* [entries] S */
-    double *locals;  /* [local_count] */
+    double *locals;  /* [local_count] sum w D^T D of each local block of the pattern (objective/assembly.h) */
     sinew_real *D;   /* work space: D of the largest task */
 } sinew_global_matrix;
 
-/* The blocks of S between free particles and pins: entry k is S[row[k]][pin[k]]. */
+/* The entries of S between free particles and pins, without `scale`: value[k] adds to S[row[k]][pin[k]]. */
 typedef struct sinew_coupling {
     int32_t count;
-    int32_t *row, *pin; /* particles */
+    int32_t *row, *pin; /* [count] free particle and pinned particle of each entry */
     double *value;
     size_t row_capacity, pin_capacity, value_capacity;
 } sinew_coupling;
@@ -50,7 +50,7 @@ void sinew_global_matrix_multiply(const sinew_global_matrix *matrix, const sinew
 /* Computes the coupling with pins for these weights; allocates only to grow. Returns false without memory. */
 bool sinew_coupling_find(sinew_coupling *coupling, sinew_global_matrix *matrix, const sinew_objective *objective,
                          const sinew_real *weights);
-/* b -= scale S q_pins */
+/* Moves the terms of pinned particles to the right-hand side: b -= scale S q_pins; q and b [particle_count][4]. */
 void sinew_coupling_move(const sinew_coupling *coupling, double scale, const sinew_real *q, sinew_real *b);
 void sinew_coupling_release(sinew_coupling *coupling, const sinew_objective *objective);
 

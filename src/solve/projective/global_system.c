@@ -39,7 +39,7 @@ static sinew_status global_set_weights(sinew_global *g, const sinew_objective *o
 
 /* *all = whether every connected component of the fixed elements has a pin or an element that fixes its translation.
  * Otherwise S is singular without inertia. */
-static sinew_status find_unconstrained(const sinew_objective *o, bool *all, sinew_error *error)
+static sinew_status check_all_constrained(const sinew_objective *o, bool *all, sinew_error *error)
 {
     const size_t n = (size_t)o->particle_count;
     int32_t *component = sinew_allocate(&o->allocator, n, sizeof *component);
@@ -113,7 +113,8 @@ static sinew_status need_iteration(sinew_global *g, const sinew_objective *o, si
     return sinew_fail_memory(error, "conjugate gradients");
 }
 
-/* Passes terms to low_rank.h: switched-off elements, unless the factor excludes them, and transient elements if few. */
+/* Decides whether solves iterate (g->iterates, g->has_contacts), and passes terms to low_rank.h: switched-off elements,
+ * unless the factor excludes them, and transient elements if few. */
 static sinew_status set_low_rank(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const sinew_low_rank_terms *r = &g->terms;
@@ -164,7 +165,7 @@ static sinew_status list_low_rank_terms(sinew_global *g, const sinew_objective *
 static sinew_status global_create(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     bool constrained = true;
-    sinew_status status = o->step.quasistatic ? find_unconstrained(o, &constrained, error) : SINEW_OK;
+    sinew_status status = o->step.quasistatic ? check_all_constrained(o, &constrained, error) : SINEW_OK;
     g->transient_in_factor = !constrained;
     if (status == SINEW_OK)
         status = sinew_global_matrix_create(&g->matrix, o, constrained ? o->fixed_task_count : o->task_count, error);

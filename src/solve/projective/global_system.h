@@ -32,7 +32,7 @@
 /* Requirements of a solver on S. */
 typedef struct sinew_global_rule {
     sinew_weight_assignment weight_assignment;
-    bool rescaled;           /* scale changes during steps: L is kept in double */
+    bool rescaled;           /* `scale` changes during steps: the factor is kept in double */
     bool contacts_by_blocks; /* contacts are not in the matrix; their blocks are evaluated at the iterate */
     int64_t *factorisations; /* counter of factorisations; may be NULL */
     bool single;             /* S and its factor are rounded to 32 bits */
@@ -43,7 +43,7 @@ typedef struct sinew_global {
     sinew_global_rule rule;
     int32_t free_count;
     sinew_global_matrix matrix;
-    sinew_real *weights; /* [lanes of the matrix's tasks] weights with all elements switched on */
+    sinew_real *weights; /* [elements of the matrix's tasks, padding included] weights with all elements switched on */
     sinew_coupling coupling;
     double scale;
     sinew_factored_system *factor;
@@ -63,7 +63,7 @@ typedef struct sinew_global {
     sinew_real *b, *x; /* [particle_count][4] vectors of conjugate gradients; NULL before the first use */
 } sinew_global;
 
-/* Creates S with scale 1 and all fixed elements switched on. Allocates. */
+/* Creates S with scale 1 and all fixed elements switched on. Allocates; on failure nothing stays allocated. */
 sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_global_rule *rule,
                                  sinew_error *error);
 /* Applies changes (SINEW_GLOBAL_REFRESHES), like `refresh` of solver.h. Must be destroyed after failure. */
@@ -79,7 +79,8 @@ bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective
 
 /* Evaluates the blocks of contacts at q (rule: contacts_by_blocks); does nothing without contacts. */
 void sinew_global_linearise(sinew_global *global, const sinew_objective *objective, const sinew_real *q);
-/* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
+/* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. With contacts: x = (S + C)^-1
+ * b, C the blocks of the last sinew_global_linearise(). */
 void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
 /* Solves with the factor alone, without contacts and without the transient terms of conjugate gradients. */
 void sinew_global_solve_factor(sinew_global *global, const sinew_objective *objective, const sinew_real *b,
@@ -90,7 +91,7 @@ void sinew_global_solve_with_contacts(sinew_global *global, const sinew_objectiv
                                       const sinew_real *b, sinew_real *x);
 /* Sx = S x without contacts, both [particle_count][4]. x must be zero at pins; Sx is zero there. */
 void sinew_global_multiply(sinew_global *global, const sinew_objective *objective, const sinew_real *x, sinew_real *Sx);
-/* b -= S q_pins */
+/* Moves the terms of pinned particles to the right-hand side: b -= S q_pins; q and b [particle_count][4]. */
 void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
 
 #endif

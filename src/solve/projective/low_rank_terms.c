@@ -157,7 +157,7 @@ void sinew_low_rank_terms_release(sinew_low_rank_terms *r, const sinew_objective
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
-/* sum = d^T x over entries first .. last - 1 */
+/* Product of a rank-one term with a vector: sum = d^T x over entries first .. last - 1 of d. */
 static inline void reduce_term(const sinew_rank_one_term *term, int32_t first, int32_t last, const sinew_real *x,
                                double sum[4])
 {
@@ -168,7 +168,7 @@ static inline void reduce_term(const sinew_rank_one_term *term, int32_t first, i
             sum[c] += term->value[e] * (double)x[4 * (size_t)term->index[e] + c];
 }
 
-/* out += factor d sum at the free particles */
+/* Adds a rank-one term: out += factor d sum at the free particles. Overwrites sum. */
 static inline void spread_term(const sinew_rank_one_term *term, double factor, double sum[4], sinew_real *out)
 {
     for (size_t c = 0; c < 4; c++)

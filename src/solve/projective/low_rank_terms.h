@@ -20,11 +20,11 @@ typedef struct sinew_weight_assignment {
 typedef struct sinew_low_rank_terms {
     int32_t taken, count;          /* number of terms of switched-off elements, which come first; number of all terms */
     sinew_rank_one_term *terms;    /* [count] indices are particles; pins are the known entries */
-    sinew_real *weights, *reduced; /* work space of one task */
+    sinew_real *weights, *reduced; /* work space: weights and D of the elements of one task */
     size_t term_capacity, weight_capacity, reduced_capacity;
 } sinew_low_rank_terms;
 
-/* Computes weights [lanes of tasks first .. last - 1], padding included. */
+/* weights [elements of tasks first .. last - 1, padding included] = stiffness of each element times the factor. */
 void sinew_element_weights(const sinew_objective *objective, int32_t first, int32_t last,
                            const sinew_weight_assignment *weight_assignment, sinew_real *weights);
 
@@ -39,7 +39,7 @@ void sinew_low_rank_terms_release(sinew_low_rank_terms *terms, const sinew_objec
 /* Ax += scale sum w d d^T x over terms first .. count - 1, at the free particles; both [particle_count][4] */
 void sinew_low_rank_terms_add(const sinew_low_rank_terms *terms, int32_t first, double scale, const sinew_real *x,
                               sinew_real *Ax);
-/* b -= scale sum w d d^T q_pins at the free particles */
+/* Moves the terms of pinned particles to the right-hand side: b -= scale sum w d d^T q_pins at the free particles. */
 void sinew_low_rank_terms_move_pins(const sinew_low_rank_terms *terms, double scale, const sinew_real *q,
                                     sinew_real *b);
 

@@ -100,7 +100,8 @@ static uint32_t pd_needs(const sinew_solver_def *def)
     return def->parameters[COORDINATES] == SINEW_COORDINATES_REDUCED ? SINEW_CAN_REDUCE : 0;
 }
 
-/* Copies of vertices are made of the elements that a step begins with, and contacts are no squared distances to sets. */
+/* Contacts need coordinates = reduced and sets = own: copies of vertices are made only for the elements at the start of
+ * a step, and contacts are no squared distances to sets. */
 static const char *pd_contact_refused_by(const sinew_solver_def *def)
 {
     return has_copies(def) ? "coordinates = reduced and sets = own" : NULL;

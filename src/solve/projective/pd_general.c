@@ -45,7 +45,7 @@ static void metric_mass(sinew_set_element *e, const sinew_objective *o)
         e->metric[a * e->sqp.element.point_count + a] = (double)o->step.mass[e->particle[a]];
 }
 
-/* D^T D */
+/* Metric A^T A = D^T D, D the energy's own reduction to reduced coordinates. */
 static void metric_reduced(sinew_set_element *e, const sinew_objective *o)
 {
     const sinew_energy_ops *ops = e->sqp.element.ops;
@@ -140,7 +140,7 @@ static double metric_trace(const sinew_set_element *e)
     return constrained || sum <= 1e-9 * trace ? trace : trace - squares / sum;
 }
 
-/* k tr(D^T D) */
+/* N/m: curvature k tr(D^T D) of the energy's own quadratic term, which sets the weight of an element. */
 static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
 {
     sinew_set_element own = *e;
@@ -259,7 +259,7 @@ void sinew_pd_general_begin(sinew_pd_general *s)
     memset(s->known, 0, s->wide_count);
 }
 
-/* g += w A^T A (p - x) */
+/* Adds the force of an element towards its copy p: g += w A^T A (p - x). */
 static void add_projection_force(const sinew_set_element *e, const double *p, sinew_real *g)
 {
     const int32_t m = e->sqp.element.point_count;

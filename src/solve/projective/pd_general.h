@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * pd_general.h: Projective Dynamics with a choice of A and B (Bouaziz et al. 2014, sections 3.3, 4.2 and 6): every
- * element has a copy p of its vertices on its zero-energy set, and
+ * element has a copy p of its vertices S_j q on its zero-energy set, and
  *
  *     Phi(q) = 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 + sum_j w_j/2 |A_j (S_j q - p_j)|^2
  *     local    p_j = the nearest point of the set (element_projection.h), never farther than the previous p_j
@@ -45,7 +45,7 @@ void sinew_pd_general_destroy(sinew_pd_general *general, const sinew_objective *
 void sinew_pd_general_begin(sinew_pd_general *general);
 /* Projects all elements at q; b = -grad Phi(q), zero at pins. */
 void sinew_pd_general_local(sinew_pd_general *general, sinew_objective *objective, const sinew_real *q, sinew_real *b);
-/* x = S^-1 b, zero at pins; b may be x. */
+/* x = S^-1 b, S = M/h^2 + sum w A^T A, zero at pins; both [particle_count][4], b may be x. */
 void sinew_pd_general_solve(const sinew_pd_general *general, const sinew_objective *objective, const sinew_real *b,
                             sinew_real *x);
 /* J: the sum over elements in Phi at q with the current copies. work [particle_count][4]. */

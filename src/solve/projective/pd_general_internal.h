@@ -12,8 +12,8 @@
 
 typedef struct sinew_set_task {
     const sinew_energy_ops *scalar; /* kernels of the task's energy with SIMD width one */
-    size_t first_wide, first_copy;
-    double value; /* J: w/2 |A (x - p)|^2 summed over the task's elements in the last pass */
+    size_t first_wide, first_copy;  /* offsets of the task in weights and known, and in copies */
+    double value;                   /* J: w/2 |A (x - p)|^2 summed over the task's elements in the last pass */
 } sinew_set_task;
 
 struct sinew_pd_general {

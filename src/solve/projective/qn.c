@@ -86,13 +86,15 @@ typedef struct qn {
     int32_t window, count, newest; /* largest number of pairs, current number, index of the last pair */
     int search;
     sinew_global global;
-    /* old_q is the start of the last iteration of this step, old_gradient the gradient there without contacts. */
+    /* With contacts: old_q is the start of the last iteration of this step, and old_gradient the gradient there without
+     * contacts. */
     bool old_known;
     sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
     sinew_real *old_q;                                     /* [particle_count][4]; NULL before the first contact */
-    sinew_real *pairs;                                     /* [window][2][particle_count][4]: s and y */
-    double rho[WINDOW_MAX];
-    double scale; /* m/N: initial H as a multiple of the identity */
+    /* [window][2][particle_count][4] pairs of L-BFGS: s, change of q (m), and y, change of the gradient (N) */
+    sinew_real *pairs;
+    double rho[WINDOW_MAX]; /* 1 / (s . y) of each pair */
+    double scale;           /* m/N: initial H as a multiple of the identity */
 } qn;
 
 /* x = B0^-1 x with the initial Hessian B0; `alone`: without contacts and transient terms of conjugate gradients. */
@@ -221,7 +223,7 @@ static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
     }
 }
 
-/* z = H r without contacts */
+/* z = H r: applies the L-BFGS approximation H of the inverse Hessian, without contacts. */
 static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
 {
     const sinew_solve *s = context;
@@ -229,7 +231,8 @@ static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
     two_loops(s, s->memory, true, z);
 }
 
-/* d = -H grad g; with contacts d = -(H^-1 + C)^-1 grad g */
+/* Computes the direction d = -H grad g, H the inverse Hessian of L-BFGS. With contact blocks C: d = -(H^-1 + C)^-1 grad
+ * g. */
 static void qn_find_direction(sinew_solve *s, qn *n)
 {
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
@@ -276,8 +279,10 @@ static void remember_elastic(const sinew_solve *s, qn *n)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
     sinew_real *elastic = n->trial_gradient;
-    if (n->window == 0 || n->global.iterates)
+    if (n->window == 0 || n->global.iterates) {
+        n->old_known = false;
         return;
+    }
     memcpy(elastic, s->gradient, size * sizeof *elastic);
     sinew_contact_blocks_subtract_gradient(&n->global.contact_blocks, s->objective, s->q, elastic);
     if (n->old_known) {
@@ -322,11 +327,12 @@ static uint32_t qn_step(sinew_solve *s, qn *n)
         return SINEW_STEP_NOT_FINITE;
     const bool has_contacts = n->global.has_contacts;
     sinew_global_linearise(&n->global, s->objective, s->q);
-    if (has_contacts)
+    if (has_contacts) {
         remember_elastic(s, n);
-    else
+    } else {
         memcpy(n->old_gradient, s->gradient, 4 * (size_t)s->objective->particle_count * sizeof *s->gradient);
-    n->old_known = has_contacts;
+        n->old_known = false;
+    }
     qn_find_direction(s, n);
     double alpha = qn_advance(s, n);
     if (alpha == 0 && n->count > 0) {

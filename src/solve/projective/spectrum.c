@@ -5,12 +5,11 @@
 #include "solve/projective/spectrum.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/reduce.h"
-#include "base/stop.h"
 #include "linear/krylov/block_jacobi.h"
+#include "linear/krylov/pcg.h"
 #include "linear/krylov/tridiagonal_eigen.h"
 #include "objective/connected_components.h"
 
@@ -19,12 +18,6 @@
 enum {
     STEPS = 24
 };
-
-typedef struct lanczos {
-    int32_t count;
-    double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix */
-    sinew_real *r, *z, *p, *Hp;                  /* [particle_count][4] */
-} lanczos;
 
 /* ---- Rigid motions --------------------------------------------------------------------------- */
 
@@ -78,7 +71,7 @@ static void drop_constrained(const sinew_objective *o, turning *t)
             t->component[i] = -1;
 }
 
-/* sums[component] = sum of m z, sum of m */
+/* Sums of each free component, at its lowest particle: t->sums = sum of m z (three numbers), sum of m. */
 static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_real *z)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
@@ -92,7 +85,7 @@ static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_r
     }
 }
 
-/* C = m e_k x (x - centre of the component) */
+/* Fills the angular momentum vectors C[k] = m e_k x (x - centre of the component), k = 0, 1, 2, of free components. */
 static void fill_turns(const sinew_objective *o, const sinew_real *q, turning *t)
 {
     sum_pieces(o, t, q);
@@ -182,13 +175,24 @@ static void take_turns_out(const sinew_objective *o, const turning *t, sinew_rea
 
 /* ---- Lanczos --------------------------------------------------------------------------------- */
 
+typedef struct pencil {
+    sinew_objective *o;
+    sinew_global *global;
+    const turning *t;
+} pencil;
+
 /* z = S^-1 r, without rigid motions of free components */
-static void apply_inverse(const sinew_objective *o, sinew_global *global, const turning *t, const sinew_real *r,
-                          sinew_real *z)
+static void apply_inverse(void *context, const sinew_real *r, sinew_real *z)
 {
-    sinew_global_solve(global, o, r, z);
-    take_shifts_out(o, t, z);
-    take_turns_out(o, t, z);
+    const pencil *p = context;
+    sinew_global_solve(p->global, p->o, r, z);
+    take_shifts_out(p->o, p->t, z);
+    take_turns_out(p->o, p->t, z);
+}
+
+static void apply_hessian(void *context, const sinew_real *x, sinew_real *Hx)
+{
+    sinew_objective_product(((const pencil *)context)->o, x, Hx);
 }
 
 void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
@@ -200,63 +204,39 @@ void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
     }
 }
 
-static void spectrum_run(sinew_objective *o, sinew_global *global, const turning *t, lanczos *l)
+/* Extreme eigenvalues of S^-1 H; *spectrum stays as it is if there is no mode. */
+static void spectrum_run(pencil *p, sinew_pcg *pcg, sinew_real *b, sinew_spectrum *spectrum)
 {
-    const int32_t n = o->particle_count, threads = o->thread_count;
-    double alpha_before = 1, beta_before = 0;
-    sinew_spectrum_noise(o, l->r);
-    take_force_out(o, t, l->r);
-    apply_inverse(o, global, t, l->r, l->z);
-    memcpy(l->p, l->z, 4 * (size_t)n * sizeof *l->p);
-    double rz = sinew_dot(l->r, l->z, n, threads);
-    const double enough = rz * (double)FLT_EPSILON;
-    while (l->count < STEPS && rz > enough && !sinew_stop_came()) {
-        sinew_objective_product(o, l->p, l->Hp);
-        const double curvature = sinew_dot(l->p, l->Hp, n, threads);
-        if (!(curvature > 0))
-            return;
-        const double alpha = rz / curvature;
-        sinew_add_scaled(l->r, (sinew_real)-alpha, l->Hp, n, threads);
-        apply_inverse(o, global, t, l->r, l->z);
-        const double next = sinew_dot(l->r, l->z, n, threads), beta = next / rz;
-        l->diagonal[l->count] = 1 / alpha + beta_before / alpha_before;
-        l->off_diagonal[l->count] = sqrt(fmax(beta, 0)) / alpha;
-        l->count++;
-        sinew_combine(l->p, l->z, (sinew_real)beta, l->p, n, threads);
-        alpha_before = alpha;
-        beta_before = beta;
-        rz = next;
-    }
+    const sinew_linear_map H = {apply_hessian, p}, inverse = {apply_inverse, p};
+    double diagonal[STEPS], off_diagonal[STEPS];
+    sinew_spectrum_noise(p->o, b);
+    take_force_out(p->o, p->t, b);
+    const int32_t count = sinew_pcg_lanczos(pcg, H, inverse, b, (double)FLT_EPSILON, STEPS, diagonal, off_diagonal);
+    const sinew_tridiagonal matrix = {count, diagonal, off_diagonal};
+    if (count > 0)
+        *spectrum = (sinew_spectrum){sinew_tridiagonal_eigenvalue(&matrix, 0, 0),
+                                     sinew_tridiagonal_eigenvalue(&matrix, count - 1, 0)};
 }
 
 sinew_status sinew_spectrum_find(sinew_objective *o, sinew_global *global, const sinew_real *q,
                                  sinew_spectrum *spectrum, sinew_error *error)
 {
-    const size_t size = 4 * (size_t)o->particle_count;
     const bool had_tangents = o->tangents != NULL;
-    lanczos l = {0};
+    sinew_pcg pcg = {0};
     turning t = {0};
     *spectrum = (sinew_spectrum){1, 1};
-    sinew_real **vectors[] = {&l.r, &l.z, &l.p, &l.Hp};
-    bool good = true;
-    for (size_t i = 0; i < 4; i++) {
-        *vectors[i] = sinew_allocate_zero(&o->allocator, size, sizeof(sinew_real));
-        good = good && *vectors[i];
-    }
-    good = good && sinew_objective_need_tangents(o, NULL) == SINEW_OK && turning_create(o, global, q, &t);
+    sinew_real *b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *b);
+    const bool good = b &&
+                      sinew_pcg_create(&o->allocator, &pcg, o->particle_count, o->thread_count, NULL) == SINEW_OK &&
+                      sinew_objective_need_tangents(o, NULL) == SINEW_OK && turning_create(o, global, q, &t);
     if (good) {
         sinew_objective_linearise(o, q, true);
-        spectrum_run(o, global, &t, &l);
-    }
-    if (l.count > 0) {
-        const sinew_tridiagonal matrix = {l.count, l.diagonal, l.off_diagonal};
-        *spectrum = (sinew_spectrum){sinew_tridiagonal_eigenvalue(&matrix, 0, 0),
-                                     sinew_tridiagonal_eigenvalue(&matrix, l.count - 1, 0)};
+        spectrum_run(&(pencil){o, global, &t}, &pcg, b, spectrum);
     }
     turning_release(o, &t);
     if (!had_tangents)
         sinew_objective_drop_tangents(o);
-    for (size_t i = 0; i < 4; i++)
-        sinew_release(&o->allocator, *vectors[i]);
+    sinew_pcg_destroy(&o->allocator, &pcg);
+    sinew_release(&o->allocator, b);
     return good ? SINEW_OK : sinew_fail_memory(error, "the choice of ADMM's weight");
 }

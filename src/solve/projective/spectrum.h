@@ -7,9 +7,8 @@
  * bodies. A PD iteration multiplies the error in this mode by 1 - m. The largest eigenvalue is 1 if psi = k/2 |z - proj
  * z|^2.
  *
- * Lanczos' method runs as conjugate gradients on H x = b with S as preconditioner and fixed noise b. The coefficients
- * form a tridiagonal matrix, whose extreme eigenvalues converge to those of S^-1 H from inside (Golub and Van Loan,
- * Matrix Computations, 4th ed., 10.2, 11.3).
+ * Lanczos' method runs as conjugate gradients on H x = b with S as preconditioner and fixed noise b
+ * (sinew_pcg_lanczos()).
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_SPECTRUM_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_SPECTRUM_H

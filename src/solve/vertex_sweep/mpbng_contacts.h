@@ -24,8 +24,8 @@ struct sinew_layers;
 
 /* One contact on one coarse layer. */
 typedef struct sinew_layer_contact {
-    const sinew_batch *source; /* batch of the world */
-    int32_t element;
+    const sinew_batch *source; /* batch of the world that has the contact */
+    int32_t element;           /* index of the contact in `source` */
     int32_t fine[SINEW_CONTACT_VERTICES],
         own[SINEW_CONTACT_VERTICES]; /* fine: particle of the world; own: particle of the layer, -1: none */
 } sinew_layer_contact;

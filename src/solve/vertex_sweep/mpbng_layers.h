@@ -27,7 +27,7 @@ typedef struct sinew_layers {
     const sinew_objective *world;        /* borrowed */
     int32_t count;                       /* number of layers, with layer 0 */
     int32_t first[SINEW_LAYERS_MAX + 1]; /* first particle of each layer in `objective` */
-    int32_t *fine;                       /* [particles] particle of the world at the same position */
+    int32_t *fine;                       /* [particles of all layers] particle of the world at the same position */
     int32_t
         *owner; /* [particles] particle of the next coarser layer that receives mass and forces of this one; -1: none */
     sinew_objective objective; /* over the particles of all layers; layer 0 first, with the world's numbers */
@@ -50,7 +50,8 @@ sinew_status sinew_layers_create(sinew_layers *layers, const sinew_objective *wo
 void sinew_layers_destroy(sinew_layers *layers); /* accepts a zeroed struct */
 /* Updates the transient energies after a change in the world. Allocates only to grow. */
 sinew_status sinew_layers_refresh(sinew_layers *layers, sinew_error *error);
-/* Transfers positions q, q_tilde and forces of the step to all layers. */
+/* Copies the world's positions q, q_tilde and forces to all layers, and sets x_iteration_start = q and the data of
+ * coarse contacts. */
 void sinew_layers_begin(sinew_layers *layers, const sinew_real *q);
 /* Copies the world's current positions to the finest layer, and to pinned particles of the other layers. */
 void sinew_layers_follow(sinew_layers *layers, const sinew_real *q);

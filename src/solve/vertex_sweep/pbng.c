@@ -30,6 +30,7 @@
 
 #include "base/reduce.h"
 #include "solve/coarse/coarse_correction.h"
+#include "solve/line_search.h"
 #include "solve/vertex_sweep/rigid_modes.h"
 #include "solve/parameters.h"
 #include "solve/solver.h"
@@ -70,7 +71,7 @@ typedef enum coarse_kind {
 #define QUICK 0.2
 
 enum {
-    HALVINGS = 6 /* halvings of a coarse correction that does not lower the objective */
+    TRIALS = 7 /* the full coarse correction and six halvings, until the objective falls */
 };
 
 #define FACTOR_PARAMETER(word, text)                                                                                   \
@@ -132,7 +133,7 @@ typedef struct memory {
     sinew_real *direction,
         *trial; /* [particle_count][4] work space of the correction by aggregates; NULL without correction */
     sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL without sor or chebyshev */
-    double weight;             /* chebyshev's w_l */
+    double weight;             /* weight w_l of Chebyshev's recurrence in the last sweep */
     double movement;           /* m: norm of the last sweep's change, all nodes together */
     int32_t streak;            /* sweeps since the acceleration started */
     /* [particle_count][4] velocities at the end of the step; NULL in double precision, where (q - q_n) / h is accurate
@@ -243,7 +244,8 @@ static void pbng_begin(sinew_solve *s)
     pbng_flush(s);
 }
 
-/* New contacts change groups and free components, and invalidate the extrapolation. */
+/* Copies changed contact data. New contacts also restart the acceleration, and may change the number of free
+ * components. */
 static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
 {
     memory *m = s->memory;
@@ -253,6 +255,18 @@ static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
         return;
     m->streak = 0;
     s->v_end = m->rigid.component_count > 0 ? m->v : NULL;
+}
+
+/* Sets m->trial = q + alpha m->direction. *change: change of the objective, J. Returns whether it is
+ * negative. */
+static bool try_correction(void *context, double alpha, double *change)
+{
+    const sinew_solve *s = context;
+    const memory *m = s->memory;
+    sinew_objective *o = s->objective;
+    sinew_combine(m->trial, s->q, (sinew_real)alpha, m->direction, o->particle_count, o->thread_count);
+    *change = sinew_objective_value(o, m->trial, NULL) - (s->terms.inertia + s->terms.elastic);
+    return *change < 0;
 }
 
 /* Applies the correction by aggregates, or a fraction of it, if the objective decreases. */
@@ -265,16 +279,14 @@ static void correct(sinew_solve *s, const memory *m)
     sinew_solve_evaluate(s);
     sinew_coarse_solve((sinew_coarse *)&m->aggregates, -1, s->gradient, false, m->direction);
     sinew_filter(s->objective, m->direction);
-    const double before = s->terms.inertia + s->terms.elastic, slope = sinew_dot(s->gradient, m->direction, n, threads);
-    double alpha = slope < 0 ? 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99) : 0;
-    for (int k = 0; slope < 0 && k <= HALVINGS; k++, alpha /= 2) {
-        sinew_combine(m->trial, s->q, (sinew_real)alpha, m->direction, n, threads);
-        if (sinew_objective_value(o, m->trial, NULL) < before) {
-            memcpy(s->q, m->trial, 4 * (size_t)n * sizeof *s->q);
-            s->gradient_known = false;
-            return;
-        }
-    }
+    if (!(sinew_dot(s->gradient, m->direction, n, threads) < 0))
+        return;
+    const sinew_backtracking lengths = {
+        .first = 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99), .factor = 0.5, .trials = TRIALS};
+    if (!sinew_backtrack(&lengths, try_correction, s))
+        return;
+    memcpy(s->q, m->trial, 4 * (size_t)n * sizeof *s->q);
+    s->gradient_known = false;
 }
 
 static void sweep(sinew_solve *s, const memory *m)
@@ -296,7 +308,7 @@ static void move_components(sinew_solve *s, const memory *m)
 /* ---- Acceleration ---------------------------------------------------------------------------- */
 
 /* Whether the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
- * needed. */
+ * needed. Updates m->movement. */
 static bool quick(sinew_solve *s, memory *m)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
@@ -306,7 +318,8 @@ static bool quick(sinew_solve *s, memory *m)
     return m->movement < QUICK * before;
 }
 
-/* Extrapolation x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}); a = b = 0 is the plain sweep. */
+/* Sets the factors of the extrapolation x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}); a = b = 0 is the
+ * plain sweep. */
 static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
 {
     *a = *b = 0;
@@ -359,7 +372,8 @@ static merit merit_of(sinew_solve *s)
     return (merit){s->terms.inertia + s->terms.elastic, s->residual};
 }
 
-/* A NaN objective counts as no progress. */
+/* Whether the objective decreased by more than `noise`, or changed by at most `noise` without an increase of the
+ * residual. A NaN objective counts as no progress. */
 static bool progress(merit before, merit after, double noise)
 {
     return after.objective < before.objective - noise ||

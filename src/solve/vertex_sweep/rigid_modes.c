@@ -78,8 +78,8 @@ static void find_fixed(sinew_rigid *r, const sinew_real *rest)
         add_costs(&o->tasks[t], r->fixed_costs);
 }
 
-/* Appends the components whose translation costs no energy, with contacts or without; slot[root] becomes the start of
- * each component. Returns the number of components so far. */
+/* Appends the components whose translation costs no energy, with contacts or without; slot[root] becomes the index of
+ * each component's first particle in `particle`. Returns the number of components so far. */
 static int32_t add_components(sinew_rigid *r, int32_t count, bool contacting)
 {
     for (int32_t i = 0; i < r->objective->particle_count; i++) {
@@ -94,7 +94,7 @@ static int32_t add_components(sinew_rigid *r, int32_t count, bool contacting)
     return count;
 }
 
-/* Fills first, particle and turns from components and costs, which are overwritten. */
+/* Fills first, particle and turns from `component` and `costs`; overwrites `costs` and `slot`. */
 static void list_components(sinew_rigid *r)
 {
     const int32_t count = r->objective->particle_count, *root = r->component;
@@ -186,9 +186,9 @@ void sinew_rigid_destroy(sinew_rigid *r)
 /* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
 enum {
     SUM_MASS,
-    SUM_Q,          /* m q */
-    SUM_TARGET = 4, /* m q_tilde */
-    SUM_A = 7,      /* m q_tilde q^T, row-major */
+    SUM_Q,          /* sum of m q, three numbers */
+    SUM_TARGET = 4, /* sum of m q_tilde, three numbers */
+    SUM_A = 7,      /* sum of m q_tilde q^T, nine numbers, row-major */
     SUM_COUNT = 16
 };
 
@@ -281,7 +281,7 @@ static component component_of(const sinew_rigid *r, int32_t k, const sinew_real 
                        .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
 }
 
-/* q <- q + D (q - centre) + shift over a component. */
+/* A rigid motion of a component: q <- q + D (q - middle) + shift, D the rotation less one. */
 typedef struct movement {
     const component *component;
     double D[9], middle[3], shift[3];
@@ -370,7 +370,7 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
 
 /* ---- Velocities ------------------------------------------------------------------------------ */
 
-/* Sums mass, and m (q - q_n - h v_n - h^2 f / m). */
+/* sums[0..2] += m (q - q_n - h v) - h^2 f with the damped velocity v; sums[3] += m. */
 static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
 {
     const component *p = context;

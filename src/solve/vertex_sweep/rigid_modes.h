@@ -8,9 +8,10 @@
  *     min over c, R of  sum m/(2 h^2) |R (q - centre of q) + c - q_tilde|^2:
  *     c = centre of mass of q_tilde,   R = the rotation of A = sum m (q_tilde - its centre) (q - its centre)^T
  *
- * At the minimum the linear momentum of the component changes by h times its forces, and the angular momentum as at the
- * minimum of g. Vertex sweeps reduce these low-frequency errors slowly, because inertia is negligible at a node of a
- * stiff body. Components with contacts minimise inertia and contact energy together (rigid_modes_contacts.h).
+ * The code takes one Newton step for R per call. At the minimum the linear momentum of the component changes by h times
+ * its forces, and the angular momentum as at the minimum of g. Vertex sweeps reduce these low-frequency errors slowly,
+ * because inertia is negligible at a node of a stiff body. Components with contacts minimise inertia and contact energy
+ * together (rigid_modes_contacts.h).
  */
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_H
 #define SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_H
@@ -27,11 +28,13 @@ typedef struct sinew_rigid {
     int32_t
         *particle;  /* [particle_count] particles by component, ascending; particles of no free component come last */
     uint8_t *turns; /* [component_count + contacting_count] 1: rotations change no energy of the component */
-    /* [particle_count] each: components of the fixed energies, and work space for those of all energies. */
+    /* [particle_count] each: components of the fixed energies; components of all energies, and indices in `particle`:
+     * work space. */
     int32_t *fixed_component, *component, *slot;
-    uint64_t forms;               /* sum of form_version over the fixed tasks of fixed_component */
-    bool all_weighted;            /* all fixed elements had nonzero weights when `forms` was computed */
-    uint8_t *fixed_costs, *costs; /* SINEW_COSTS_...: rigid motions that the energies at a particle resist */
+    uint64_t forms;    /* sum of form_version over the fixed tasks when fixed_component was found */
+    bool all_weighted; /* all fixed elements had nonzero weights when `forms` was computed */
+    /* [particle_count] SINEW_COSTS_ bits: rigid motions that the energies at a particle resist */
+    uint8_t *fixed_costs, *costs;
     sinew_rigid_contacts contacts;
 } sinew_rigid;
 
@@ -43,7 +46,7 @@ sinew_status sinew_rigid_create(sinew_rigid *rigid, const sinew_objective *objec
  * elements. */
 sinew_status sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed, sinew_error *error);
 void sinew_rigid_destroy(sinew_rigid *rigid); /* accepts a zeroed struct */
-/* Moves the free components of q [particle_count][4]. */
+/* Moves free components and components in contact rigidly, so that g decreases; q [particle_count][4]. */
 void sinew_rigid_move(const sinew_rigid *rigid, sinew_real *q);
 /* v [particle_count][4] = (q - q_n) / h with q_n = q_start. Free components also get back the momentum lost by rounding
  * of positions: single precision resolves a position to 1e-7 of its distance from the origin, a large error over h. */

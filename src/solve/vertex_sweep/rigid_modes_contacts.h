@@ -30,7 +30,7 @@ enum {
 typedef struct sinew_rigid_body {
     bool turns;
     double mass;              /* kg */
-    double centre[3];         /* m */
+    double centre[3];         /* m: centre of mass before the move */
     double to_target[3];      /* m: s_0 minus the shift so far */
     double A[9];              /* kg m^2, row-major: A, with the rotation so far applied */
     double turn[9], shift[3]; /* R - 1 and s of the move so far: q + turn (q - centre) + shift */
@@ -47,15 +47,17 @@ typedef struct sinew_rigid_side {
 
 enum {
     SINEW_RIGID_SIDES = 4,
-    SINEW_RIGID_LINKS = SINEW_RIGID_SIDES * (SINEW_RIGID_SIDES - 1) / 2 /* sides (1, 0), (2, 0), (2, 1), ... */
+    SINEW_RIGID_LINKS = SINEW_RIGID_SIDES * (SINEW_RIGID_SIDES - 1) / 2 /* pairs of sides (1, 0), (2, 0), (2, 1), ... */
 };
 
 typedef struct sinew_rigid_contact {
     const sinew_batch *batch;
     int32_t element, side_count;
     int32_t particle[4], side_of[4]; /* side_of: side of each vertex; -1: the vertex belongs to no body in contact */
-    int32_t link[SINEW_RIGID_LINKS];
+    int32_t link[SINEW_RIGID_LINKS]; /* link of each pair of sides */
     sinew_rigid_side sides[SINEW_RIGID_SIDES]; /* [side_count] one side per body, bodies in descending order */
+    /* Contact data: normal, offset (m), multiplier (N), normal and tangential stiffness (N/m), largest friction force
+     * (N), anchor (m). */
     double n[3], r, lambda, kn, kt, limit, anchor[3];
     double z[3], K[6]; /* point and Hessian of the contact; K as 00 11 22 01 02 12 */
 } sinew_rigid_contact;
@@ -66,9 +68,10 @@ typedef struct sinew_rigid_link {
     double block[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS];
 } sinew_rigid_link;
 
-/* Items sorted by cluster. */
+/* Indices of bodies, contacts or links, sorted by cluster. */
 typedef struct sinew_rigid_order {
-    int32_t *item, *first; /* [items] items sorted by cluster; [cluster_count + 1] first item of each cluster */
+    /* [count] indices sorted by cluster; [cluster_count + 1] index of the first of each cluster in `item` */
+    int32_t *item, *first;
     size_t item_capacity, first_capacity;
 } sinew_rigid_order;
 
@@ -78,11 +81,11 @@ typedef struct sinew_rigid_contacts {
     sinew_rigid_body *bodies;      /* [body_count] */
     sinew_rigid_contact *contacts; /* [contact_count] */
     sinew_rigid_link *links;       /* [link_count] */
-    int32_t *cluster;              /* [body_count] */
+    int32_t *cluster;              /* [body_count] cluster of each body */
     sinew_rigid_order body_order, contact_order, link_order;
     int32_t *particles,
         *numbers; /* work space: particles of the elements of one batch; cluster of each body, contact or link */
-    struct sinew_pair *keys; /* work space */
+    struct sinew_pair *keys; /* work space: pairs of bodies in contact */
     size_t bodies_capacity, contacts_capacity, links_capacity, cluster_capacity, particles_capacity, numbers_capacity,
         keys_capacity;
 } sinew_rigid_contacts;

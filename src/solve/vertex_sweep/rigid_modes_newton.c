@@ -8,12 +8,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "linear/krylov/cg.h"
+#include "math/vec3.h"
+#include "solve/line_search.h"
 #include "solve/vertex_sweep/rigid_modes_contacts.h"
 
 enum {
-    STEPS = 4,    /* largest number of Newton steps */
-    HALVINGS = 6, /* halvings of a step that does not lower the objective */
-    CG_MAX = 60,  /* largest number of conjugate gradient iterations */
+    STEPS = 4,   /* largest number of Newton steps */
+    TRIALS = 7,  /* the full step and six halvings, until the objective falls */
+    CG_MAX = 60, /* largest number of conjugate gradient iterations */
     FREEDOMS = SINEW_RIGID_FREEDOMS
 };
 
@@ -33,31 +36,18 @@ enum {
 
 /* ---- Contact energy --------------------------------------------------------------------------- */
 
-static double rigid_newton_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* sum += factor a x b */
-static void add_cross(const double a[3], const double b[3], double factor, double sum[3])
-{
-    sum[0] += factor * (a[1] * b[2] - a[2] * b[1]);
-    sum[1] += factor * (a[2] * b[0] - a[0] * b[2]);
-    sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
-}
-
-/* Returns the normal force at z. u: slip vector, *slip: its length, *stick: friction force per slip. */
+/* Returns the normal force (N) at z. u: slip vector (m), *slip: its length, *stick: friction force per slip (N/m). */
 static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
     for (int i = 0; i < 3; i++)
         d[i] = z[i] - t->anchor[i];
-    const double along = rigid_newton_dot(t->n, d);
+    const double along = vec3_dot(t->n, d);
     for (int i = 0; i < 3; i++)
         u[i] = d[i] - along * t->n[i];
-    *slip = sqrt(rigid_newton_dot(u, u));
+    *slip = vec3_norm(u);
     *stick = t->kt * *slip <= t->limit ? t->kt : t->limit / *slip;
-    return fmax(0, t->lambda + t->kn * (t->r - rigid_newton_dot(t->n, z)));
+    return fmax(0, t->lambda + t->kn * (t->r - vec3_dot(t->n, z)));
 }
 
 static double psi_at(const sinew_rigid_contact *t, const double z[3])
@@ -69,7 +59,8 @@ static double psi_at(const sinew_rigid_contact *t, const double z[3])
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
 }
 
-/* f = psi'(z) and K = psi''(z); returns false if both are zero */
+/* Differentiates the contact energy at t->z: f = psi'(z) (N) and t->K = psi''(z) (N/m). Returns false if both are
+ * zero. */
 static bool differentiate(sinew_rigid_contact *t, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -109,7 +100,7 @@ static sinew_rigid_link *link_at(const cluster *c, int32_t k)
     return &c->all->links[c->link[k]];
 }
 
-/* f = K z */
+/* f = K z for a symmetric 3x3 matrix K, stored as 00 11 22 01 02 12 */
 static void rigid_newton_multiply(const double K[6], const double z[3], double f[3])
 {
     f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
@@ -125,7 +116,7 @@ static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3
         to[3 + i] = 0;
     }
     if (turns)
-        add_cross(side->p, f, 1, to + 3);
+        vec3_add_cross(side->p, f, 1, to + 3);
 }
 
 /* Column i of J of a side: the derivative of z by degree of freedom i of its body. */
@@ -137,7 +128,7 @@ static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int
     if (i < 3)
         column[i] = side->w;
     else if (turns)
-        add_cross(axis, side->p, 1, column);
+        vec3_add_cross(axis, side->p, 1, column);
 }
 
 /* block += (K J_a)^T J_b; forces: the columns of K J_a */
@@ -208,7 +199,7 @@ static void factor(double L[36])
     }
 }
 
-/* y = (L L^T)^-1 r */
+/* Solves a 6x6 system with its Cholesky factor L: y = (L L^T)^-1 r; degrees of freedom with a zero pivot get 0. */
 static void back_substitute(const double L[36], const double r[6], double y[6])
 {
     for (int i = 0; i < FREEDOMS; i++) {
@@ -240,7 +231,7 @@ static void rigid_newton_linearise(const cluster *c)
     }
 }
 
-/* Y = H D */
+/* Vector Y of every body = H D: the Hessian of the cluster times the direction of conjugate gradients. */
 static void rigid_newton_apply(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++) {
@@ -273,7 +264,7 @@ static double rigid_newton_inner(const cluster *c, int first, int second)
     return sum;
 }
 
-/* to += factor from */
+/* Adds vectors of all bodies of the cluster: to += factor from. */
 static void rigid_newton_add(const cluster *c, int to, double factor, int from)
 {
     for (int32_t k = 0; k < c->body_count; k++)
@@ -287,42 +278,54 @@ static void rigid_newton_clear(const cluster *c, int which)
         memset(body_at(c, k)->v[which], 0, sizeof body_at(c, k)->v[which]);
 }
 
-/* Y = the blocks' inverses times R */
-static void rigid_newton_precondition(const cluster *c)
+/* Preconditions the residual R of all bodies of the cluster: Y = inverse of each body's 6x6 block times R. Returns
+ * R . Y. */
+static double rigid_newton_precondition(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
         back_substitute(body_at(c, k)->factor, body_at(c, k)->v[R], body_at(c, k)->v[Y]);
+    return rigid_newton_inner(c, R, Y);
 }
 
-/* D = Y + beta D */
-static void turn_direction(const cluster *c, double beta)
+/* Y = H D; returns D . Y */
+static double rigid_newton_multiply_direction(void *context)
 {
+    rigid_newton_apply(context);
+    return rigid_newton_inner(context, D, Y);
+}
+
+static double rigid_newton_advance(void *context, double alpha)
+{
+    rigid_newton_add(context, X, alpha, D);
+    rigid_newton_add(context, R, -alpha, Y);
+    return rigid_newton_precondition(context);
+}
+
+/* New direction of conjugate gradients, of all bodies of the cluster: D = Y + beta D. */
+static void rigid_newton_turn(void *context, double beta)
+{
+    const cluster *c = context;
     for (int32_t k = 0; k < c->body_count; k++)
         for (int i = 0; i < FREEDOMS; i++)
             body_at(c, k)->v[D][i] = body_at(c, k)->v[Y][i] + beta * body_at(c, k)->v[D][i];
 }
 
 /* X = -H^-1 G by conjugate gradients; returns the predicted decrease, J. */
-static double rigid_newton_solve(const cluster *c)
+static double rigid_newton_solve(cluster *c)
 {
+    const sinew_cg_vectors vectors = {rigid_newton_multiply_direction, rigid_newton_advance, rigid_newton_turn, c};
     rigid_newton_clear(c, X);
     rigid_newton_clear(c, D);
     rigid_newton_clear(c, R);
     rigid_newton_add(c, R, -1, G);
-    rigid_newton_precondition(c);
-    const double first = rigid_newton_inner(c, R, Y);
-    double now = first, beta = 0;
-    for (int k = 0; k < CG_MAX && now > CG_FRACTION * CG_FRACTION * first; k++) {
-        turn_direction(c, beta);
-        rigid_newton_apply(c);
-        const double curvature = rigid_newton_inner(c, D, Y);
-        if (!(curvature > 0))
+    sinew_cg cg = {.rz = rigid_newton_precondition(c)};
+    const double target = CG_FRACTION * CG_FRACTION * cg.rz;
+    rigid_newton_turn(c, 0);
+    for (int k = 0; k < CG_MAX && cg.rz > target; k++) {
+        const double rz = cg.rz;
+        if (!sinew_cg_iterate(&cg, &vectors))
             break;
-        rigid_newton_add(c, X, now / curvature, D);
-        rigid_newton_add(c, R, -now / curvature, Y);
-        rigid_newton_precondition(c);
-        beta = rigid_newton_inner(c, R, Y) / now;
-        now *= beta;
+        cg.rz = rz * cg.beta; /* not the sum itself: stacks of contacts amplify a change of round-off */
     }
     return -rigid_newton_inner(c, G, X) / 2;
 }
@@ -331,7 +334,7 @@ static double rigid_newton_solve(const cluster *c)
 
 void sinew_turn_less_one(const double w[3], double turn[9])
 {
-    const double square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], angle = sqrt(square);
+    const double square = vec3_dot(w, w), angle = sqrt(square);
     const double s = angle > 1e-4 ? sin(angle) / angle : 1 - square / 6;
     const double half = sin(angle / 2), t = angle > 1e-4 ? 2 * half * half / square : 0.5 - square / 24;
     const double cross[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
@@ -339,7 +342,7 @@ void sinew_turn_less_one(const double w[3], double turn[9])
         turn[i] = s * cross[i] + t * (w[i / 3] * w[i % 3] - (i % 4 == 0 ? square : 0));
 }
 
-/* to = z after the trial step of the bodies */
+/* to = the relative position z of a contact after the trial step of its bodies */
 static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *t, double to[3])
 {
     memcpy(to, t->z, sizeof t->z);
@@ -347,14 +350,16 @@ static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *
         for (int i = 0; i < 3; i++) {
             const sinew_rigid_side *side = &t->sides[k];
             const sinew_rigid_body *b = &all->bodies[side->body];
-            to[i] += side->w * b->try_shift[i] + rigid_newton_dot(b->try_turn + 3 * i, side->p);
+            to[i] += side->w * b->try_shift[i] + vec3_dot(b->try_turn + 3 * i, side->p);
         }
 }
 
-/* J: change of the objective for the fraction alpha of the step X */
-static double try_step(const cluster *c, double alpha)
+/* Sets the trial move of all bodies to the fraction alpha of X. *change: change of the objective, J. Returns whether
+ * the objective decreases. */
+static bool try_step(void *context, double alpha, double *change)
 {
-    double change = 0;
+    const cluster *c = context;
+    double sum = 0;
     for (int32_t k = 0; k < c->body_count; k++) {
         sinew_rigid_body *b = body_at(c, k);
         double w[3], turned = 0;
@@ -365,20 +370,20 @@ static double try_step(const cluster *c, double alpha)
         sinew_turn_less_one(w, b->try_turn);
         for (int i = 0; i < 9; i++)
             turned += b->try_turn[i] * b->A[i];
-        change += c->rate * (b->mass * (rigid_newton_dot(b->try_shift, b->try_shift) / 2 -
-                                        rigid_newton_dot(b->try_shift, b->to_target)) -
-                             turned);
+        sum += c->rate *
+               (b->mass * (vec3_dot(b->try_shift, b->try_shift) / 2 - vec3_dot(b->try_shift, b->to_target)) - turned);
     }
     for (int32_t k = 0; k < c->contact_count; k++) {
         const sinew_rigid_contact *t = cluster_contact(c, k);
         double z[3];
         tried_z(c->all, t, z);
-        change += psi_at(t, z) - psi_at(t, t->z);
+        sum += psi_at(t, z) - psi_at(t, t->z);
     }
-    return change;
+    *change = sum;
+    return sum < 0;
 }
 
-/* to = to + left to, 3 x 3 */
+/* Multiplies 3x3 matrices: to = (1 + left) to. */
 static void turn_further(const double left[9], double to[9])
 {
     double product[9];
@@ -401,15 +406,15 @@ static void rigid_newton_take_step(const cluster *c)
             sinew_rigid_side *side = &t->sides[a];
             const double p[3] = {side->p[0], side->p[1], side->p[2]};
             for (int i = 0; i < 3; i++)
-                side->p[i] += rigid_newton_dot(c->all->bodies[side->body].try_turn + 3 * i, p);
+                side->p[i] += vec3_dot(c->all->bodies[side->body].try_turn + 3 * i, p);
         }
     }
     for (int32_t k = 0; k < c->body_count; k++) {
         sinew_rigid_body *b = body_at(c, k);
         double more[9];
-        /* A (1 + D)^T */
+        /* A <- A (1 + D)^T, D the trial rotation less one */
         for (int i = 0; i < 9; i++)
-            more[i] = rigid_newton_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
+            more[i] = vec3_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
         for (int i = 0; i < 9; i++)
             b->A[i] += more[i];
         turn_further(b->try_turn, b->turn);
@@ -423,27 +428,25 @@ static void rigid_newton_take_step(const cluster *c)
 }
 
 /* Takes a step by X or a fraction of it; returns false if no fraction decreases the objective. */
-static bool rigid_newton_go_down(const cluster *c)
+static bool rigid_newton_go_down(cluster *c)
 {
-    double alpha = 1;
-    for (int k = 0; k <= HALVINGS; k++, alpha /= 2)
-        if (try_step(c, alpha) < 0) {
-            rigid_newton_take_step(c);
-            return true;
-        }
-    return false;
+    const sinew_backtracking lengths = {.first = 1, .factor = 0.5, .trials = TRIALS};
+    if (!sinew_backtrack(&lengths, try_step, c))
+        return false;
+    rigid_newton_take_step(c);
+    return true;
 }
 
 void sinew_rigid_move_cluster(const sinew_rigid_contacts *t, int32_t k)
 {
-    const cluster c = {.all = t,
-                       .body = t->body_order.item + t->body_order.first[k],
-                       .contact = t->contact_order.item + t->contact_order.first[k],
-                       .link = t->link_order.item + t->link_order.first[k],
-                       .body_count = t->body_order.first[k + 1] - t->body_order.first[k],
-                       .contact_count = t->contact_order.first[k + 1] - t->contact_order.first[k],
-                       .link_count = t->link_order.first[k + 1] - t->link_order.first[k],
-                       .rate = 1 / (t->objective->step.h * t->objective->step.h)};
+    cluster c = {.all = t,
+                 .body = t->body_order.item + t->body_order.first[k],
+                 .contact = t->contact_order.item + t->contact_order.first[k],
+                 .link = t->link_order.item + t->link_order.first[k],
+                 .body_count = t->body_order.first[k + 1] - t->body_order.first[k],
+                 .contact_count = t->contact_order.first[k + 1] - t->contact_order.first[k],
+                 .link_count = t->link_order.first[k + 1] - t->link_order.first[k],
+                 .rate = 1 / (t->objective->step.h * t->objective->step.h)};
     double first = 0;
     for (int step = 0; step < STEPS; step++) {
         rigid_newton_linearise(&c);

@@ -148,7 +148,7 @@ typedef struct incidence_pass {
     sinew_real *q;
 } incidence_pass;
 
-/* The groups of a phase, *first to *last - 1. */
+/* Returns the groups (fixed or transient) that a phase processes: *first to *last - 1. */
 static const sinew_incidence_groups *phase_groups(const incidence_pass *pass, int32_t phase, int32_t *first,
                                                   int32_t *last)
 {

@@ -18,10 +18,10 @@ typedef struct transient_incidence {
 
 typedef struct sinew_transient_layout {
     sinew_incidence_sources sources; /* sources of the transient batches */
-    int32_t *slot;                   /* [particle_count] slot of a free node in the fixed groups, -1: pinned */
+    int32_t *slot;                   /* [particle_count] index of a free node in fixed.node, -1: pinned */
     int32_t *colour;                 /* [particle_count] colour of a free node, -1: pinned */
-    int32_t *number;                 /* [particle_count] number of a coupled node, -1: not coupled */
-    int32_t *load;                   /* [particle_count] incidences of a coupled node */
+    int32_t *number;                 /* [particle_count] index of a node in `coupled`, -1: not coupled */
+    int32_t *load;                   /* [particle_count] number of elements at a coupled node */
     int32_t coupled_count;
     int32_t *coupled;                /* [coupled_count] free particles in the order of the transient elements */
     int32_t *first;                  /* [coupled_count + 1] first incidence of each coupled node */
@@ -36,7 +36,7 @@ typedef struct sinew_transient_layout {
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Finds the slot and the colour of every free node in the fixed groups. */
+/* Fills l->slot and l->colour from the fixed groups; no node is coupled. */
 static void find_slots(const sinew_vertex_layout *v, sinew_transient_layout *l)
 {
     const sinew_incidence_groups *g = &v->fixed;
@@ -87,7 +87,7 @@ void sinew_transient_layout_destroy(sinew_vertex_layout *v)
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-/* The colour of a slot in the fixed groups. */
+/* The colour of the node with index `slot` in fixed.node. */
 static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)
 {
     const int32_t group = slot / v->simd->width;

@@ -37,9 +37,9 @@ typedef struct sinew_incidence_batch {
     uint32_t *versions, *forms;  /* [source_count] version and form_version of the copied data */
     int32_t incidence_count;     /* number of groups of W incidences, padding included */
     int32_t *first_incidence;    /* [group_count + 1] first incidence of each group of nodes */
-    int32_t *others;             /* [incidence_count][other_count][W] SINEW_POINT times the particle */
-    sinew_real *data;            /* [incidence_count][incidence_data_count][W] */
-    int32_t *element;            /* [incidence_count * W] element of each incidence; -1: padding */
+    int32_t *others;  /* [incidence_count][other_count][W] SINEW_POINT times each of the element's other particles */
+    sinew_real *data; /* [incidence_count][incidence_data_count][W] */
+    int32_t *element; /* [incidence_count * W] element of each incidence; -1: padding */
     size_t first_capacity, other_capacity, data_capacity, element_capacity; /* bytes */
 } sinew_incidence_batch;
 
@@ -71,22 +71,23 @@ typedef struct sinew_vertex_layout {
     int32_t inner;        /* Newton steps of a node per sweep; 0 counts as 1 */
     int32_t colour_count; /* number of colours of fixed and transient groups */
     sinew_incidence_groups fixed, transient;
-    sinew_incidence_sources sources;               /* sources of the fixed groups */
+    sinew_incidence_sources sources;               /* batches of the fixed energies, by incidence batch */
     sinew_real *weights;                           /* [largest element count of a batch] work space */
     size_t weight_capacity;                        /* bytes */
-    struct sinew_transient_layout *transient_work; /* transient_layout.c; NULL before the first transient elements */
+    struct sinew_transient_layout *transient_work; /* of transient_layout.c; NULL before the first transient elements */
 } sinew_vertex_layout;
 
-/* Allocates; the objective must be built and its masses and pins set. */
+/* Allocates; on failure nothing stays allocated. The objective must be built and its masses and pins set. */
 sinew_status sinew_vertex_layout_create(sinew_vertex_layout *layout, const sinew_objective *objective,
                                         const sinew_simd_variant *simd, bool exact, sinew_error *error);
 void sinew_vertex_layout_destroy(sinew_vertex_layout *layout); /* accepts a zeroed struct */
 /* Updates the layout after a change of transient elements; the result equals a new layout. Allocates only to grow. */
 sinew_status sinew_vertex_layout_refresh(sinew_vertex_layout *layout, sinew_error *error);
 
-/* Copies changed element data. */
+/* Copies element data that have changed in the batches. */
 void sinew_vertex_layout_begin(sinew_vertex_layout *layout);
-/* Moves every node of q [particle_count][4] once, in the order of colours; relaxation is a factor of each step. */
+/* Sweeps once over the nodes of q [particle_count][4] in the order of colours, reversed if `backward`, with `inner`
+ * steps of each node; relaxation is a factor of each step. */
 void sinew_vertex_layout_run(const sinew_vertex_layout *layout, double relaxation, bool backward, sinew_real *q);
 
 #endif

@@ -11,7 +11,7 @@
 /* Source of the incidences of one batch. */
 typedef struct sinew_incidence_supply {
     const void *context;
-    int32_t (*count)(const void *context, int32_t node); /* incidences of a node */
+    int32_t (*count)(const void *context, int32_t node); /* returns the number of incidences of a node in the batch */
     /* Writes the node's incidence `which` to incidence k of a lane; with weight zero unless `real`. */
     void (*write)(const void *context, const sinew_incidence_batch *batch, size_t k, size_t lane, int32_t node,
                   int32_t which, bool real);

@@ -61,9 +61,9 @@ static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_bod
 typedef struct extension {
     int32_t old_count, count;
     sinew_mesh *mesh;
-    int32_t *order;     /* [count] the i-th vertex in the inside order */
-    int32_t *from, *to; /* [count] old index of the i-th vertex, and the inverse map */
-    int32_t *shares; /* [old_count] number of particles that share the mass of each vertex: the vertex and its copies */
+    int32_t *order;          /* [count] the i-th vertex in the inside order */
+    int32_t *from, *to;      /* [count] old index of the i-th vertex, and the inverse map */
+    int32_t *shares;         /* [old_count] number of copies of each vertex, which share its mass */
     sinew_real *scratch;     /* [count][4] work space */
     int32_t first, reserved; /* run of outside numbers of the extended body */
     bool in_turn;            /* existing vertices keep their relative order */
@@ -98,7 +98,8 @@ static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old
     return mesh;
 }
 
-/* Finds the permutation from the old to the new order. Before it, new particles follow the old ones. */
+/* Sets from, to and in_turn: the permutation from the old order, with the new particles after the old ones, to the new
+ * order. */
 static void find_moves(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     int32_t last = -1;

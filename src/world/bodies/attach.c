@@ -67,8 +67,8 @@ static sinew_surface_point surface_point_of(const sinew_body_record *body, int32
     return point;
 }
 
-/* Joins two surface points. Points outside a cell of a soft body move to its border, so that no weight is negative; the
- * four particles of a rigid body define its whole surface, which lies outside their tet. */
+/* Appends a pair of surface points. Points outside a cell of a soft body move to its boundary, so that no weight is
+ * negative; the four particles of a rigid body define its whole surface, which lies outside their tet. */
 static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bodies[2],
                             const sinew_surface_point *const sides[2])
 {
@@ -89,7 +89,7 @@ static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bod
 
 /* ---- Check ----------------------------------------------------------------------------------- */
 
-/* Vertices that may be joined. */
+/* Number of vertices of the first body, or of its skin, that may be joined. */
 static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
 {
     return def->from_skin ? sinew_skin_vertex_count(from->skin) : from->count;
@@ -123,7 +123,8 @@ static sinew_status attach_check_def(const sinew_world *world, const sinew_attac
 
 /* ---- Attach ---------------------------------------------------------------------------------- */
 
-/* Positions of the vertices of a body or of its skin: current ones, which the caller releases, or rest positions. */
+/* Positions [count][3] m of the vertices of a body or of its skin: at rest, or current (`now`) in *own, which the
+ * caller releases. NULL: out of memory. */
 static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool skin, bool now, sinew_real **own)
 {
     const sinew_body_record *body = &world->bodies[id.index];

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology.h"
 #include "world/bodies/tear.h"
 #include "world/world.h"
@@ -20,20 +21,15 @@ sinew_body_def sinew_default_body_def(void)
     return (sinew_body_def){.cookie = SINEW_COOKIE_BODY, .density = 1000};
 }
 
-/* Volume (area, length) of one cell, in double. */
+/* Volume (m3), area (m2) or length (m) of a cell with n = 4, 3 or 2 vertices. */
 static double cell_size(const sinew_real *x, const int32_t *cell, int32_t n)
 {
     double e[3][3] = {{0}};
     for (int32_t a = 1; a < n; a++)
-        for (size_t c = 0; c < 3; c++)
-            e[a - 1][c] = (double)x[3 * (size_t)cell[a] + c] - (double)x[3 * (size_t)cell[0] + c];
-    double cross[3] = {e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
-                       e[0][0] * e[1][1] - e[0][1] * e[1][0]};
-    if (n == 4)
-        return fabs(cross[0] * e[2][0] + cross[1] * e[2][1] + cross[2] * e[2][2]) / 6;
-    if (n == 3)
-        return sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]) / 2;
-    return sqrt(e[0][0] * e[0][0] + e[0][1] * e[0][1] + e[0][2] * e[0][2]);
+        vec3_edge(x + 3 * (size_t)cell[0], x + 3 * (size_t)cell[a], e[a - 1]);
+    double cross[3];
+    vec3_cross(e[0], e[1], cross);
+    return n == 4 ? fabs(vec3_dot(cross, e[2])) / 6 : n == 3 ? vec3_norm(cross) / 2 : vec3_norm(e[0]);
 }
 
 /* The cells that carry the mass: tets, else triangles, else edges. */
@@ -304,7 +300,7 @@ int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *en
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
 
-/* Fails if an energy or a pin also acts on other bodies: objects of other bodies are never removed implicitly. */
+/* Fails if an energy or a pin acts on this and on other bodies, whose objects are never removed implicitly. */
 static sinew_status check_apart(const sinew_world *world, const sinew_body_record *body, int32_t index,
                                 sinew_error *error)
 {

@@ -8,14 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 
 /* ---- Weights --------------------------------------------------------------------------------- */
-
-static double triple(const double a[3], const double b[3], const double c[3])
-{
-    return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-}
 
 bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const sinew_real point[3], double weights[4])
 {
@@ -31,12 +27,12 @@ bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const 
         }
         longest = fmax(longest, square);
     }
-    const double volume = triple(e[0], e[1], e[2]);
+    const double volume = vec3_triple(e[0], e[1], e[2]);
     if (!(fabs(volume) > 1e-10 * longest * sqrt(longest)))
         return false;
-    weights[1] = triple(p, e[1], e[2]) / volume;
-    weights[2] = triple(e[0], p, e[2]) / volume;
-    weights[3] = triple(e[0], e[1], p) / volume;
+    weights[1] = vec3_triple(p, e[1], e[2]) / volume;
+    weights[2] = vec3_triple(e[0], p, e[2]) / volume;
+    weights[3] = vec3_triple(e[0], e[1], p) / volume;
     weights[0] = 1 - weights[1] - weights[2] - weights[3];
     return true;
 }
@@ -63,7 +59,7 @@ static int32_t embed_point_box_of(const sinew_tet_grid *grid, int axis, double x
     return at <= 0 ? 0 : at >= grid->boxes[axis] ? grid->boxes[axis] - 1 : (int32_t)at;
 }
 
-/* Visits each grid box that a tetrahedron overlaps: counts the tetrahedron (members NULL), or stores it in the box. */
+/* Increments grid->starts of each grid box that a tetrahedron overlaps; `put`: also stores the tetrahedron there. */
 static void visit_boxes(sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet, bool put)
 {
     double low[3], high[3];
@@ -93,7 +89,8 @@ static int64_t embed_point_radius_of(const sinew_tet_grid *grid, const sinew_mes
     return boxes;
 }
 
-/* Sets up a grid with the given number of boxes along the longest side of the bounds. */
+/* Sets boxes and scale of a grid from grid->low to `high` with boxes of at most `edge` m, but no more than 1024 boxes
+ * along an axis. */
 static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
 {
     for (int c = 0; c < 3; c++) {
@@ -104,7 +101,8 @@ static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
     }
 }
 
-/* Boxes have the mean size of the tetrahedra, or more if some tetrahedra overlap too many boxes. */
+/* Lays the grid with boxes of the mean size of the tetrahedra, or larger if some tetrahedra overlap too many boxes.
+ * Returns the number of overlaps of a tetrahedron with a box. */
 static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
 {
     double high[3] = {-INFINITY, -INFINITY, -INFINITY}, edges = 0;
@@ -219,7 +217,7 @@ static size_t box_around(const sinew_tet_grid *grid, const sinew_real point[3])
     return (size_t)(box[0] + grid->boxes[0] * (box[1] + grid->boxes[1] * box[2]));
 }
 
-/* Points outside a cell by less than this fraction of its size count as points on its border. */
+/* Points outside a cell by less than this fraction of its size count as points on its boundary. */
 static const double border = 1e-7;
 
 int32_t sinew_embeddings_holding(const sinew_embeddings *embeddings, const sinew_real point[3], int32_t *tets,
@@ -248,8 +246,8 @@ static bool share_a_vertex(const int32_t a[4], const int32_t b[4])
     return shared;
 }
 
-/* True if another tetrahedron contains the point strictly, or has it on its border and shares no vertex with the found
- * tetrahedron. */
+/* True if another tetrahedron contains the point strictly, or has it on its boundary and shares no vertex with the
+ * found tetrahedron. */
 static bool has_rivals(const sinew_embeddings *embeddings, const sinew_real point[3], const sinew_embedding *found)
 {
     const sinew_tet_grid *grid = &embeddings->grid;

@@ -22,7 +22,7 @@
 typedef struct sinew_tet_grid {
     double low[3], scale[3]; /* box = (p - low) * scale */
     int32_t boxes[3];
-    int32_t *starts;  /* [number of boxes + 1] */
+    int32_t *starts;  /* [number of boxes + 1] index of each box's first tet in members */
     int32_t *members; /* tets of each box, ascending */
 } sinew_tet_grid;
 
@@ -43,8 +43,8 @@ typedef struct sinew_embedding {
     double weights[4];
     double distance; /* m: distance from the body; 0 inside a tetrahedron */
     int32_t tet;     /* the tetrahedron; -1: a point on a triangle, an edge or a vertex */
-    bool several;    /* another tetrahedron without a common vertex also contains the point: components of a filled
-                        surface that share a lattice cell */
+    bool several;    /* another tetrahedron also contains the point, strictly or, without a common vertex, on its
+                        boundary: components of a filled surface that share a lattice cell */
 } sinew_embedding;
 
 sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_mesh *mesh,
@@ -52,7 +52,8 @@ sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_me
 void sinew_embeddings_end(sinew_embeddings *embeddings); /* accepts a zeroed struct */
 sinew_embedding sinew_embeddings_find(const sinew_embeddings *embeddings, const sinew_real point[3]);
 
-/* Tetrahedra that contain the point, borders included. Writes at most `capacity` and returns their total number. */
+/* Finds the tetrahedra that contain the point, boundaries included. Writes at most `capacity` and returns their total
+ * number. */
 int32_t sinew_embeddings_holding(const sinew_embeddings *embeddings, const sinew_real point[3], int32_t *tets,
                                  int32_t capacity);
 /* Resolves skin vertices that several components contain: each gets the component of its neighbours

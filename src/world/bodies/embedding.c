@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * embedding.c: the embedded surface of a body: x = sum_i w_i q_i over up to four of the body's vertices, with weights
- * found once at rest (embed_point.h). Velocities use the same weights. Steps do not read it.
+ * found once at rest (embed_point.h). Velocities use the same weights. Steps use it only for contact on the embedded
+ * surface.
  */
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/stop.h"
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 #include "world/bodies/tear.h"
 
@@ -128,12 +129,9 @@ static int by_strain(const void *a, const void *b)
 
 static double edge_length(const sinew_real *points, size_t stride, int32_t a, int32_t b)
 {
-    double squared = 0;
-    for (size_t k = 0; k < 3; k++) {
-        const double d = (double)points[stride * (size_t)b + k] - (double)points[stride * (size_t)a + k];
-        squared += d * d;
-    }
-    return sqrt(squared);
+    double d[3];
+    vec3_edge(points + stride * (size_t)a, points + stride * (size_t)b, d);
+    return vec3_norm(d);
 }
 
 static sinew_status tear_find_edges(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
@@ -221,7 +219,8 @@ static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut 
     return status;
 }
 
-/* Opens one end of an edge: first the end with fewer cells, because tears continue from borders, then the other end. */
+/* Cuts the mesh at one end of an edge: first the end with fewer cells, because tears continue from the boundary, then
+ * the other end. False: neither end can be opened. */
 static bool open_edge(const sinew_world *world, const sinew_body_record *body, const tension_edge *edge,
                       const sinew_real *points, sinew_cut *cut)
 {
@@ -295,7 +294,7 @@ sinew_status sinew_world_tear(sinew_world *world, sinew_error *error)
         sinew_tear *tear = world->bodies[i].mesh ? world->bodies[i].tear : NULL;
         if (tear && tear->torn_apart)
             status = sinew_fail(error, SINEW_ERROR_MEMORY,
-                                "body %d was left half torn for want of memory; build the world anew", i);
+                                "body %d was left half torn for want of memory; create the world again", i);
         else if (tear && world->step_count > 0 && tear->torn_step != world->step_count && !sinew_stop_came())
             status = tear_body(world, (sinew_body){i, world->bodies[i].generation}, error);
     }

@@ -85,8 +85,8 @@ static bool map_simplices(const sinew_cut *cut, const sinew_stencil_info *stenci
     return true;
 }
 
-/* Rewrites a list of elements [count][n] after a cut; false: out of memory. Copies of duplicated edges and faces are
- * last. */
+/* Rewrites a list of elements [count][n] after a cut; moved[vertex] is 1 if the vertex got a copy. Copies of duplicated
+ * edges and faces are last. False: out of memory. */
 static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_info, const int32_t *elements,
                      int32_t count, const uint8_t *moved, new_list *list)
 {
@@ -157,8 +157,7 @@ static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_
     return status;
 }
 
-/* Vertices of an energy's elements in the numbering of the body before the cut; -1 - particle for particles of other
- * bodies. */
+/* Converts the particles of an energy's elements, all of this body, to vertices of the body: vertices [count]. */
 static void body_vertices(const sinew_world *world, const sinew_body_record *body, const sinew_energy_record *record,
                           size_t count, int32_t *vertices)
 {
@@ -294,42 +293,70 @@ static sinew_status remove_from_energy(sinew_world *world, sinew_body body, int3
     return status;
 }
 
+/* Cells of a mesh that contain none of the torn edges. */
+typedef struct kept_cells {
+    int32_t *vertices[3]; /* tets, triangles, edges */
+    int32_t counts[3];
+    sinew_real *fractions; /* [counts[0]] filled fractions of the tets; NULL: the mesh has none */
+} kept_cells;
+
+static void kept_cells_release(kept_cells *kept, const sinew_allocator *allocator)
+{
+    for (int i = 0; i < 3; i++)
+        sinew_release(allocator, kept->vertices[i]);
+    sinew_release(allocator, kept->fractions);
+}
+
+/* False: out of memory. */
+static bool kept_cells_select(kept_cells *kept, const sinew_allocator *allocator, const sinew_mesh *mesh,
+                              const int32_t *edges, int32_t edge_count)
+{
+    sinew_elements lists[3];
+    const sinew_real *fractions = sinew_mesh_fractions(mesh);
+    sinew_mesh_elements(mesh, lists);
+    if (fractions)
+        kept->fractions = sinew_allocate(allocator, (size_t)lists[0].count, sizeof *kept->fractions);
+    bool good = !fractions || kept->fractions;
+    for (int i = 0; i < 3 && good; i++) {
+        const size_t size = (size_t)lists[i].size;
+        kept->vertices[i] = sinew_allocate(allocator, (size_t)lists[i].count * size, sizeof *kept->vertices[i]);
+        good = kept->vertices[i];
+        for (int32_t c = 0; good && c < lists[i].count; c++) {
+            const int32_t *cell = lists[i].vertices + (size_t)c * size;
+            if (has_edge(cell, lists[i].size, edges, edge_count))
+                continue;
+            if (i == 0 && fractions)
+                kept->fractions[kept->counts[0]] = fractions[c];
+            memcpy(kept->vertices[i] + size * (size_t)kept->counts[i]++, cell, size * sizeof *cell);
+        }
+    }
+    return good;
+}
+
 /* Builds the body's mesh without the cells that contain one of the edges. */
 static sinew_status remove_from_mesh(sinew_world *world, sinew_body body, const int32_t *edges, int32_t edge_count,
                                      sinew_error *error)
 {
     const sinew_mesh *mesh = world->bodies[body.index].mesh;
-    sinew_elements lists[3];
-    int32_t *kept[3] = {NULL}, counts[3] = {0};
-    bool good = true;
-    sinew_mesh_elements(mesh, lists);
-    for (int i = 0; i < 3; i++) {
-        const size_t size = (size_t)lists[i].size;
-        kept[i] = sinew_allocate(&world->allocator, (size_t)lists[i].count * size, sizeof *kept[i]);
-        good = good && kept[i];
-        for (int32_t c = 0; kept[i] && c < lists[i].count; c++) {
-            const int32_t *cell = lists[i].vertices + (size_t)c * size;
-            if (!has_edge(cell, lists[i].size, edges, edge_count))
-                memcpy(kept[i] + size * (size_t)counts[i]++, cell, size * sizeof *cell);
-        }
-    }
+    kept_cells kept = {0};
+    const bool good = kept_cells_select(&kept, &world->allocator, mesh, edges, edge_count);
     sinew_mesh_def def = sinew_default_mesh_def();
     def.allocator = world->allocator;
     def.vertex_count = sinew_mesh_vertex_count(mesh);
     def.positions = sinew_mesh_positions(mesh);
-    def.tets = kept[0];
-    def.tet_count = counts[0];
-    def.triangles = kept[1];
-    def.triangle_count = counts[1];
-    def.edges = kept[2];
-    def.edge_count = counts[2];
+    def.tets = kept.vertices[0];
+    def.tet_count = kept.counts[0];
+    def.triangles = kept.vertices[1];
+    def.triangle_count = kept.counts[1];
+    def.edges = kept.vertices[2];
+    def.edge_count = kept.counts[2];
+    def.fractions = kept.fractions;
     sinew_mesh *left = good ? sinew_mesh_create(&def, error) : NULL;
     sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the cells of a body that tears");
     if (good)
         status = left ? sinew_body_set_mesh(world, body, left, error) : SINEW_ERROR_MEMORY;
     sinew_mesh_destroy(left);
-    for (int i = 0; i < 3; i++)
-        sinew_release(&world->allocator, kept[i]);
+    kept_cells_release(&kept, &world->allocator);
     return status;
 }
 

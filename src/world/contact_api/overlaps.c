@@ -33,7 +33,8 @@ static bool meets_by_formula(const sinew_world *world, const sinew_collider_reco
     return true;
 }
 
-/* Marks the bodies and colliders that have a triangle in the box: met [bodies, then colliders]. */
+/* Sets met [bodies, then colliders] to 1 for each that overlaps the box: by a triangle, or a collider without triangles
+ * by its formula. */
 static sinew_status mark_met(sinew_world *world, const sinew_real box[6], uint8_t *met, sinew_error *error)
 {
     const sinew_query_triangles all = sinew_query_triangles_of(world);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collide/closest.h"
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 #include "sinew/tree.h"
 #include "contact/contact.h"
@@ -186,10 +187,9 @@ double sinew_query_round_ends(const sinew_world *world, const sinew_collider_rec
 static void axis_point(double ends[2][3], const double p[3], double out[3])
 {
     double along[3], from[3];
-    closest_minus(ends[1], ends[0], along);
-    closest_minus(p, ends[0], from);
-    const double length = closest_dot(along, along),
-                 s = length > 0 ? fmin(1, fmax(0, closest_dot(from, along) / length)) : 0;
+    vec3_sub(ends[1], ends[0], along);
+    vec3_sub(p, ends[0], from);
+    const double length = vec3_dot(along, along), s = length > 0 ? fmin(1, fmax(0, vec3_dot(from, along) / length)) : 0;
     for (int k = 0; k < 3; k++)
         out[k] = ends[0][k] + s * along[k];
 }
@@ -203,38 +203,38 @@ static void try_time(double ends[2][3], double radius, const double o[3], const 
     for (int k = 0; k < 3; k++)
         p[k] = o[k] + t * d[k];
     axis_point(ends, p, axis);
-    closest_minus(p, axis, from);
-    if (fabs(sqrt(closest_dot(from, from)) - radius) <= 1e-6 * radius)
+    vec3_sub(p, axis, from);
+    if (fabs(vec3_norm(from) - radius) <= 1e-6 * radius)
         *best = t;
 }
 
-/* Finds both t at which |e + t d|^2 = radius^2. */
+/* Tries both t with |e + t f| = radius as hits of the ray o + t d; lowers *best to the smaller valid one. */
 static void try_roots(double ends[2][3], double radius, const double o[3], const double d[3], const double e[3],
                       const double f[3], double *best)
 {
-    const double a = closest_dot(f, f), b = closest_dot(e, f), c = closest_dot(e, e) - radius * radius,
-                 under = b * b - a * c;
+    const double a = vec3_dot(f, f), b = vec3_dot(e, f), c = vec3_dot(e, e) - radius * radius, under = b * b - a * c;
     if (!(a > 0) || under < 0)
         return;
     try_time(ends, radius, o, d, (-b - sqrt(under)) / a, best);
     try_time(ends, radius, o, d, (-b + sqrt(under)) / a, best);
 }
 
-/* The first t at which a ray hits the surface: a sphere at an end, or the cylinder between the ends. */
+/* The first t at which the ray o + t d hits a capsule: a sphere at an end, or the cylinder between the ends. Returns
+ * `longest` without a hit. */
 static double round_ray(double ends[2][3], double radius, const double o[3], const double d[3], double longest)
 {
     double best = longest, along[3], e[3], across_d[3];
     for (int k = 0; k < 2; k++) {
-        closest_minus(o, ends[k], e);
+        vec3_sub(o, ends[k], e);
         try_roots(ends, radius, o, d, e, d, &best);
     }
-    closest_minus(ends[1], ends[0], along);
-    closest_minus(o, ends[0], e);
-    const double length = closest_dot(along, along);
+    vec3_sub(ends[1], ends[0], along);
+    vec3_sub(o, ends[0], e);
+    const double length = vec3_dot(along, along);
     for (int k = 0; length > 0 && k < 3; k++)
-        across_d[k] = d[k] - closest_dot(d, along) / length * along[k];
+        across_d[k] = d[k] - vec3_dot(d, along) / length * along[k];
     if (length > 0) {
-        const double shift = closest_dot(e, along) / length;
+        const double shift = vec3_dot(e, along) / length;
         for (int k = 0; k < 3; k++)
             e[k] -= shift * along[k];
         try_roots(ends, radius, o, d, e, across_d, &best);
@@ -255,8 +255,8 @@ static sinew_world_hit hit_at(sinew_contact_object object, const double point[3]
                               const double side[3], double t)
 {
     sinew_world_hit hit = {.object = object, .particles = {-1, -1, -1}, .t = (sinew_real)t};
-    const double *m = closest_dot(n, n) > 0 ? n : side;
-    const double size = sqrt(closest_dot(m, m)), sign = closest_dot(m, side) < 0 ? -1 : 1;
+    const double *m = vec3_dot(n, n) > 0 ? n : side;
+    const double size = vec3_norm(m), sign = vec3_dot(m, side) < 0 ? -1 : 1;
     for (int k = 0; k < 3; k++) {
         hit.point[k] = (sinew_real)point[k];
         hit.normal[k] = size > 0 ? (sinew_real)(sign * m[k] / size) : 0;
@@ -281,8 +281,8 @@ static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, 
         for (int k = 0; k < 3; k++)
             point[k] += (double)weights[a] * x[a][k];
     }
-    closest_minus(x[1], x[0], e[0]);
-    closest_minus(x[2], x[0], e[1]);
+    vec3_sub(x[1], x[0], e[0]);
+    vec3_sub(x[2], x[0], e[1]);
     for (int k = 0; k < 3; k++)
         n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
     const sinew_contact_object object = w->objects[triangle];
@@ -294,15 +294,15 @@ static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, 
     return hit;
 }
 
-/* Intersects a ray with a plane. */
+/* Lowers *best and sets *hit if the ray o + t d hits the plane of a collider at t < *best. */
 static void ray_plane(const sinew_world *world, int32_t slot, const double o[3], const double d[3], double *best,
                       sinew_world_hit *hit)
 {
     const sinew_collider_record *r = &world->colliders[slot];
     double point[3], n[3], from[3];
     sinew_shape_plane(r, world->time - r->behind, 0, point, n);
-    closest_minus(point, o, from);
-    const double speed = closest_dot(n, d), t = closest_dot(n, from) / speed;
+    vec3_sub(point, o, from);
+    const double speed = vec3_dot(n, d), t = vec3_dot(n, from) / speed;
     if (speed == 0 || !(t >= 0) || !(t < *best))
         return;
     const double back[3] = {-d[0], -d[1], -d[2]};
@@ -323,7 +323,7 @@ static void ray_round(const sinew_world *world, int32_t slot, const double o[3],
     for (int k = 0; k < 3; k++)
         point[k] = o[k] + t * d[k];
     axis_point(ends, point, axis);
-    closest_minus(point, axis, n);
+    vec3_sub(point, axis, n);
     *best = t;
     *hit = hit_at(collider_at(world, slot), point, n, back, t);
 }
@@ -387,16 +387,16 @@ static void nearest_by_formula(const sinew_world *world, int32_t slot, const dou
     double point[3], n[3], side[3], ends[2][3], t;
     if (r->kind == SINEW_SHAPE_PLANE) {
         sinew_shape_plane(r, world->time - r->behind, 0, point, n);
-        closest_minus(p, point, side);
-        const double height = closest_dot(n, side);
+        vec3_sub(p, point, side);
+        const double height = vec3_dot(n, side);
         t = fabs(height);
         for (int k = 0; k < 3; k++)
             point[k] = p[k] - height * n[k];
     } else {
         const double radius = sinew_query_round_ends(world, r, ends);
         axis_point(ends, p, point);
-        closest_minus(p, point, n);
-        const double from = sqrt(closest_dot(n, n));
+        vec3_sub(p, point, n);
+        const double from = vec3_norm(n);
         t = fabs(from - radius);
         if (from == 0)
             n[0] = 1;
@@ -405,9 +405,9 @@ static void nearest_by_formula(const sinew_world *world, int32_t slot, const dou
     }
     if (!(t < *best))
         return;
-    closest_minus(p, point, side);
+    vec3_sub(p, point, side);
     *best = t;
-    *hit = hit_at(collider_at(world, slot), point, n, closest_dot(side, side) > 0 ? side : n, t);
+    *hit = hit_at(collider_at(world, slot), point, n, vec3_dot(side, side) > 0 ? side : n, t);
 }
 
 bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_real limit, sinew_world_hit *hit,
@@ -435,7 +435,7 @@ bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_re
     if (nearest.cell >= 0) {
         double on[3], side[3];
         query_read_point(nearest.point, on);
-        closest_minus(p, on, side);
+        vec3_sub(p, on, side);
         *hit = hit_triangle(world, nearest.cell, nearest.weights, side, nearest.distance);
         best = (double)nearest.distance;
         found = true;

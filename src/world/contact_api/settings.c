@@ -66,10 +66,15 @@ static sinew_status contact_check_def(const sinew_contact_def *def, sinew_error 
     return status;
 }
 
+/* Allocates the work of contact, with contact off; NULL: out of memory. Marks its surfaces stale. */
 static sinew_contact_work *contact_need_work(sinew_world *world, sinew_error *error)
 {
-    if (!world->contact)
+    if (!world->contact) {
+        const sinew_contact_def off = sinew_world_contact(world);
         world->contact = sinew_allocate_zero(&world->allocator, 1, sizeof *world->contact);
+        if (world->contact)
+            world->contact->def = off;
+    }
     if (!world->contact)
         sinew_fail_memory(error, "contact");
     else
@@ -92,6 +97,9 @@ sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def
     if (!contact_need_work(world, error))
         return SINEW_ERROR_MEMORY;
     world->contact->def = *def;
+    /* The contacts of the last step are part of the objective until they are replaced. */
+    if (!def->on)
+        sinew_contact_detach(world);
     return SINEW_OK;
 }
 
@@ -173,9 +181,9 @@ sinew_body_contact sinew_body_get_contact(const sinew_world *world, sinew_body b
 
 void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_filter *filter, void *context)
 {
-    if (!SINEW_ASSERT(world) || !contact_need_work(world, NULL))
+    if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error))
         return;
-    if (!sinew_world_may_change(world, __func__, &world->error))
+    if (!contact_need_work(world, NULL))
         return;
     world->contact->filter = filter;
     world->contact->filter_context = context;
@@ -261,27 +269,43 @@ sinew_status sinew_world_contact_report(const sinew_world *world, sinew_contact_
     return status;
 }
 
+/* Particles, weights and point of a contact, the vertices of side a first. sign: -1 if a is the second side of t. */
+static void contact_describe_sides(const sinew_world *world, const sinew_contact_constraint *t, int sign,
+                                   sinew_contact *out)
+{
+    const sinew_contact_work *c = world->contact;
+    int next = 0;
+    for (int k = 0; k < 8; k++) {
+        const int a = k % 4;
+        const sinew_real w = (sinew_real)sign * t->w[a];
+        if ((w > 0) != (k < 4))
+            continue;
+        const sinew_real *x = c->step_filter.x_accepted + 4 * (size_t)t->v[a];
+        out->weights[next] = w;
+        out->particles[next++] =
+            t->v[a] < c->mesh.moved_count && (double)w != 0 ? world->outside[c->mesh.particle[t->v[a]]] : -1;
+        for (size_t i = 0; i < 3; i++)
+            out->point[i] += w > 0 ? w * x[i] : 0;
+    }
+}
+
+/* Side a is a body, also where a vertex or edge of a collider touches a face or edge of the body. */
 static sinew_contact contact_describe(const sinew_world *world, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = world->contact;
-    sinew_contact out = {.a = sinew_contact_object_of(c, t->first), .b = sinew_contact_object_of(c, t->second)};
+    const bool swapped = sinew_contact_object_of(c, t->first).body.index < 0;
+    const int sign = swapped ? -1 : 1;
+    sinew_contact out = {.a = sinew_contact_object_of(c, swapped ? t->second : t->first),
+                         .b = sinew_contact_object_of(c, swapped ? t->first : t->second)};
     out.force = t->force;
     out.clearance = (sinew_real)t->clearance;
     out.event = t->force > 0 && t->was_active ? SINEW_CONTACT_STAYED
                 : t->was_active               ? SINEW_CONTACT_ENDED
                                               : SINEW_CONTACT_BEGAN;
-    for (int a = 0; a < 4; a++) {
-        out.weights[a] = t->w[a];
-        out.particles[a] =
-            t->v[a] < c->mesh.moved_count && (double)t->w[a] != 0 ? world->outside[c->mesh.particle[t->v[a]]] : -1;
-        for (size_t i = 0; i < 3; i++) {
-            const sinew_real *x = c->step_filter.x_accepted + 4 * (size_t)t->v[a];
-            out.point[i] += t->w[a] > 0 ? t->w[a] * x[i] : 0;
-        }
-    }
+    contact_describe_sides(world, t, sign, &out);
     for (int i = 0; i < 3; i++) {
-        out.normal[i] = (sinew_real)t->n[i];
-        out.friction[i] = t->friction[i];
+        out.normal[i] = (sinew_real)(sign * t->n[i]);
+        out.friction[i] = sign * t->friction[i];
     }
     return out;
 }

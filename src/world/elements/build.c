@@ -85,7 +85,8 @@ void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *reco
     rest_shape(world, &record->store, record->batch->ops->info.vertex_count, element, particles, rest);
 }
 
-/* A reason without a remedy (no semicolon) concerns a flat or inverted shape; the mesh check lists these. */
+/* Fails with the reason `why` of an energy. A reason without a remedy (no semicolon) concerns a flat or inverted shape,
+ * so the error refers to the mesh check, which lists these. */
 static sinew_status element_build_refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s%s", ops->info.name, e, why,

@@ -110,8 +110,8 @@ static double small_displacement(const constraint_numbers *r, int32_t n)
     return sqrt(ROUND_OFF) * size + 64 * ROUND_OFF * largest;
 }
 
-/* slopes [m][size] with every vertex displaced along one axis, by fractions that differ between vertices. Restores the
- * vertices, but not the numbers of the constraints. */
+/* slopes [constraints][3 * vertices]: gradients with every vertex displaced along one axis, by fractions of
+ * `displacement` (m) that differ between vertices. Restores r->x, but not C, J and alpha. */
 static void slopes_near(constraint_numbers *r, const sinew_batch *batch, int32_t axis, double displacement,
                         double *slopes)
 {
@@ -148,7 +148,7 @@ static bool are_alike(const double *a, const double *b, const double *c, int32_t
     return alike;
 }
 
-/* True if all constraints that need a gradient have one. Overwrites `r`, which must be at rest. */
+/* True if all constraints that need a gradient have one. `r` must be evaluated at rest and is overwritten. */
 static bool has_slopes(constraint_numbers *r, const sinew_batch *batch)
 {
     const int32_t W = batch->width, m = batch->ops->constraint_count, size = 3 * batch->ops->info.vertex_count;

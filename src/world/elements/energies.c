@@ -92,7 +92,7 @@ static sinew_status base_points(const sinew_world *world, const sinew_energy_def
     return SINEW_OK;
 }
 
-/* Fills a zeroed record except for the transient layer of its batch. The caller destroys its contents, also on failure.
+/* Fills a zeroed record from the def: store, targets and batch. The caller destroys its contents, also on failure.
  */
 static sinew_status energy_make_record(const sinew_world *world, const sinew_energy_def *def,
                                        sinew_energy_record *record, sinew_error *error)
@@ -193,7 +193,8 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
     return true;
 }
 
-/* Copies the treatment of an energy (transient, hard, PBD stiffness), which does not depend on its elements. */
+/* Copies the data of a batch that do not depend on its elements (transient, hard, PBD stiffness, number), and
+ * increments its version. */
 static void keep_manner(const sinew_batch *from, sinew_batch *to)
 {
     to->transient = from->transient;
@@ -203,8 +204,8 @@ static void keep_manner(const sinew_batch *from, sinew_batch *to)
     to->version = from->version + 1;
 }
 
-/* Replaces the batch by the next one. The objective and the solver borrow batches: a transient batch is released with
- * its layer, a fixed batch only after objective and solver. */
+/* Replaces the batch by the next one. The objective and the solver borrow batches. So transient elements leave the
+ * objective, and the old batch is kept for reuse; a fixed batch is released after solver and objective. */
 static void swap_batch(sinew_world *world, sinew_energy_record *record)
 {
     sinew_batch *old = record->batch;
@@ -321,7 +322,7 @@ sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, s
         return NULL;
     }
     if (def->transient != record->batch->transient) {
-        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s) was added as %s and stays so; remove it and add it anew",
+        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s) was added as %s and stays so; remove it and add it again",
                    energy.index, name, record->batch->transient ? "transient" : "fixed");
         return NULL;
     }
@@ -408,7 +409,7 @@ static uint32_t data_bit(const sinew_energy_record *record)
     return record->batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_DATA;
 }
 
-/* Prepares elements first .. last-1 from the current store. */
+/* Prepares elements first .. last-1 from the current store; *done receives the element after the last one tried. */
 static sinew_status prepare_range(const sinew_world *world, sinew_energy_record *record, int32_t first, int32_t last,
                                   int32_t *done, sinew_error *error)
 {

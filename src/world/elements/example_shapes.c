@@ -8,7 +8,8 @@
  *
  *     sum_j (sum_e k V E_i : E_j) w_j = sum_e k V E_i : (R^T F - 1)
  *
- * and R_e is the rotation of the polar decomposition of F_e H(w). Each alternation lowers the sum of squares.
+ * and R_e is the rotation of the polar decomposition of F_e H(w), H(w) = 1 + sum_i w_i E_i. E_i is the stretch of
+ * example i in the element, less 1, k its stiffness, V its volume. Each alternation lowers the sum of squares.
  */
 #include <math.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static void example_edges_of(const sinew_real *points, double D[9])
         D[i] = (double)points[3 * (i % 3 + 1) + i / 3] - (double)points[i / 3];
 }
 
-/* G = Ds Dm^-1; returns det Dm. */
+/* G = Ds Dm^-1, the deformation gradient of a tet from `rest` (edges Dm) to `shape` (edges Ds); returns det Dm. */
 static double deformation_of(const sinew_real rest[12], const sinew_real shape[12], double G[9])
 {
     double Dm[9], Ds[9], C[9];
@@ -78,7 +79,8 @@ static double deformation_of(const sinew_real rest[12], const sinew_real shape[1
     return det;
 }
 
-/* E = S - 1 of one tet; false if the example is flat or inverted. */
+/* E = S - 1 of one tet, S its stretch from `rest` to `shape`: xx, yy, zz, xy, xz, yz. False if the shape is flat or
+ * inverted. */
 static bool example_stretch_of(const sinew_real rest[12], const sinew_real shape[12], sinew_real E[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -158,7 +160,7 @@ enum {
 typedef struct blend_fit {
     const sinew_world *world;
     const sinew_energy_record *record;
-    int32_t stiffness; /* index of the parameter */
+    int32_t stiffness; /* index of the energy's parameter `stiffness` */
     double w[SINEW_EXAMPLE_MAX];
 } blend_fit;
 

@@ -126,7 +126,8 @@ static double mean(const double pair[2])
     return sqrt(pair[0] * pair[1]);
 }
 
-/* The value of the material for a parameter, by name and unit; `directed`: the energy distinguishes warp and weft. */
+/* Sets *value to the material's value of a parameter, by name and unit; false: the material has none. `directed`: the
+ * energy distinguishes warp and weft. */
 static bool elements_material_value(const sinew_material *m, const sinew_parameter *p, bool directed, double *value)
 {
     const double per_width = strcmp(p->unit, "N/m") == 0 ? m->thickness : 1;

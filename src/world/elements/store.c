@@ -80,7 +80,8 @@ static bool element_store_copy_arrays(sinew_energy_store *store, const sinew_all
     return good;
 }
 
-/* Fails for too many elements, parameters out of range or vertices that do not exist. */
+/* Copies individual parameters, weights, normals and particles of store->count elements to the store. Fails for too
+ * many elements, parameters out of range or vertices that do not exist. */
 static sinew_status element_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
                                        const int32_t *numbers, sinew_error *error)
 {

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "math/small/decompose_batch.h"
+#include "math/vec3.h"
 #include "world/inertia.h"
 #include "world/forces/loads.h"
 
@@ -46,11 +47,6 @@ void sinew_load_normal(const sinew_real *points, const int32_t particles[3], dou
     }
 }
 
-static double load_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static void load_corners_of(const sinew_world *world, const sinew_load_record *record, int32_t triangle,
                             int32_t particles[3])
 {
@@ -65,7 +61,7 @@ static double rest_area(const sinew_world *world, const sinew_load_record *recor
     for (int c = 0; c < 3; c++)
         particles[c] = sinew_load_particle(world, record, triangle[c]);
     sinew_load_normal(world->rest, particles, normal);
-    return sqrt(load_dot(normal, normal));
+    return vec3_norm(normal);
 }
 
 static void load_push(sinew_real *f, int32_t particle, double factor, const double force[3])
@@ -158,8 +154,8 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Frequencies have the golden ratio, so that the sum never repeats; amplitudes follow the energy spectrum of
- * turbulence, f^(-5/3). */
+/* Consecutive frequencies f differ by the square of the golden ratio, so that the sum never repeats; squared amplitudes
+ * follow the energy spectrum of turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {
     const double golden = 1.618033988749895, pi = 3.14159265358979323846;
@@ -177,17 +173,18 @@ static gusts make_gusts(const sinew_load_record *record)
     return g;
 }
 
-/* Gusts move with the mean wind: a point has the value that the origin had when the same air passed it (Taylor
- * 1938). */
+/* Adds the gust at the point x (m) to the wind w (m/s). Gusts move with the mean wind: a point has the value that the
+ * origin had when the same air passed it (Taylor 1938). */
 static void add_gust(const gusts *g, const double mean[3], double time, const double x[3], double w[3])
 {
-    const double speed2 = load_dot(mean, mean), since = speed2 > 0 ? time - load_dot(mean, x) / speed2 : time;
+    const double speed2 = vec3_dot(mean, mean), since = speed2 > 0 ? time - vec3_dot(mean, x) / speed2 : time;
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < GUST_WAVES; k++)
             w[c] += g->amplitude[k] * sin(g->frequency[k] * since + g->phase[c][k]);
 }
 
-/* Position and velocity of a triangle, weighted by the masses of its corners; returns its mass. */
+/* Position x and velocity v (times `kept`, after damping) of a triangle, weighted by the masses of its corners; returns
+ * the sum of the masses. */
 static double triangle_motion(const sinew_world *world, const int32_t particles[3], const double mass[3], double kept,
                               double x[3], double v[3])
 {
@@ -217,7 +214,7 @@ static void load_blow(const sinew_world *world, const sinew_load_record *record,
     load_corners_of(world, record, triangle, particles);
     const double m = triangle_motion(world, particles, mass, moment->kept, x, v);
     sinew_load_normal(world->q, particles, normal);
-    const double area = sqrt(load_dot(normal, normal));
+    const double area = vec3_norm(normal);
     if (!(m > 0) || !(area > 0))
         return;
     for (int c = 0; c < 3; c++)
@@ -226,8 +223,8 @@ static void load_blow(const sinew_world *world, const sinew_load_record *record,
         add_gust(g, moment->vector, moment->time, x, w);
     for (int c = 0; c < 3; c++)
         w[c] -= v[c];
-    const double b = (double)record->parameters[WIND_DENSITY] / 2 * area * sqrt(load_dot(w, w));
-    const double along = load_dot(w, normal) / area;
+    const double b = (double)record->parameters[WIND_DENSITY] / 2 * area * vec3_norm(w);
+    const double along = vec3_dot(w, normal) / area;
     const double across = drag((double)record->parameters[WIND_TANGENTIAL] * b, m, moment->h);
     const double through = drag((double)record->parameters[WIND_NORMAL] * b, m, moment->h) - across;
     for (int c = 0; c < 3; c++)
@@ -389,7 +386,7 @@ static const char *check_couple(const sinew_world *world, const sinew_load_recor
         return NULL;
     if (!(view.spread[0] + view.spread[4] + view.spread[8] > 0))
         return "its vertices lie in one place, where forces have no moment; select vertices that lie apart";
-    if (fabs(load_dot(M, line)) > 1e-5 * sqrt(load_dot(M, M)))
+    if (fabs(vec3_dot(M, line)) > 1e-5 * vec3_norm(M))
         return "its vertices lie on a line, about which forces on them have no moment; select another row of vertices "
                "too";
     return NULL;

@@ -28,7 +28,7 @@ struct sinew_load_record {
     sinew_real vector[3];
     sinew_real parameters[SINEW_PARAMETER_MAX];
     int32_t key_count;
-    sinew_load_key *keys;
+    sinew_load_key *keys; /* [key_count] key frames */
     int32_t given_count;
     int32_t *given; /* [given_count][corners] elements of the def; NULL: all elements of the body */
     sinew_load_layout layout;
@@ -37,10 +37,10 @@ struct sinew_load_record {
 
 /* One evaluation: the load of a record at a time. */
 typedef struct sinew_load_moment {
-    double vector[3], factor;
-    double time; /* s, at the end of the step */
-    double h;    /* s; 0: quasistatic */
-    double kept; /* fraction of the velocities that remains after the world's damping */
+    double vector[3], factor; /* factor of the whole load; `vector` is already multiplied by it */
+    double time;              /* s, at the end of the step */
+    double h;                 /* s; 0: quasistatic */
+    double kept;              /* fraction of the velocities that remains after the world's damping */
 } sinew_load_moment;
 
 typedef struct sinew_load_ops {

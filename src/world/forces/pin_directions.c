@@ -14,6 +14,7 @@
  */
 #include <math.h>
 
+#include "math/vec3.h"
 #include "world/world.h"
 
 /* A direction depends on earlier ones if its squared length after filtering is below this value. */
@@ -79,7 +80,7 @@ sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_recor
             return sinew_fail(error, SINEW_ERROR_DATA, "pins: direction %d follows from those before it; leave it out",
                               k);
         /* Only the span of a pin's directions matters, so orthonormal vectors replace them. */
-        const double size = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+        const double size = vec3_norm(along);
         for (int c = 0; c < 3; c++)
             record->directions[k][c] = along[c] / size;
     }
@@ -140,7 +141,7 @@ static bool reserve_pin_buffers(sinew_world *world)
     return good;
 }
 
-/* Computes filters and a_k of all pins. */
+/* Computes world->filter, the vectors a_k of all partial pins, and world->pinned of their particles. */
 static void find_filters(sinew_world *world)
 {
     for (size_t i = 0; i < 6 * (size_t)world->particle_count; i++)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "energy/registry.h"
+#include "solve/driver/objective_gap.h"
 #include "math/small/decompose_batch.h"
 #include "contact/contact.h"
 #include "world/world.h"
@@ -34,6 +35,8 @@ static const sinew_field_info infos[SINEW_FIELD_COUNT] = {
     [SINEW_FIELD_VON_MISES] = {"von_mises", "Pa", "von Mises stress of a tet", 1, true},
     [SINEW_FIELD_ENERGY] = {"energy", "J/m3|J", "energy density of a tet, energy of any other element", 1, true},
     [SINEW_FIELD_CONTACT_FORCE] = {"contact_force", "N", "force of contacts on each particle", 3, false},
+    [SINEW_FIELD_POSITION_ERROR] = {"position_error", "m", "from where the step ended to the minimum, estimated", 3,
+                                    false},
 };
 
 const sinew_field_info *sinew_get_field_info(sinew_field_kind field)
@@ -51,20 +54,22 @@ sinew_field_kind sinew_field_by_name(const char *name)
 
 /* ---- Particles ------------------------------------------------------------------------------- */
 
-double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, sinew_real *out)
+double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool hard, sinew_real *out)
 {
     /* A second objective with the same elements and work space, in another mode. */
     sinew_objective view = world->objective;
     view.step.quasistatic = true;
     view.step.pinned = left_out;
+    view.omit_hard = !hard;
     /* If pins are included, reactions along constrained directions are also kept. */
     view.step.constrained_count = left_out == world->pinned ? view.step.constrained_count : 0;
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
 
-double sinew_world_elastic(const sinew_world *world)
+double sinew_world_elastic(const sinew_world *world, bool hard)
 {
     sinew_objective view = world->objective;
+    view.omit_hard = !hard;
     while (sinew_contact_is_on(world) && view.task_count > view.fixed_task_count &&
            view.tasks[view.task_count - 1].batch == world->contact->batch)
         view.task_count--;
@@ -103,7 +108,7 @@ static sinew_status static_field(sinew_world *world, sinew_field_kind field, int
     if (nobody && imbalance) {
         sinew_world_predict(world);
         sinew_world_load(world, world->step_count);
-        sinew_world_imbalance(world, nobody, imbalance);
+        sinew_world_imbalance(world, nobody, true, imbalance);
         const bool force = field == SINEW_FIELD_FORCE;
         field_copy_points(world, imbalance, force ? -1 : 1, force ? -1 : field == SINEW_FIELD_REACTION, first, count,
                           out);
@@ -127,6 +132,49 @@ static sinew_status contact_force_field(const sinew_world *world, int32_t first,
     return status;
 }
 
+/* q* - q of the last step, inside order [particle_count][4]; NULL if it is unknown or positions have changed since. */
+static const sinew_real *known_position_error(const sinew_world *world)
+{
+    const bool known =
+        world->position_error_kind == SINEW_GAP_ESTIMATE || world->position_error_kind == SINEW_GAP_BELOW;
+    return known && world->solve.gap && !world->objective_changed && world->q_version == world->position_error_version
+               ? sinew_gap_position_error(&world->solve)
+               : NULL;
+}
+
+static void copy_position_error(const sinew_world *world, int32_t first, int32_t count, sinew_real *out)
+{
+    const sinew_real *error = known_position_error(world);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t at = world->inside[first + i];
+        for (size_t c = 0; c < 3; c++)
+            out[3 * (size_t)i + c] = at < 0 ? 0 : error ? error[4 * (size_t)at + c] : (sinew_real)NAN;
+    }
+}
+
+bool sinew_body_position_error(const sinew_world *world, sinew_body body, double *max, double *rms)
+{
+    const sinew_body_record *record = SINEW_ASSERT(world) ? sinew_world_find_body(world, body, NULL) : NULL;
+    const sinew_real *error = record ? known_position_error(world) : NULL;
+    double largest = 0, sum = 0;
+    int32_t free_count = 0;
+    for (int32_t i = 0; error && i < record->count; i++) {
+        const int32_t at = world->inside[record->first + i];
+        if (at < 0 || world->pinned[at])
+            continue;
+        const sinew_real *e = error + 4 * (size_t)at;
+        const double square = (double)e[0] * (double)e[0] + (double)e[1] * (double)e[1] + (double)e[2] * (double)e[2];
+        largest = fmax(largest, sqrt(square));
+        sum += square;
+        free_count++;
+    }
+    if (max)
+        *max = error ? largest : NAN;
+    if (rms)
+        *rms = error ? (free_count > 0 ? sqrt(sum / free_count) : 0) : NAN;
+    return error != NULL;
+}
+
 sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
                                sinew_real *out, sinew_error *error)
 {
@@ -143,6 +191,10 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
                           info->name);
     if (field == SINEW_FIELD_CONTACT_FORCE)
         return contact_force_field(world, first, count, out, error);
+    if (field == SINEW_FIELD_POSITION_ERROR) {
+        copy_position_error(world, first, count, out);
+        return SINEW_OK;
+    }
     if (field == SINEW_FIELD_FORCE || world->def.quasistatic)
         return static_field(world, field, first, count, out, error);
     const sinew_real *imbalance = NULL;

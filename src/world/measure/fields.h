@@ -8,23 +8,28 @@
 #include "world/world.h"
 
 /* out = gradient of all energies less f_ext (N) at the current positions: minus the elastic and external force; zero
- * where left_out [particle_count] is 1. Requires a built objective and a set f_ext. Returns sum psi - f_ext . q (J). */
-double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, sinew_real *out);
+ * where left_out [particle_count] is 1; `hard`: hard energies included, by their stiffness. Requires a built objective
+ * and a set f_ext. Returns sum psi - f_ext . q (J). */
+double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool hard, sinew_real *out);
 
-/* J: all energies at the current positions, without contact terms that the objective may contain. */
-double sinew_world_elastic(const sinew_world *world);
+/* J: all energies at the current positions, without contact terms that the objective may contain; `hard`: hard energies
+ * included, by their stiffness. */
+double sinew_world_elastic(const sinew_world *world, bool hard);
 
 /* Rest positions (m) of the vertices of an element [vertex_count], as the caller numbered them. */
 void sinew_element_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element,
                         double (*rest)[3]);
 
 /* The energy balance of a step (energy_balance.c), if the def enables it. prepare allocates, also for new particles;
- * begin is called before the prediction, record after the prediction, end after the step (`good`: it was accepted). */
+ * begin, before the prediction, stores the state; record, after the prediction, stores the work of moving targets; end,
+ * after the step (`good`: it was accepted), computes the balance. */
 sinew_status sinew_balance_prepare(sinew_world *world, sinew_error *error);
 void sinew_balance_begin(sinew_world *world);
 void sinew_balance_record(sinew_world *world);
 void sinew_balance_end(sinew_world *world, bool good);
 void sinew_balance_release(sinew_world *world);
+/* The elements of the objective changed: the next prepare collects the hard constraints again. */
+void sinew_balance_forget_constraints(sinew_world *world);
 /* [particle_count][4] N: grad g at the end of the last step; at pins, the force of the pin. Fails with `what` in the
  * error if the step did not store it. */
 sinew_status sinew_balance_imbalance(const sinew_world *world, const char *what, const sinew_real **imbalance,

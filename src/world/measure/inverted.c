@@ -2,6 +2,7 @@
  *
  * inverted.c: finds inverted tets: det F = V(q) / V(rest) <= 0, with signed volumes V. Ignores elements that are off.
  */
+#include "math/vec3.h"
 #include "world/measure/fields.h"
 
 /* Six times the signed volume of a tet. */
@@ -11,8 +12,7 @@ static double inverted_volume(double (*x)[3])
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++)
             e[a][c] = x[a + 1][c] - x[0][c];
-    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+    return vec3_triple(e[0], e[1], e[2]);
 }
 
 static bool is_inverted(const sinew_world *world, const sinew_energy_record *record, int32_t element)

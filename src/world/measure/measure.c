@@ -32,7 +32,7 @@ static void measure_terms(const void *context, int32_t first, int32_t last, doub
 /* |elastic + external force| over the free particles */
 static double static_residual(sinew_world *world, sinew_real *gradient)
 {
-    sinew_world_imbalance(world, world->pinned, gradient);
+    sinew_world_imbalance(world, world->pinned, true, gradient);
     return sinew_norm(gradient, world->particle_count, world->objective.thread_count);
 }
 
@@ -53,7 +53,7 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
     *measures = (sinew_measures){.kinetic = sums[1] / 2, .potential = sums[2], .mass = sums[0]};
     for (int c = 0; c < 3; c++)
         measures->centre_of_mass[c] = sums[0] > 0 ? sums[3 + c] / sums[0] : 0;
-    measures->elastic = sinew_world_elastic(world);
+    measures->elastic = sinew_world_elastic(world, true);
     measures->residual = static_residual(world, world->solve.gradient);
     world->solve.gradient_known = false;
     sinew_objective_momenta(o, world->q, world->v, measures->linear_momentum, measures->angular_momentum);
@@ -63,9 +63,8 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
 
 double sinew_world_violation(sinew_world *world)
 {
-    if (!SINEW_ASSERT(world) || sinew_world_make_ready(world, &world->error) != SINEW_OK)
-        return NAN;
-    if (!sinew_world_may_change(world, __func__, &world->error))
+    if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error) ||
+        sinew_world_make_ready(world, &world->error) != SINEW_OK)
         return NAN;
     sinew_world_predict(world);
     world->solve.gradient_known = false;

@@ -18,7 +18,7 @@
 /* State of one collider in a section. */
 typedef struct collider_state {
     uint32_t generation, posed;
-    double behind;
+    double behind; /* s: delay of the collider relative to its motion */
     double pose[2][6];
 } collider_state;
 

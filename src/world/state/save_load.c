@@ -4,7 +4,7 @@
  *
  *     TIME   int64 steps taken, double time (s)
  *     BODY   one per body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
- *     TEAR   one per torn body: uint64 edges, copies, refusals; the log of int32 (tear.h)
+ *     TEAR   one per torn body: int64 edges, copies, refusals; the log of int32 (tear.h)
  *     TORN   one per body that was torn for the next step, which was interrupted; empty
  *     GOAL   one per energy with targets: uint32 1 if key frames move them, uint32 count, base points [3 * count]
  *     PINS   one per pin, same content as GOAL
@@ -97,7 +97,7 @@ static void state_put_solver(const sinew_world *world, sinew_section_writer *wri
     sinew_section_end(writer);
 }
 
-/* Number of slots of each kind, in the order of the section GENS. */
+/* Kinds of objects with slots, in the order of the section GENS. */
 enum {
     OF_BODIES,
     OF_ENERGIES,
@@ -376,7 +376,8 @@ static sinew_status check_trajectories(const sinew_world *world, sinew_section_r
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* The solver is prepared again, because it may have data from steps that the state does not contain. */
+/* Marks the solver for preparation in the next step, because it may have data from steps that the state does not
+ * contain. */
 static void forget_steps(sinew_world *world)
 {
     sinew_world_mark_changed(world, SINEW_CHANGED_SOLVER);
@@ -477,7 +478,7 @@ static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader,
     return status;
 }
 
-/* All checks are done: no failure is possible from here on. */
+/* Copies time, bodies, targets and contact data of the state to the world. All checks are done, so this cannot fail. */
 static void take_sections(sinew_world *world, sinew_section_reader *reader)
 {
     take_time(world, reader);
@@ -645,7 +646,7 @@ static bool state_has(const sinew_world *world, int kind, int32_t slot)
                                  : world->pins[slot].count > 0;
 }
 
-/* Restores all objects of one kind. */
+/* Restores all objects of one kind and counts them in *report; `take` false: only checks and counts. */
 static sinew_status restore_kind(sinew_world *world, saved_state *saved, int kind, bool take, sinew_restored *report,
                                  sinew_error *error)
 {

@@ -49,7 +49,7 @@ static void number_text(double value, char *text, size_t size)
 typedef struct signature {
     sinew_signature_line *line;
     void *context;
-    char prefix[64]; /* prefix of the names */
+    char prefix[64]; /* put before the name of each line, such as "solver." */
 } signature;
 
 static void signature_put_text(const signature *s, const char *name, const char *value)
@@ -358,6 +358,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
 
 typedef struct comparison {
     const char *text, *end, *cursor; /* the saved lines */
+    int64_t found;                   /* saved lines that the world has too */
     int32_t differences;
     char first[2 * TEXT_SIZE + 64];
 } comparison;
@@ -389,6 +390,7 @@ static void compare_line(void *context, const char *name, const char *value)
     comparison *c = context;
     size_t length = 0;
     const char *saved = saved_value(c, name, &length);
+    c->found += saved != NULL;
     if (saved && length == strlen(value) && memcmp(saved, value, length) == 0)
         return;
     if (c->differences++ > 0)
@@ -397,6 +399,46 @@ static void compare_line(void *context, const char *name, const char *value)
     for (size_t i = 0; saved && i <= length && i < sizeof was; i++)
         was[i] = i == length || i + 1 == sizeof was ? '\0' : saved[i] >= ' ' && saved[i] <= '~' ? saved[i] : '?';
     snprintf(c->first, sizeof c->first, "%s was %s, is %s", name, was, value);
+}
+
+typedef struct line_search {
+    const char *name;
+    size_t length;
+    bool found;
+} line_search;
+
+static void search_line(void *context, const char *name, const char *value)
+{
+    line_search *search = context;
+    (void)value;
+    search->found |= strlen(name) == search->length && memcmp(name, search->name, search->length) == 0;
+}
+
+static int64_t count_lines(const comparison *c)
+{
+    int64_t count = c->end > c->text && c->end[-1] != '\n';
+    for (const char *at = c->text; at < c->end; at++)
+        count += *at == '\n';
+    return count;
+}
+
+/* Finds the first saved line of a setting that the world does not have, such as the damping of a body. */
+static void compare_missing(comparison *c, const sinew_world *world)
+{
+    char name[TEXT_SIZE];
+    if (c->found == count_lines(c))
+        return;
+    for (const char *at = c->text, *next; at < c->end && c->differences == 0; at = next) {
+        const char *stop = memchr(at, '\n', (size_t)(c->end - at));
+        next = stop ? stop + 1 : c->end;
+        const char *equals = memchr(at, '=', (size_t)(next - at));
+        line_search search = {at, equals ? (size_t)(equals - at) : 0, !equals};
+        sinew_world_signature(world, search_line, &search);
+        if (search.found)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)search.length, at);
+        compare_line(c, name, "not there");
+    }
 }
 
 sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error)
@@ -410,6 +452,7 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
         compare_line(&c, "colliders.0", "not there");
     if (!sinew_contact_is_on(world) && saved_value(&c, "contact.mode", &length))
         compare_line(&c, "contact.mode", "not there");
+    compare_missing(&c, world);
     if (c.differences == 0)
         return SINEW_OK;
     if (c.differences == 1)

@@ -43,7 +43,7 @@ static int32_t body_of(const sinew_world *world, int32_t particle)
     return body;
 }
 
-/* Fails with the lowest outside particle number of the component, its size and its bodies. */
+/* Fails with a message: the component's size, its number of bodies, and its first particle in the public order. */
 static sinew_status fail_free(const sinew_world *world, const int32_t *component, int32_t which, sinew_error *error)
 {
     int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX, owner = 0;
@@ -101,7 +101,8 @@ static void list_static(char *text, size_t size)
     }
 }
 
-/* Why a solver finds no equilibria. The flag of a registered solver is all that is known. */
+/* The reason, for an error, why the world's solver finds no equilibria. For a solver registered by a program only the
+ * missing flag is known. */
 static const char *tell_dynamic_only(const sinew_world *world)
 {
     if (world->def.solver.kind > SINEW_SOLVER_COUNT)
@@ -138,8 +139,8 @@ static int32_t find_partial(const sinew_world *world)
     return -1;
 }
 
-/* A solver whose unknowns are points, each with one mass, cannot constrain one of three directions. The flag of a
- * registered solver is all that is known. */
+/* Fails if a pin constrains some directions only and the solver does not support this, because its update has one mass
+ * or factor for all three. For a solver registered by a program only the missing flag is known. */
 static sinew_status check_directions(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);

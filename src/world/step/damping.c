@@ -27,7 +27,7 @@
 #include "world/world.h"
 
 struct sinew_damping_work {
-    int32_t count;        /* capacity in particles */
+    int32_t count;        /* particles that the arrays below hold */
     sinew_real *rhs, *d;  /* [count][4] right-hand side; change d of the velocities */
     sinew_real *scratch;  /* [count][4] v without rigid motions */
     sinew_real *tangents; /* tangents of all energies with damping, concatenated */
@@ -264,8 +264,8 @@ static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 enum {
     MAX_ITERATIONS = 500
 };
-/* Residual at which conjugate gradients stop. Momenta do not depend on the residual, because every iterate gives the
- * forces of B. */
+/* Relative residual at which conjugate gradients stop. Momenta do not depend on the residual, because every iterate
+ * gives the forces of B. */
 #define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)
@@ -299,7 +299,7 @@ static void damp_energies(sinew_world *world)
 
 /* ---- Bodies ---------------------------------------------------------------------------------- */
 
-/* Velocities of pins are prescribed and not damped. */
+/* Damps the velocities of a body, except at pins, where velocities are prescribed. */
 static void damp_body(sinew_world *world, const sinew_body_record *body)
 {
     const double left = exp(-(double)body->damping * (double)world->def.time_step);

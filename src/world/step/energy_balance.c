@@ -34,10 +34,28 @@
  *
  * and the work of restitution and friction on velocities after the step are separate lines (report.c).
  *
+ * Hard constraints C(q, t) = 0 (>= 0) store no energy: psi and E leave out hard energies, and their force is
+ * F = J^T lambda, with the solver's multipliers lambda and J = dC/dq at q and t + h, columns of pins included:
+ *
+ *     r = M (u - w) / h + grad psi(q) - f - F,        E - E_n has one more line,
+ *
+ *               + F . d                        work of constraints
+ *
+ * To second order J d = C(q, t + h) - C(q_n, t + h) + 1/2 d^T d2C d. With C(q, t + h) = C(q_n, t) = 0 the work is
+ *
+ *     lambda (C(q_n, t) - C(q_n, t + h)) + 1/2 lambda d^T d2C d
+ *
+ * The first term is the work of the drive, zero unless C depends on time: torque times angle of a motor. The second is
+ * the limit of -D for a stiff energy in place of the constraint: the loss of implicit Euler in a pendulum's rod. The
+ * identity holds for every F: with substeps lambda is that of the last one and the other substeps' work is part of the
+ * solver's line. admm has no multipliers: F is minus the gradient of its hard energies.
+ *
  * Quasistatic: v = u = 0 and w = v_n, without damping; r = grad psi - f.
  *
  * Every line is computed from its own definition: energies by the value kernels, r of the free particles by the
- * objective that the solver minimised, r of pins and grad psi by an evaluation without pins, velocities from the state.
+ * objective that the solver minimised, r of pins and grad psi by an evaluation without pins, F by the Jacobians of the
+ * constraints, velocities from the state. Sweeps minimise an objective without multipliers; in a world with hard
+ * constraints their r is that of the equation above.
  * The remainder is given as `unaccounted` and is round-off.
  */
 #include <math.h>
@@ -45,15 +63,28 @@
 
 #include "base/reduce.h"
 #include "contact/contact.h"
+#include "objective/constraints.h"
+#include "objective/violation.h"
 #include "world/world.h"
 #include "world/measure/fields.h"
 
+/* Hard constraints of the world; all NULL and false without. */
+typedef struct hard_work {
+    bool any;
+    sinew_constraints *constraints; /* columns of pins included */
+    double *lambda;                 /* [constraint_count] multipliers of the step, N if C is a length */
+    sinew_real *values;             /* multipliers of one batch, with room for every batch */
+    double *force;                  /* [capacity][3] N: F */
+    double *r;                      /* [capacity][3] N: r */
+} hard_work;
+
 struct sinew_balance_work {
-    int32_t capacity;      /* capacity in particles */
+    int32_t capacity;      /* particles that the arrays below hold */
     sinew_real *q, *v;     /* [capacity][4] m, m/s: positions and velocities before the step */
-    sinew_real *imbalance; /* [capacity][4] N: r */
+    sinew_real *imbalance; /* [capacity][4] N: residual of the solver; at pins the force of the pin */
     sinew_real *forces;    /* [capacity][4] N: grad psi - f, pins included */
     uint8_t *nobody;       /* [capacity] zeros: no particle is pinned */
+    hard_work hard;
     double elastic;        /* J: psi(q_n) with the targets of the step */
     bool known;            /* `balance` belongs to the last step */
     int64_t shape_version; /* shape version of the world at the last step */
@@ -62,8 +93,18 @@ struct sinew_balance_work {
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+static void release_hard(const sinew_allocator *allocator, hard_work *hard)
+{
+    void *arrays[] = {hard->lambda, hard->values, hard->force, hard->r};
+    sinew_constraints_destroy(hard->constraints);
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sinew_release(allocator, arrays[i]);
+    *hard = (hard_work){0};
+}
+
 static void release_arrays(const sinew_allocator *allocator, struct sinew_balance_work *w)
 {
+    release_hard(allocator, &w->hard);
     void *arrays[] = {w->q, w->v, w->imbalance, w->forces, w->nobody};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
@@ -92,13 +133,61 @@ static bool balance_make_arrays(const sinew_allocator *allocator, int32_t capaci
     return w->q && w->v && w->imbalance && w->forces && w->nobody;
 }
 
+static bool is_hard_batch(const void *context, const sinew_batch *batch)
+{
+    (void)context;
+    return batch->hard;
+}
+
+/* Number of multipliers of the largest batch. */
+static size_t count_hard_values(const sinew_constraints *constraints)
+{
+    size_t max = 0;
+    for (int32_t t = 0; t < constraints->set_count; t++) {
+        const sinew_constraint_set *set = &constraints->sets[t];
+        const size_t count = (size_t)set->element_count * (size_t)set->per_element;
+        max = count > max ? count : max;
+    }
+    return max;
+}
+
+/* Collects the hard constraints of the world's objective, if it has some. */
+static bool collect_hard(const sinew_world *world, struct sinew_balance_work *w)
+{
+    const sinew_allocator *allocator = &world->allocator;
+    hard_work *hard = &w->hard;
+    if (hard->any || !sinew_objective_is_hard(&world->objective))
+        return true;
+    sinew_objective view = world->objective;
+    view.step.pinned = w->nobody;
+    hard->constraints = sinew_constraints_create(&view, is_hard_batch, NULL, NULL, NULL);
+    if (!hard->constraints)
+        return false;
+    hard->lambda = sinew_allocate(allocator, (size_t)hard->constraints->constraint_count, sizeof *hard->lambda);
+    hard->values = sinew_allocate(allocator, count_hard_values(hard->constraints), sizeof *hard->values);
+    hard->force = sinew_allocate_zero(allocator, 3 * (size_t)w->capacity, sizeof *hard->force);
+    hard->r = sinew_allocate_zero(allocator, 3 * (size_t)w->capacity, sizeof *hard->r);
+    hard->any = hard->lambda && hard->values && hard->force && hard->r;
+    return hard->any;
+}
+
+void sinew_balance_forget_constraints(sinew_world *world)
+{
+    if (world->balance)
+        release_hard(&world->allocator, &world->balance->hard);
+}
+
 sinew_status sinew_balance_prepare(sinew_world *world, sinew_error *error)
 {
-    if (!world->def.balance || (world->balance && world->balance->capacity >= world->particle_count))
+    struct sinew_balance_work *w = world->balance;
+    if (!world->def.balance)
         return SINEW_OK;
-    if (!world->balance)
-        world->balance = sinew_allocate_zero(&world->allocator, 1, sizeof *world->balance);
-    if (world->balance && balance_make_arrays(&world->allocator, world->particle_capacity, world->balance))
+    if (!w)
+        w = world->balance = sinew_allocate_zero(&world->allocator, 1, sizeof *w);
+    bool good = w != NULL;
+    if (good && w->capacity < world->particle_count)
+        good = balance_make_arrays(&world->allocator, world->particle_capacity, w);
+    if (good && collect_hard(world, w))
         return SINEW_OK;
     sinew_balance_release(world);
     return sinew_fail_memory(error, "the balance of a step");
@@ -108,9 +197,11 @@ sinew_status sinew_balance_prepare(sinew_world *world, sinew_error *error)
 
 static bool has_targets(const sinew_world *world)
 {
-    for (int32_t i = 0; i < world->energy_count; i++)
-        if (world->energies[i].batch && world->energies[i].targets.count > 0)
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        const sinew_energy_record *record = &world->energies[i];
+        if (record->batch && (record->targets.count > 0 || record->batch->ops->follows_time))
             return true;
+    }
     return false;
 }
 
@@ -124,7 +215,7 @@ void sinew_balance_begin(sinew_world *world)
     memcpy(w->q, world->q, bytes);
     memcpy(w->v, world->v, bytes);
     sinew_world_move_targets(world, world->time);
-    w->elastic = sinew_world_elastic(world);
+    w->elastic = sinew_world_elastic(world, false);
     w->balance = (sinew_balance){.elastic = {w->elastic, 0}};
 }
 
@@ -133,22 +224,23 @@ void sinew_balance_record(sinew_world *world)
     struct sinew_balance_work *w = world->balance;
     if (!w || !has_targets(world))
         return;
-    w->elastic = sinew_world_elastic(world);
+    w->elastic = sinew_world_elastic(world, false);
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
-/* Sums over the particles. */
+/* Sums over the particles, for a step from q_n, v_n to q, v. */
 enum {
-    SUM_KINETIC_BEFORE, /* |v_n|^2 */
-    SUM_KINETIC_AFTER,  /* |v|^2 */
-    SUM_KINETIC_STEP,   /* |u|^2 */
-    SUM_KICK,           /* |u - w|^2 */
-    SUM_GRAVITY_BEFORE, /* -f_g . q_n */
-    SUM_GRAVITY_AFTER,  /* -f_g . q */
-    SUM_FORCES,         /* f_u . d, loads included */
-    SUM_ELASTIC,        /* grad psi . d */
-    SUM_PINS,           /* r . d over pins */
-    SUM_FREE,           /* r . d over free particles */
+    SUM_KINETIC_BEFORE, /* m |v_n|^2, v_n = velocity before the step */
+    SUM_KINETIC_AFTER,  /* m |v|^2, v = velocity after the step */
+    SUM_KINETIC_STEP,   /* m |u|^2, u = (q - q_n) / h */
+    SUM_KICK,           /* m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
+    SUM_GRAVITY_BEFORE, /* -f_g . q_n, f_g = gravity */
+    SUM_GRAVITY_AFTER,  /* -f_g . q, f_g = gravity */
+    SUM_FORCES,         /* f_u . d, f_u = forces of the caller and loads, d = q - q_n */
+    SUM_ELASTIC,        /* grad psi . d, psi with contact terms, d = q - q_n */
+    SUM_PINS,           /* work of the pins: r . d along pinned directions, d = q - q_n */
+    SUM_FREE,           /* r . d along free directions, r = residual of the solver */
+    SUM_CONSTRAINTS,    /* F . d, F = forces of hard constraints, d = q - q_n */
     SUM_COUNT
 };
 
@@ -167,7 +259,7 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
         const double m = (double)world->mass[i];
         double r[3], free[3], constrained[3];
         for (size_t c = 0; c < 3; c++)
-            r[c] = (double)work->imbalance[4 * (size_t)i + c];
+            r[c] = work->hard.any ? work->hard.r[3 * (size_t)i + c] : (double)work->imbalance[4 * (size_t)i + c];
         sinew_world_split_force(world, i, r, free, constrained);
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
             const double d = (double)world->q[at] - (double)work->q[at], v_n = (double)work->v[at];
@@ -184,29 +276,67 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
             sums[SUM_ELASTIC] += ((double)work->forces[at] + (double)world->f_ext[at]) * d;
             sums[SUM_PINS] += constrained[c] * d;
             sums[SUM_FREE] += free[c] * d;
+            sums[SUM_CONSTRAINTS] += work->hard.any ? work->hard.force[3 * (size_t)i + c] * d : 0;
         }
     }
 }
 
-/* Computes r: the solver's gradient at free particles, the force of the pin at pins; a particle constrained along some
- * directions has both components. */
+/* lambda = the solver's multipliers of one batch; constraints whose C has the opposite sign of the energy's C also have
+ * the opposite multiplier. Zero if the solver does not know the batch. */
+static void balance_take_multipliers(const sinew_world *world, hard_work *hard, const sinew_constraint_set *set)
+{
+    const bool known = world->solve.ops->multipliers(&world->solve, set->batch, hard->values);
+    for (int32_t e = 0; e < set->element_count; e++)
+        for (int32_t i = 0; i < set->per_element; i++) {
+            const int32_t constraint = sinew_constraint_index(set, e, i);
+            const double value = known ? (double)hard->values[e * set->per_element + i] : 0;
+            hard->lambda[constraint] = hard->constraints->one_sided[constraint] < 0 ? -value : value;
+        }
+}
+
+/* Computes F after grad psi is known; uses w->imbalance as work space. */
+static void find_constraint_forces(sinew_world *world, struct sinew_balance_work *w)
+{
+    hard_work *hard = &w->hard;
+    if (!hard->any)
+        return;
+    memset(hard->force, 0, 3 * (size_t)world->particle_count * sizeof *hard->force);
+    if (world->solve.ops->multipliers) {
+        sinew_constraints_evaluate(hard->constraints, world->q);
+        for (int32_t t = 0; t < hard->constraints->set_count; t++)
+            balance_take_multipliers(world, hard, &hard->constraints->sets[t]);
+        sinew_constraints_add_force(hard->constraints, hard->lambda, 1, hard->force);
+        return;
+    }
+    sinew_world_imbalance(world, w->nobody, true, w->imbalance);
+    for (size_t i = 0; i < (size_t)world->particle_count; i++)
+        for (size_t c = 0; c < 3; c++)
+            hard->force[3 * i + c] = (double)w->forces[4 * i + c] - (double)w->imbalance[4 * i + c];
+}
+
+/* Sets w->imbalance: the solver's gradient at free particles, the force of the pin at pins; a particle constrained
+ * along some directions has both components. Sets w->forces to grad psi - f. */
 static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_balance_work *w)
 {
-    sinew_world_imbalance(world, w->nobody, w->forces);
+    hard_work *hard = &w->hard;
+    sinew_world_imbalance(world, w->nobody, false, w->forces);
     sinew_solve_evaluate(&world->solve);
+    find_constraint_forces(world, w);
     for (int32_t i = 0; i < world->particle_count; i++) {
         double r[3], free[3], constrained[3];
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
             const double u = ((double)world->q[at] - (double)w->q[at]) / s->h;
             const double push =
                 world->def.quasistatic ? 0 : (double)world->mass[i] * (u - s->kept * (double)w->v[at]) / s->h;
-            r[c] = (double)w->forces[at] + push;
+            r[c] = (double)w->forces[at] + push - (hard->any ? hard->force[3 * (size_t)i + c] : 0);
         }
         sinew_world_split_force(world, i, r, free, constrained);
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
             w->imbalance[at] =
                 world->pinned[i] ? (sinew_real)r[c] : (sinew_real)((double)world->solve.gradient[at] + constrained[c]);
         w->imbalance[4 * (size_t)i + 3] = 0;
+        for (size_t c = 0; hard->any && c < 3; c++)
+            hard->r[3 * (size_t)i + c] = world->solve.has_hard ? (double)w->imbalance[4 * (size_t)i + c] : r[c];
     }
 }
 
@@ -228,6 +358,7 @@ static void fill_balance(const double sums[SUM_COUNT], double psi_before, double
     b->gravity[1] = sums[SUM_GRAVITY_AFTER];
     b->pins = sums[SUM_PINS];
     b->forces = sums[SUM_FORCES];
+    b->constraints = sums[SUM_CONSTRAINTS];
     b->lost_integrator = sums[SUM_KICK] / 2 + bregman;
     b->lost_damping = (1 - kept * kept) * b->kinetic[0] + damped;
     b->contacts = touched + operations->rubbed;
@@ -240,8 +371,8 @@ static void fill_balance(const double sums[SUM_COUNT], double psi_before, double
         b->lost_solver = 0;
     }
     const double change = b->kinetic[1] - b->kinetic[0] + b->elastic[1] - b->elastic[0] + b->gravity[1] - b->gravity[0];
-    b->unaccounted = change - (b->pins + b->forces + b->targets + b->contacts + b->restitution - b->lost_integrator -
-                               b->lost_damping - b->lost_solver);
+    const double work = b->pins + b->forces + b->targets + b->constraints + b->contacts + b->restitution;
+    b->unaccounted = change - (work - b->lost_integrator - b->lost_damping - b->lost_solver);
 }
 
 void sinew_balance_end(sinew_world *world, bool good)
@@ -254,7 +385,7 @@ void sinew_balance_end(sinew_world *world, bool good)
     const step_view view = {world, w, h, kept, sinew_world_load_fraction(world, world->step_count)};
     double sums[SUM_COUNT];
     find_imbalance(world, &view, w);
-    w->balance.elastic[1] = sinew_world_elastic(world);
+    w->balance.elastic[1] = sinew_world_elastic(world, false);
     sinew_sum(step_terms, &view, world->particle_count, SUM_COUNT, sums, world->objective.thread_count);
     const sinew_contact_energy operations = contact_energy(world);
     fill_balance(sums, w->elastic, kept, world->damping_loss, &operations, world->solve.ops->info.explicit_step,

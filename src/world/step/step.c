@@ -2,7 +2,7 @@
  *
  * step.c: one step, stage by stage:
  *
- *     tear      splits edges that the last step stretched too far
+ *     tear      splits or removes edges that the last step stretched too far
  *     targets   moves pins and targets to their positions at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
@@ -10,8 +10,8 @@
  *     contact   before the solve: candidate pairs and contacts; after it: forces, restitution (contact.h)
  *     damping   reduces v by the damping of bodies and energies
  *
- * A step that becomes non-finite, that cannot be prepared or that is interrupted leaves the state unchanged. Tears are
- * the exception: they remain, and the next attempt does not tear again (torn_step in tear.h).
+ * A step that becomes non-finite, has contradictory constraints, cannot be prepared or is interrupted leaves positions,
+ * velocities and time unchanged. Tears remain, and the next attempt does not tear again (torn_step in tear.h).
  *
  * Interruption (base/stop.h): the step polls until the solver has ended; from then on it is accepted. A discarded step
  * may leave an incomplete solver, which is prepared again. The data that a solver keeps between steps is copied before
@@ -146,6 +146,7 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
     if (world->objective_changed == 0)
         return SINEW_OK;
     const int32_t live = list_batches(world, &fixed);
+    sinew_balance_forget_constraints(world);
     if (world->objective_changed & SINEW_CHANGED_ELEMENTS) {
         sinew_solve_release(&world->solve);
         world->objective.particle_count = world->particle_count;
@@ -158,7 +159,8 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
     return status;
 }
 
-/* True if some fixed element is switched off. `all`: switches all elements on; otherwise restores the switches. */
+/* Shows all fixed elements as switched on (`all`), or restores their switches. Returns true if some fixed element is
+ * switched off. */
 static bool show_all(sinew_world *world, bool all)
 {
     bool any = false;
@@ -231,24 +233,24 @@ static void restore_solver_state(sinew_world *world, bool remembers)
         world->solver_state_pending = false;
 }
 
-/* Preparation uses the rest shape and all elements, including those that are off, so that a loaded state continues with
- * the same bits; the solver then gets the switches. */
+/* Prepares or refreshes the solver for the pending changes. Preparation uses the rest shape and all elements, including
+ * those that are off, so that a loaded state continues with the same bits; the solver then gets the switches. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
 {
     const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
     uint32_t changed = world->solver_changed & ~(uint32_t)SINEW_CHANGED_SWITCHED;
     const uint32_t refreshes = world->solve.ops ? world->solve.ops->refreshes | SINEW_CHANGED_DEF : 0;
-    const bool anew = changed & all || changed & ~refreshes;
+    const bool rebuild = changed & all || changed & ~refreshes;
     bool off = (world->solver_changed & SINEW_CHANGED_SWITCHED) != 0;
     const bool pending = world->solver_state_pending, remembers = pending && sinew_world_solver_remembers(world);
     sinew_status status = SINEW_OK;
     if (changed) {
-        if (anew)
+        if (rebuild)
             off |= show_all(world, true);
         show_parameters(world, true);
         status = sinew_solve_refresh(&world->solve, &world->def.solver, changed, error);
         show_parameters(world, false);
-        if (anew)
+        if (rebuild)
             show_all(world, false);
     }
     if (status == SINEW_OK && off)
@@ -354,6 +356,9 @@ static uint32_t inversion_bit(sinew_world *world)
 static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
                                              .gap = NAN,
                                              .gap_reason = "",
+                                             .position_error = NAN,
+                                             .position_error_rms = NAN,
+                                             .position_error_reason = "",
                                              .violation = NAN,
                                              .stationarity = NAN,
                                              .complementarity = NAN,
@@ -384,7 +389,8 @@ static uint32_t discard_step(sinew_world *world, const sinew_contact_view *view,
     return out->bits = SINEW_STEP_INTERRUPTED;
 }
 
-/* Memory for contacts is short: keeps the state, and the next step prepares the solver again. */
+/* Ends a step for which memory was short: keeps the state, returns SINEW_STEP_UNPREPARED, and marks the solver for
+ * preparation in the next step. */
 static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
@@ -392,6 +398,11 @@ static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, si
     sinew_world_mark_changed(world, SINEW_CHANGED_SOLVER | SINEW_CHANGED_TRANSIENT);
     *out = unprepared;
     return out->bits;
+}
+
+static void move_targets_to(void *context, double time)
+{
+    sinew_world_move_targets(context, time);
 }
 
 /* A step of a prepared world. */
@@ -403,6 +414,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     sinew_balance_record(world);
     solve->q_start = world->q;
     solve->step = world->step_count + 1;
+    solve->targets = (sinew_target_hook){world, move_targets_to, world->time};
     const bool contact = sinew_contact_is_on(world);
     sinew_contact_view view = {0};
     if (contact && begin_contact(world, &view) != SINEW_OK)
@@ -419,6 +431,8 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
     if (!kept) {
         step_accept(world, solve->q, solve->v_end);
+        world->position_error_kind = out->position_error_kind;
+        world->position_error_version = world->q_version;
         view.time = world->time;
         if (contact)
             sinew_contact_end(&view, out);

@@ -13,7 +13,7 @@
 
 #include "failing_allocator.h"
 #include "mesh/mesh.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 #include "mesh/topology.h"
 
 static uint32_t next_random(uint32_t *seed)

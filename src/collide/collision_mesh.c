@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 typedef struct feature_builder {
     sinew_collision_mesh *f;

@@ -11,7 +11,7 @@
 #include "base/stop.h"
 #include "collide/narrow_phase.h"
 #include "math/vec3.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 /* Largest cosine by which a direction may leave the wedge of its feature. Chosen, not measured. */
 #define WEDGE 1e-3

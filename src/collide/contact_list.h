@@ -20,7 +20,7 @@
 #define SINEW_SRC_COLLIDE_CONTACT_LIST_H
 
 #include "collide/candidates.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 /* Kinds of contacts, by their first and second feature. */
 typedef enum sinew_contact_kind {

@@ -17,7 +17,7 @@
 #define SINEW_SRC_COLLIDE_FEATURE_BVH_H
 
 #include "collide/collision_mesh.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 #define SINEW_BOXES_WIDE   8
 #define SINEW_BOXES_LEVELS 11                       /* 8^11 > 2^31 */

@@ -21,7 +21,7 @@
 #include "base/base.h"
 #include "energy/energy.h"
 #include "energy/batch_layout.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 typedef struct sinew_chunk {
     int32_t first_group, group_count;

@@ -9,7 +9,7 @@
 #define SINEW_SRC_MESH_TOPOLOGY_H
 
 #include "base/base.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 /* Elements of one kind, e.g. all tetrahedra (size 4) or all springs (size 2). */
 typedef struct sinew_elements {

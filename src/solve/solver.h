@@ -235,6 +235,8 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
 /* Passes the contacts of s->contact to the objective's transient elements, then to the solver, which must be able to
  * refresh transient elements. On failure the solver must be prepared again. */
 sinew_status sinew_solve_take_contacts(sinew_solve *s);
+/* m: q* - q [particle_count][4] of the last step whose position error is known (driver/objective_gap.h); needs s->gap. */
+const sinew_real *sinew_solve_position_error(const sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
 /* Computes elastic_of, stiffness_of and stiffness if a change has made them invalid. */
 void sinew_solve_stiffness(sinew_solve *s);

@@ -13,7 +13,7 @@
 
 #include "base/tasks.h"
 #include "mesh/mesh.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 #include "sinew/tree.h"
 
 enum {

@@ -10,7 +10,7 @@
  */
 #include "io/cache/gltf.h"
 #include "math/vec3.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 #include <math.h>
 #include <string.h>

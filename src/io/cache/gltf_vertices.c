@@ -9,7 +9,7 @@
  * material is one primitive.
  */
 #include "io/cache/gltf.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 #include <string.h>
 

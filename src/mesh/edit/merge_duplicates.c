@@ -8,7 +8,7 @@
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "math/vec3.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 #include "mesh/topology/facets.h"
 #include "mesh/topology.h"
 

@@ -5,7 +5,7 @@
  */
 #include "mesh/topology/facets.h"
 
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 /* The vertices of the element without vertex number `left_out`, ascending. */
 static void facet_vertices(const int32_t *element, int32_t size, int32_t left_out, int32_t *vertices)

@@ -5,7 +5,7 @@
 #ifndef SINEW_SRC_MESH_TOPOLOGY_FACETS_H
 #define SINEW_SRC_MESH_TOPOLOGY_FACETS_H
 
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 #include "mesh/topology.h"
 
 /* Facet i of an element is the element without its vertex i. `vertices` are the two or three vertices of the facet,

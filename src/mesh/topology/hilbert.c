@@ -7,7 +7,7 @@
  * top bit down, undo the reflection or exchange of axes that the coarser cells impose, then decode the Gray code.
  * Limits: points closer than 2^-21 of the largest extent may fall in one cell; they keep their index order.
  */
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 #include "mesh/topology.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mesh/topology/rod_frames.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 /* Directors sorted by their edges. */
 typedef struct director_index {

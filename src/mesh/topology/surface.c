@@ -8,7 +8,7 @@
  */
 #include "mesh/topology/facets.h"
 #include "mesh/mesh.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 #include <string.h>
 

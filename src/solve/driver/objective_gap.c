@@ -383,7 +383,7 @@ static sinew_gap_estimate gap_go_down(sinew_gap *gap, int32_t *steps)
     return unknown("the minimum is too far away for the steps that are spent on finding it");
 }
 
-const sinew_real *sinew_gap_position_error(const sinew_solve *s)
+const sinew_real *sinew_solve_position_error(const sinew_solve *s)
 {
     return s->gap->vectors.error;
 }

@@ -47,8 +47,6 @@ sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* accepts a solver without a gap */
 /* Whether s->gap stays valid when transient elements change: only in large worlds, which have no factor. */
 bool sinew_gap_lasts(const sinew_solve *s);
-/* q* - q of the last estimate whose position error is known, [particle_count][4]. */
-const sinew_real *sinew_gap_position_error(const sinew_solve *s);
 /* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Does not allocate. */
 sinew_gap_estimate sinew_gap_find(sinew_solve *s);
 

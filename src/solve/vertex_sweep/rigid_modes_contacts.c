@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "energy/contact_data.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 #include "mesh/topology.h"
 #include "objective/connected_components.h"
 

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "energy/registry.h"
-#include "solve/driver/objective_gap.h"
 #include "math/small/decompose_batch.h"
 #include "contact/contact.h"
 #include "world/world.h"
@@ -132,19 +131,9 @@ static sinew_status contact_force_field(const sinew_world *world, int32_t first,
     return status;
 }
 
-/* q* - q of the last step, inside order [particle_count][4]; NULL if it is unknown or positions have changed since. */
-static const sinew_real *known_position_error(const sinew_world *world)
-{
-    const bool known =
-        world->position_error_kind == SINEW_GAP_ESTIMATE || world->position_error_kind == SINEW_GAP_BELOW;
-    return known && world->solve.gap && !world->objective_changed && world->q_version == world->position_error_version
-               ? sinew_gap_position_error(&world->solve)
-               : NULL;
-}
-
 static void copy_position_error(const sinew_world *world, int32_t first, int32_t count, sinew_real *out)
 {
-    const sinew_real *error = known_position_error(world);
+    const sinew_real *error = sinew_world_position_error(world);
     for (int32_t i = 0; i < count; i++) {
         const int32_t at = world->inside[first + i];
         for (size_t c = 0; c < 3; c++)
@@ -155,7 +144,7 @@ static void copy_position_error(const sinew_world *world, int32_t first, int32_t
 bool sinew_body_position_error(const sinew_world *world, sinew_body body, double *max, double *rms)
 {
     const sinew_body_record *record = SINEW_ASSERT(world) ? sinew_world_find_body(world, body, NULL) : NULL;
-    const sinew_real *error = record ? known_position_error(world) : NULL;
+    const sinew_real *error = record ? sinew_world_position_error(world) : NULL;
     double largest = 0, sum = 0;
     int32_t free_count = 0;
     for (int32_t i = 0; error && i < record->count; i++) {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "mesh/mesh.h"
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 #include "world/world.h"
 
 /* The surface of one body. */

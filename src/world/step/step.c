@@ -488,6 +488,15 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     return bits;
 }
 
+const sinew_real *sinew_world_position_error(const sinew_world *world)
+{
+    const bool known =
+        world->position_error_kind == SINEW_GAP_ESTIMATE || world->position_error_kind == SINEW_GAP_BELOW;
+    return known && world->solve.gap && !world->objective_changed && world->q_version == world->position_error_version
+               ? sinew_solve_position_error(&world->solve)
+               : NULL;
+}
+
 const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count)
 {
     if (!SINEW_ASSERT(world && count))

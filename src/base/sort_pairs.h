@@ -3,8 +3,8 @@
  * sort_pairs.h: sorts pairs of 64-bit keys. qsort is not used, because the C library's qsort may call malloc and bypass
  * the allocator.
  */
-#ifndef SINEW_SRC_MESH_SORT_PAIRS_H
-#define SINEW_SRC_MESH_SORT_PAIRS_H
+#ifndef SINEW_SRC_BASE_SORT_PAIRS_H
+#define SINEW_SRC_BASE_SORT_PAIRS_H
 
 #include <stddef.h>
 #include <stdint.h>

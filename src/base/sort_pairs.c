@@ -2,7 +2,7 @@
  *
  * sort_pairs.c: bottom-up merge sort of pairs: runs of 16 by insertion sort, then merges that double the run length.
  */
-#include "mesh/sort_pairs.h"
+#include "base/sort_pairs.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -60,12 +60,15 @@ static const range cylinder_ranges[] = {SHAPE(segments, INT32, 3, 4096)};
 static void set_number(void *def, const range *r, double value)
 {
     char *at = (char *)def + r->offset;
+    const sinew_real real = (sinew_real)value;
+    const int32_t small = r->type == INT32 ? (int32_t)value : 0;
+    const int64_t large = r->type == REAL ? 0 : (int64_t)value;
     if (r->type == REAL)
-        *(sinew_real *)at = (sinew_real)value;
+        memcpy(at, &real, sizeof real);
     else if (r->type == INT32)
-        *(int32_t *)at = (int32_t)value;
+        memcpy(at, &small, sizeof small);
     else
-        *(int64_t *)at = (int64_t)value;
+        memcpy(at, &large, sizeof large);
 }
 
 /* A value just outside: one less or more, or a sixteenth part; the bounds 0.1 and 1e30 are not exact numbers. */

@@ -95,14 +95,16 @@ static const dimension step_fields[] = {
     FIELD(sinew_step_result, objective, 1, 2),         FIELD(sinew_step_result, inertia, 1, 2),
     FIELD(sinew_step_result, elastic, 1, 2),           FIELD(sinew_step_result, residual, 1, 1),
     FIELD(sinew_step_result, relative_residual, 0, 0), FIELD(sinew_step_result, gap, 1, 2),
+    FIELD(sinew_step_result, position_error, 0, 1),    FIELD(sinew_step_result, position_error_rms, 0, 1),
 };
 
 static void assert_scaled(const char *what, const dimension *fields, int count, const void *a, const void *b,
                           unit_scales s)
 {
     for (int i = 0; i < count; i++) {
-        const double first = *(const double *)((const char *)a + fields[i].offset);
-        const double second = *(const double *)((const char *)b + fields[i].offset);
+        double first, second;
+        memcpy(&first, (const char *)a + fields[i].offset, sizeof first);
+        memcpy(&second, (const char *)b + fields[i].offset, sizeof second);
         const double expected = first * scale_of(s, fields[i].mass, fields[i].length);
         if (second != expected && !(isnan(second) && isnan(expected)))
             fail_msg("%s, mass x %g, length x %g: %s is %.17g, expected %.17g", what, s.mass, s.length, fields[i].name,

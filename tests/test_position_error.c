@@ -154,7 +154,11 @@ static void it_is_valid_until_something_changes(void **state)
     assert_false(is_known(&b));
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_PBNG);
     def.gap_every = 2;
+    sinew_world_step(b.world, NULL);
+    assert_true(is_known(&b));
     assert_int_equal(sinew_world_set_solver(b.world, &def, &error), SINEW_OK);
+    assert_int_equal(sinew_world_prepare(b.world, &error), SINEW_OK);
+    assert_false(is_known(&b));
     for (int i = 0; i < 4; i++) {
         sinew_step_result result;
         sinew_world_step(b.world, &result);

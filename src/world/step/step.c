@@ -244,6 +244,7 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     bool off = (world->solver_changed & SINEW_CHANGED_SWITCHED) != 0;
     const bool pending = world->solver_state_pending, remembers = pending && sinew_world_solver_remembers(world);
     sinew_status status = SINEW_OK;
+    world->position_error_kind = SINEW_GAP_NONE; /* the estimate may be allocated again */
     if (changed) {
         if (rebuild)
             off |= show_all(world, true);

@@ -417,7 +417,9 @@ static void check_table(const tally *t, int32_t cases, bool single)
     /* One wrong gap in 990 is known: a share of the nightly cases may draw it. */
     assert_true(sum_of(t, -1, WRONG) <= fmax(1, (single ? 0.01 : 0.002) * cases) + (spare > 1 ? 2 : 0));
     const int32_t upright = cases - sum_of(t, -1, UNKNOWN_INVERTED) - sum_of(t, -1, NO_STEP);
-    assert_true(sum_of(t, -1, UNKNOWN) <= (single ? 0.12 : 0.05) * upright + spare);
+    /* The number of unknown ones in a small sample spreads by the root of its mean. */
+    const double limit = (single ? 0.12 : 0.05) * upright;
+    assert_true(sum_of(t, -1, UNKNOWN) <= limit + (cases < 200 ? 3 * sqrt(limit) : spare));
     assert_true(t->not_solved <= (spare > 1));
     const int32_t *p = t->position, known = p[RIGHT] + p[BELOW] + p[NEAR] + p[WRONG];
     printf("position error: %d known, within 2 %d, below %d, within 5 %d, worse %d; unknown %d, inverted %d\n", known,

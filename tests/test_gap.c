@@ -425,10 +425,10 @@ static void check_table(const tally *t, int32_t cases, bool single)
     printf("position error: %d known, within 2 %d, below %d, within 5 %d, worse %d; unknown %d, inverted %d\n", known,
            p[RIGHT], p[BELOW], p[NEAR], p[WRONG], p[UNKNOWN], p[UNKNOWN_INVERTED]);
     assert_true(p[NEAR] + p[WRONG] <= 0.1 * known + spare);
-    /* Single precision hides soft modes of stiff springs: 3 of 262 were wrong, 35 of 297 unknown. A sample of 60 has 17
-     * unknown ones with probability 3e-4. */
+    /* Single precision hides soft modes of stiff springs: 6 of 609 were wrong, 104 of 711 unknown. */
     assert_true(p[WRONG] <= (single ? 0.02 : 0.01) * known + spare);
-    assert_true(p[UNKNOWN] <= (single ? 0.15 : 0.1) * upright + 2 * spare + 1);
+    const double hidden = (single ? 0.2 : 0.1) * upright;
+    assert_true(p[UNKNOWN] <= hidden + (cases < 200 ? 3 * sqrt(hidden) : spare));
 }
 #endif
 

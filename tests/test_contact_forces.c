@@ -19,7 +19,7 @@ enum {
 #ifdef SINEW_SINGLE
 #define CLOSE 2e-3 /* of the weight of a body */
 #define ROUND 1e-4 /* of the sum of forces */
-/* Of the cosine between the normal of a contact with the ball and the way from the centre. */
+/* Largest error of the cosine between the normal of a contact with the ball and the direction from the centre. */
 #define NORMAL_ERROR 1e-3
 #else
 #define CLOSE        1e-6

@@ -228,7 +228,7 @@ static void projection_of_each_vertex(void **state)
     assert_true(held > 0);
 }
 
-/* What begins inside is put on the surface, and its velocity stays as it was. */
+/* A vertex that begins inside is put on the surface and keeps its velocity. */
 static void projection_keeps_velocities(void **state)
 {
     (void)state;

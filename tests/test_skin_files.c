@@ -84,7 +84,7 @@ enum {
     NAMES_MAX = 5
 };
 
-/* What a random OBJ file says, written down beside it. */
+/* The contents of a random OBJ file, recorded while it is written. */
 typedef struct random_obj {
     int32_t face_count, starts[FACES_MAX + 1], corners[4 * FACES_MAX], uvs[4 * FACES_MAX], groups[FACES_MAX];
     int32_t uv_count;

@@ -165,7 +165,7 @@ static bool is_sliver(const work *w, const sinew_simplified *s, const int32_t t[
     return !(sqrt(fmax(aa * bb - ab * ab, 0)) / 2 > SLIVER * longest);
 }
 
-/* Of triangles with the same vertices the first one is kept. Keys of triangles: sorted vertices, then the number. */
+/* Keeps the first of several triangles with the same vertices. Keys of triangles: sorted vertices, then the number. */
 static bool make_triangles(const sinew_allocator *allocator, const work *w, sinew_simplified *s)
 {
     const int32_t *fine = w->input->triangles;

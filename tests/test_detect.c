@@ -470,6 +470,45 @@ static void draw_hard(random_cases *r, sinew_real x[4][4])
         x[a][3] = 0;
 }
 
+/* Checks distance and closest points of one pair of the size `size` against the referee. */
+static void check_hard(const char *what, int32_t n, int kind, sinew_real x[4][4], double size)
+{
+    sinew_candidate pair = {.v = {0, 1, 2, 3}, .kind = (uint8_t)kind};
+    sinew_candidate_closest(&pair, x[0]);
+    check_weights(&pair);
+    const double distance = (double)referee_distance(pair.v, pair.kind, x[0]);
+    if (!(fabs((double)pair.distance - distance) <= 10 * CASE_ROUND_OFF * size) ||
+        !referee_agrees(&pair, x[0], size, CASE_FLAT_WEIGHTS))
+        fail_msg("%s %d: %.17g, referee %.17g, size %g", what, (int)n, (double)pair.distance, distance, size);
+}
+
+/* Triangles with a side of a few units of round-off, found by random draws. */
+static void test_short_sides(void **state)
+{
+    (void)state;
+    static const double x[3][4][3] = {
+        {{23357.027764562572, 4.6722695808173049e-14, 6.8577626334115089e-13},
+         {-23357.027764562572, 23357.027764562568, 23357.027764562572},
+         {-23357.027764562572, 23357.027764562572, 23357.027764562568},
+         {23357.027764562572, -23357.027764562572, -23357.027764562572}},
+        {{0.0069164513434177973, -3.2016424569436455e-19, -7.5027201690796457e-19},
+         {-0.0069164513434177965, -0.0069164513434177973, -0.0069164513434177965},
+         {-7.5259595293353918e-19, 0.0069164513434177991, 0.0069164513434177973},
+         {-0.0069164513434177965, -0.0069164513434177965, -0.0069164513434177973}},
+        {{4.2587398274548106e-14, -145.51921983366233, -145.51921983366228},
+         {145.51921983366228, -145.51921983366219, 145.51921983366222},
+         {-145.51921983366219, 145.51921983366219, -145.51921983366216},
+         {145.51921983366216, -145.51921983366219, 145.51921983366222}},
+    };
+    for (int32_t n = 0; n < 9; n++) {
+        sinew_real corners[4][4] = {{0}};
+        for (int a = 0; a < 4; a++)
+            for (int k = 0; k < 3; k++)
+                corners[a][k] = (sinew_real)x[n / 3][a ? 1 + (a - 1 + n) % 3 : 0][k];
+        check_hard("sliver", n, SINEW_CANDIDATE_VERTEX_FACE, corners, fabs(x[n / 3][1][0]));
+    }
+}
+
 static void test_hard_pairs(void **state)
 {
     (void)state;
@@ -477,16 +516,10 @@ static void test_hard_pairs(void **state)
     for (int32_t n = 0; n < r.count; n++) {
         sinew_real x[4][4];
         double size = 0;
-        sinew_candidate pair = {.v = {0, 1, 2, 3}, .kind = (uint8_t)(n % 2)};
         draw_hard(&r, x);
         for (int i = 0; i < 16; i++)
             size = fmax(size, fabs((double)x[i / 4][i % 4]));
-        sinew_candidate_closest(&pair, x[0]);
-        check_weights(&pair);
-        const double distance = (double)referee_distance(pair.v, pair.kind, x[0]);
-        if (!(fabs((double)pair.distance - distance) <= 10 * CASE_ROUND_OFF * size) ||
-            !referee_agrees(&pair, x[0], size, CASE_FLAT_WEIGHTS))
-            fail_msg("case %d: %.17g, referee %.17g, size %g", (int)n, (double)pair.distance, distance, size);
+        check_hard("case", n, n % 2, x, size);
     }
 }
 
@@ -579,8 +612,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features),      cmocka_unit_test(test_brute_force), cmocka_unit_test(test_same_list),
-        cmocka_unit_test(test_many_features), cmocka_unit_test(test_hard_pairs),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_many_features), cmocka_unit_test(test_short_sides), cmocka_unit_test(test_hard_pairs),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_warm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,8 @@
 #include "math/vec3.h"
 
 /* Squared sines of the angle between two sides of a triangle, or two segments: above STEEP an interior solution is
- * taken from cross products alone; up to FLAT every border is tried. */
+ * taken from cross products alone; up to FLAT every border is tried. A triangle with two sides whose squared lengths
+ * have a ratio up to FLAT counts as flat: its areas lose all digits, whatever the angle between these sides. */
 #define SINEW_STEEP 1e-1
 #define SINEW_FLAT  1e-6
 
@@ -123,12 +124,12 @@ static inline void closest_triangle(const double p[3], double x[3][3], sinew_clo
         area[i] = vec3_dot(c, n);
     }
     const double nn = vec3_dot(n, n), sum = area[0] + area[1] + area[2];
-    const double size = vec3_dot(e[0], e[0]) * vec3_dot(e[1], e[1]);
-    const bool flat = !(nn > SINEW_FLAT * size && sum > 0);
+    const double aa = vec3_dot(e[0], e[0]), bb = vec3_dot(e[1], e[1]), size = aa * bb;
+    const bool flat = !(nn > SINEW_FLAT * size && sum > 0 && aa > SINEW_FLAT * bb && bb > SINEW_FLAT * aa);
     const bool inside = area[0] >= 0 && area[1] >= 0 && area[2] >= 0 && sum > 0;
     best->w[0] = 1;
     best->d2 = INFINITY;
-    if (inside && nn > SINEW_STEEP * size) {
+    if (inside && !flat && nn > SINEW_STEEP * size) {
         const double height = vec3_dot(n, r[0]);
         for (int k = 0; k < 3; k++) {
             best->z[k] = height / nn * n[k];

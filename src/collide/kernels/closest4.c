@@ -160,8 +160,9 @@ static inline four_mask four_triangle(four x[4][3], closest_four *best)
         area[i] = four_dot(c, n);
     }
     const four nn = four_dot(n, n), sum = area[0] + area[1] + area[2];
-    const four size = four_dot(e[0], e[0]) * four_dot(e[1], e[1]);
-    const four_mask round = (four_mask)(nn > SINEW_FLAT * size) & (four_mask)(sum > none);
+    const four aa = four_dot(e[0], e[0]), bb = four_dot(e[1], e[1]), size = aa * bb;
+    const four_mask round = (four_mask)(nn > SINEW_FLAT * size) & (four_mask)(sum > none) &
+                            (four_mask)(aa > SINEW_FLAT * bb) & (four_mask)(bb > SINEW_FLAT * aa);
     const four_mask inside = (four_mask)(area[0] >= none) & (four_mask)(area[1] >= none) &
                              (four_mask)(area[2] >= none) & (four_mask)(sum > none);
     const four_mask steep = (four_mask)(nn > SINEW_STEEP * size);

@@ -78,6 +78,7 @@ bool sinew_settings_add_options(sinew_settings *s, const sinew_arguments *argume
         sinew_settings_add_text(s, "solver.name", solver);
     return sinew_settings_add_number(s, arguments, "iterations", "solver.iterations", true) &&
            sinew_settings_add_number(s, arguments, "tolerance", "solver.tolerance", false) &&
+           sinew_settings_add_number(s, arguments, "accuracy", "solver.accuracy", false) &&
            sinew_settings_add_number(s, arguments, "frames", "frames", true) &&
            sinew_settings_add_number(s, arguments, "threads", "threads", true) &&
            sinew_settings_add_given(s, arguments);

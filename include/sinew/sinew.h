@@ -115,13 +115,14 @@ typedef enum sinew_record {
     SINEW_RECORD_STEP        /* one record per step, at its end */
 } sinew_record;
 
-/* Measurements after the iterations of a step. Each level includes the levels before it;
- * docs/reference/solvers/index.md gives their cost. */
+/* Measurements after the iterations of a step; docs/reference/solvers/index.md gives their cost. */
 typedef enum sinew_measure {
     SINEW_MEASURE_NOTHING = 0, /* residual, objective and gap are unknown (NaN), unless the solver computed them;
                                   non-finite positions are still detected */
     SINEW_MEASURE_RESIDUAL,    /* objective and residual: one evaluation */
-    SINEW_MEASURE_GAP          /* also the optimality gap, every gap_every steps */
+    SINEW_MEASURE_GAP,         /* also optimality gap and position error, every gap_every steps */
+    SINEW_MEASURE_AUTO         /* as GAP, but in the first step, and again whenever a tenth of the solver's work since
+                                  then, counted in arithmetic and not in seconds, equals the work of the estimates */
 } sinew_measure;
 
 /* Solver settings. A step stops at the first of: iterations done, tolerance reached, time budget spent. */
@@ -129,12 +130,15 @@ typedef struct sinew_solver_def {
     uint32_t cookie;
     sinew_solver_kind kind;
     int32_t iterations;   /* maximum number, >= 0; more iterations bring the step closer to the minimum */
-    sinew_real tolerance; /* on the relative residual, >= 0; 0: run all iterations. Default 1e-8 (single 1e-4) */
+    sinew_real tolerance; /* on the relative residual, >= 0; 0: run all iterations. Default 1e-8 (single 1e-4). Stops
+                             iterations; the status of the step uses it only if it is not the default */
+    sinew_real accuracy;  /* > 0: a step is solved if no body's position error exceeds accuracy times the diagonal of
+                             the body's bounding box at rest. Does not change the iterations. Default 1e-4 */
     double time_budget;   /* s of wall-clock time per step; 0: none. A budget makes results depend on the machine */
     sinew_record record;
-    sinew_measure measure; /* default SINEW_MEASURE_GAP */
-    int32_t gap_every;     /* >= 1: every gap_every-th step of the world computes the gap, every step the residual.
-                              Default 1 */
+    sinew_measure measure; /* default SINEW_MEASURE_AUTO */
+    int32_t gap_every;     /* >= 1: with SINEW_MEASURE_GAP every gap_every-th step of the world computes the gap, every
+                              step the residual. Default 1 */
     sinew_real parameters[SINEW_PARAMETER_MAX]; /* in the order of sinew_solver_info.parameters */
 } sinew_solver_def;
 
@@ -555,8 +559,8 @@ SINEW_API bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind 
 /* Status bits of a step; 0: the step is solved. The comment of a bit gives its meaning and, if there is one, the
  * remedy. */
 enum {
-    SINEW_STEP_NOT_CONVERGED = 1 << 0, /* iterations or time ended above the tolerance (or its default if it is 0):
-                                          raise iterations, or accept the residual; usual for xpbd and pbd */
+    SINEW_STEP_NOT_CONVERGED = 1 << 0, /* the position error exceeds `accuracy`, or it is unknown and iterations or time
+                                          ended above the tolerance: raise iterations, or `accuracy` */
     SINEW_STEP_NOT_FINITE = 1 << 1,    /* a value became non-finite: the last good state is kept; lower h */
     SINEW_STEP_INVERTED = 1 << 2,      /* some tet has det F <= 0: refine, lower h, or use an energy that recovers */
     SINEW_STEP_INDEFINITE = 1 << 3, /* a Hessian was not positive definite (direct: and was shifted): use projection */
@@ -564,7 +568,9 @@ enum {
     SINEW_STEP_UNPREPARED = 1 << 5, /* the set-up failed (memory, singular system): see sinew_world_error() */
     SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are below round-off, which is too coarse to show that the step is solved:
                                        use softer materials, a smaller h or double precision, or measure the gap */
-    SINEW_STEP_UNMEASURED = 1 << 7, /* nothing was measured (SINEW_MEASURE_NOTHING): convergence is unknown */
+    SINEW_STEP_UNMEASURED = 1 << 7, /* whether the step is solved is unknown: its position error was not measured or
+                                       could not be found (position_error_reason), and the residual, compared with the
+                                       last step whose error was found, does not show it */
     /* Only contact sets the next four bits (sinew/contact.h); sinew_world_contact_report() has the values. */
     SINEW_STEP_CONTACT = 1 << 8,       /* surfaces are too near, or friction lags: raise iterations */
     SINEW_STEP_TRUNCATED = 1 << 9,     /* the step filter truncated vertices, pins or colliders: raise iterations or
@@ -623,6 +629,7 @@ typedef struct sinew_step_result {
     double position_error;              /* m: largest distance of a particle from q*, the minimum downhill from q */
     double position_error_rms;          /* m: root mean square of these distances over the free particles */
     const char *position_error_reason;  /* why the position error is unknown, static text; "" otherwise */
+    double position_error_relative;     /* largest position error of a body over the body's size, as `accuracy` */
     int32_t linear_iterations;          /* sum over inner linear solvers; pd, qn and admm: solves with the factor */
     /* Errors of hard constraints in a solver that treats them as a system; NaN otherwise. Objective, residual and
      * stationarity then exclude hard energies, whose force is J^T lambda. */

@@ -8,7 +8,7 @@
 #include "sinew/types.h"
 
 /* Keywords in the order of sinew_measure and of sinew_record. */
-#define SINEW_MEASURE_NAMES "nothing|residual|gap"
+#define SINEW_MEASURE_NAMES "nothing|residual|gap|auto"
 #define SINEW_RECORD_NAMES  "none|iterations|step"
 
 /* Keywords in the order of sinew_contact_mode and of sinew_contact_surface. */

@@ -166,6 +166,20 @@ typedef struct sinew_solver_ops {
     bool (*state_load)(sinew_solve *s, const void *bytes, size_t size);
 } sinew_solver_ops;
 
+/* Measures the position error: the largest error of a body relative to its size. error: q* - q [particle_count][4];
+ * `largest`: the reported largest length, which exceeds that of `error` if it is a bound. */
+typedef struct sinew_error_hook {
+    void *context; /* passed to the function */
+    double (*relative)(void *context, const sinew_real *error, double largest);
+} sinew_error_hook;
+
+/* What earlier steps of the world measured; part of its state. */
+typedef struct sinew_measure_history {
+    double error_per_force; /* 1/N: relative position error over residual, in the last step with both; 0: none */
+    double credit;          /* Newton iterations that estimates may still cost; negative after a costly one */
+    double cost;            /* Newton iterations: work of the last estimate */
+} sinew_measure_history;
+
 struct sinew_solve {
     sinew_objective *objective;
     const sinew_solver_ops *ops;
@@ -197,6 +211,8 @@ struct sinew_solve {
     double value_noise;           /* J: the round-off of a sum of energies near the rest shape */
     sinew_contact_hooks *contact; /* NULL: no contact */
     sinew_target_hook targets;
+    sinew_error_hook error_hook;
+    sinew_measure_history history;
     const sinew_real *first_guess; /* [particle_count][4] initial guess used instead of q_tilde; NULL: q_tilde */
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact
                                       multipliers are not updated */

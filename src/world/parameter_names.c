@@ -130,6 +130,7 @@ sinew_status sinew_energy_def_set_keyword(sinew_energy_def *def, const char *nam
 enum {
     MEMBER_ITERATIONS,
     MEMBER_TOLERANCE,
+    MEMBER_ACCURACY,
     MEMBER_TIME_BUDGET,
     MEMBER_MEASURE,
     MEMBER_GAP_EVERY,
@@ -140,8 +141,9 @@ enum {
 static const sinew_parameter members[MEMBER_COUNT] = {
     [MEMBER_ITERATIONS] = {.name = "iterations", .unit = "", .maximum = INT32_MAX},
     [MEMBER_TOLERANCE] = {.name = "tolerance", .unit = "", .maximum = HUGE_VAL},
+    [MEMBER_ACCURACY] = {.name = "accuracy", .unit = "", .maximum = HUGE_VAL},
     [MEMBER_TIME_BUDGET] = {.name = "time_budget", .unit = "s", .maximum = HUGE_VAL},
-    [MEMBER_MEASURE] = {.name = "measure", .unit = "", .choices = SINEW_MEASURE_NAMES, .maximum = SINEW_MEASURE_GAP},
+    [MEMBER_MEASURE] = {.name = "measure", .unit = "", .choices = SINEW_MEASURE_NAMES, .maximum = SINEW_MEASURE_AUTO},
     [MEMBER_GAP_EVERY] = {.name = "gap_every", .unit = "", .minimum = 1, .maximum = INT32_MAX},
     [MEMBER_RECORD] = {.name = "record", .unit = "", .choices = SINEW_RECORD_NAMES, .maximum = SINEW_RECORD_STEP},
 };
@@ -173,6 +175,8 @@ static void store(sinew_solver_def *def, int32_t at, double value)
         def->iterations = (int32_t)value;
     else if (at == MEMBER_TOLERANCE)
         def->tolerance = (sinew_real)value;
+    else if (at == MEMBER_ACCURACY)
+        def->accuracy = (sinew_real)value;
     else if (at == MEMBER_TIME_BUDGET)
         def->time_budget = value;
     else if (at == MEMBER_MEASURE)

@@ -347,13 +347,14 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
 }
 
 /* Removes the options that the file gives for its solver, since another solver has other parameters and needs another
- * iteration count. Options of settings, tolerance, time_budget, measure and gap_every stay. */
+ * iteration count. Options of settings, tolerance, accuracy, time_budget, measure and gap_every stay. */
 static void forget_solver(sinew_node *solver)
 {
     sinew_node **slot = &solver->child;
     while (*slot) {
         const char *key = (*slot)->key;
         bool stays = (*slot)->setting || strcmp(key, "name") == 0 || strcmp(key, "tolerance") == 0 ||
+                     strcmp(key, "accuracy") == 0 ||
                      strcmp(key, "time_budget") == 0 || strcmp(key, "measure") == 0 || strcmp(key, "gap_every") == 0;
         if (stays)
             slot = &(*slot)->next;

@@ -41,7 +41,7 @@ bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size);
 void sinew_tree_free(sinew_tree *tree);
 
 /* Applies "key.path=value" to the tree and creates missing members. The text must outlive the tree. A change of
- * solver.name drops the file's options of its solver, except tolerance, time_budget, measure and gap_every. */
+ * solver.name drops the file's options of its solver, except tolerance, accuracy, time_budget, measure and gap_every. */
 bool sinew_tree_set(sinew_tree *tree, const char *setting);
 
 /* The member of an object; NULL if it does not exist or `object` is NULL. */

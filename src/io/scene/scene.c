@@ -85,6 +85,7 @@ static void read_solver(const sinew_node *node, sinew_solver_def *def)
 {
     const sinew_node *name = sinew_node_get(node, "name"), *iterations = sinew_node_get(node, "iterations");
     const sinew_node *tolerance = sinew_node_get(node, "tolerance"), *budget = sinew_node_get(node, "time_budget");
+    const sinew_node *accuracy = sinew_node_get(node, "accuracy");
     const sinew_node *measure = sinew_node_get(node, "measure"), *every = sinew_node_get(node, "gap_every");
     if (name)
         *def = sinew_default_solver_def(sinew_solver_by_name(sinew_node_text(name)));
@@ -93,6 +94,8 @@ static void read_solver(const sinew_node *node, sinew_solver_def *def)
         def->iterations = sinew_node_integer(iterations);
     if (tolerance)
         def->tolerance = (sinew_real)sinew_node_number(tolerance);
+    if (accuracy)
+        def->accuracy = (sinew_real)sinew_node_number(accuracy);
     if (budget)
         def->time_budget = sinew_node_number(budget);
     if (measure)

@@ -14,6 +14,7 @@
 #include "base/stop.h"
 #include "objective/violation.h"
 #include "solve/driver/objective_gap.h"
+#include "solve/driver/verdict.h"
 #include "solve/solver.h"
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
@@ -67,7 +68,7 @@ static bool reserve_records(sinew_solve *s)
  * nor for solvers with hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
-    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
+    return s->def.measure >= SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
 }
 
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
@@ -301,76 +302,7 @@ static void driver_start(sinew_solve *s)
         sinew_solve_evaluate(s);
 }
 
-/* ---- Status of the step ---------------------------------------------------------------------- */
-
-/* A step is solved when its residual has reached the tolerance. If round-off prevents this, the step is solved when the
- * gap is at most `solved_fraction` of the energy that the step changed. A small residual with a gap above
- * `open_fraction` belongs to a stiff body whose soft modes have not converged. */
-static const double solved_fraction = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
-static const double open_fraction = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
-static const double sum_error = sizeof(sinew_real) == 4 ? 1e-6 : 1e-13; /* relative round-off of sums of energies */
-
-/* J: decrease of g from the start of the step to the minimum; the minimum is `gap` below g at the end of the step. */
-static double step_fall(const sinew_solve *s, double gap)
-{
-    const double first = s->start_terms.inertia + s->start_terms.elastic, after = s->terms.inertia + s->terms.elastic;
-    /* Inverted tets may start with an infinite energy; the energy at the end replaces it. */
-    return fmax((isfinite(first) ? first - after : fabs(after)) + gap, 0);
-}
-
-/* J: the decrease plus the scale of a step without decrease: its initial inertia term, or |g|. */
-static double step_energy(const sinew_solve *s, double gap)
-{
-    const double first = s->start_terms.elastic, size = isfinite(first) ? first : s->terms.elastic;
-    return step_fall(s, gap) + (s->objective->step.quasistatic ? fabs(size) : s->start_terms.inertia);
-}
-
-/* Whether the gap contradicts a small residual: the gap is a large fraction of the energy that the step changed, and
- * exceeds the round-off of g. */
-static bool is_open(const sinew_solve *s, const sinew_gap_estimate *gap)
-{
-    const double moved = step_fall(s, gap->value) + (s->objective->step.quasistatic ? 0 : s->start_terms.inertia);
-    const double seen = sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
-    return gap->kind == SINEW_GAP_ESTIMATE && gap->value > open_fraction * moved && gap->value > seen;
-}
-
-/* Whether the residual at the start of the step is known. Without measurement, the first evaluation (by a solver or a
- * record) is at a later iterate. */
-static bool start_is_measured(const sinew_solve *s)
-{
-    return s->start_known && s->def.measure != SINEW_MEASURE_NOTHING;
-}
-
-/* Status bits from the measured residual and gap; 0: the step is solved. */
-static uint32_t driver_judge(const sinew_solve *s, const sinew_gap_estimate *gap)
-{
-    const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
-    if (s->ops->info.explicit_step)
-        return SINEW_STEP_EXPLICIT;
-    if (!s->gradient_known || !start_is_measured(s))
-        return SINEW_STEP_UNMEASURED;
-    if (sinew_objective_is_hard(s->objective))
-        return SINEW_STEP_NOT_CONVERGED;
-    const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
-    const double fraction = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
-    if (s->residual <= tolerance * s->start_residual)
-        return is_open(s, gap) && tolerance <= SINEW_DEFAULT_TOLERANCE ? SINEW_STEP_NOT_CONVERGED : 0;
-    if (s->residual > s->noise)
-        return SINEW_STEP_NOT_CONVERGED;
-    return fraction <= solved_fraction && !is_open(s, gap) ? 0 : SINEW_STEP_ROUND_OFF;
-}
-
-/* Status bits of a step with hard constraints: whether constraints are met and forces balance. */
-static uint32_t judge_kkt_residuals(const sinew_solve *s, const sinew_kkt_residuals *c)
-{
-    const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
-    if (!s->gradient_known || !start_is_measured(s))
-        return SINEW_STEP_UNMEASURED;
-    const bool balanced = s->residual <= fmax(tolerance * fmax(s->start_residual, c->force), s->noise);
-    const uint32_t forces = s->ops->info.explicit_step ? SINEW_STEP_EXPLICIT : balanced ? 0 : SINEW_STEP_NOT_CONVERGED;
-    return (c->met ? 0 : (uint32_t)SINEW_STEP_CONSTRAINTS) | forces |
-           (c->contradictory ? (uint32_t)SINEW_STEP_CONTRADICTORY : 0);
-}
+/* ---- Measurement -------------------------------------------------------------------------------- */
 
 static bool ended_in_numbers(const sinew_solve *s)
 {
@@ -389,17 +321,27 @@ static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
                                 .position_kind = kind,
                                 .position_max = value,
                                 .position_rms = value,
+                                .relative = value,
                                 .position_reason = reason};
+}
+
+/* Whether this step measures gap and position error. */
+static bool gap_is_due(const sinew_solve *s)
+{
+    if (s->def.measure == SINEW_MEASURE_AUTO)
+        return s->history.credit >= s->history.cost;
+    return s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
 }
 
 static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
 {
+    if (!gap_is_due(s))
+        return without_gap(SINEW_GAP_NONE, "");
     if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
         sinew_gap_destroy(s);
         return without_gap(SINEW_GAP_UNKNOWN, "there is too little memory for it");
     }
-    const bool asked = s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
-    if (!asked || (!s->gap && wants_gap(s)))
+    if (!s->gap && wants_gap(s))
         return without_gap(SINEW_GAP_NONE, "");
     if (bits & SINEW_STEP_NOT_FINITE)
         return without_gap(SINEW_GAP_UNKNOWN, "the step is not finite");
@@ -420,7 +362,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->inertia = known ? terms.inertia : NAN;
     result->elastic = known ? terms.elastic : NAN;
     result->residual = known ? residual : NAN;
-    result->relative_residual = !known || !start_is_measured(s) ? NAN : s->scale > 0 ? residual / s->scale : 0;
+    result->relative_residual = !known || !sinew_solve_start_is_measured(s) ? NAN : s->scale > 0 ? residual / s->scale : 0;
     result->gap_kind = gap->kind;
     result->gap = gap->value;
     result->gap_reason = gap->reason;
@@ -428,6 +370,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->position_error = gap->position_max;
     result->position_error_rms = gap->position_rms;
     result->position_error_reason = gap->position_reason;
+    result->position_error_relative = gap->relative;
     result->gap_steps = gap->steps;
     result->gap_linear_iterations = gap->linear_iterations;
     result->linear_iterations = s->linear_iterations;
@@ -574,16 +517,18 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     else if (s->def.record == SINEW_RECORD_STEP)
         driver_record(s, result->iterations, began);
     result->seconds = sinew_seconds() - began;
-    const sinew_gap_estimate gap = find_gap(s, bits);
+    sinew_gap_estimate gap = find_gap(s, bits);
+    sinew_solve_relate_error(s, &gap);
     result->gap_seconds = sinew_seconds() - began - result->seconds;
     sinew_kkt_residuals found = {.violation = NAN, .stationarity = NAN, .complementarity = NAN};
     if (!(bits & SINEW_STEP_NOT_FINITE)) {
         if (s->has_hard && s->gradient_known)
             s->ops->kkt->measure(s, &found);
-        const uint32_t verdict = s->has_hard ? judge_kkt_residuals(s, &found) : driver_judge(s, &gap);
+        const uint32_t verdict = s->has_hard ? sinew_solve_judge_kkt(s, &found) : sinew_solve_judge(s, &gap);
         bits = (verdict ? bits : bits & ~(uint32_t)SINEW_STEP_STALLED) | verdict;
     }
     result->bits = bits | s->warnings;
+    sinew_solve_remember(s, &gap, result->iterations);
     write_result(s, &gap, result);
     result->violation = found.violation;
     result->stationarity = found.stationarity;

@@ -40,6 +40,7 @@ typedef struct sinew_gap_estimate {
     sinew_gap_kind position_kind;
     double position_max, position_rms; /* m: position error, over the free particles */
     const char *position_reason;       /* static text: why the position error is unknown; "" if it is known */
+    double relative; /* largest position error of a body over its size; infinite if unknown, NaN if not measured */
 } sinew_gap_estimate;
 
 /* Sets up s->gap; allocates. Must be destroyed after failure, too. */

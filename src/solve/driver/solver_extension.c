@@ -105,7 +105,7 @@ static const char *operation_flaw(const sinew_solver_extension *of)
 }
 
 /* JSON keys that every solver has in a scene file (io/scene/keys.c); parameters must not have these names. */
-static const char solver_keys[] = "|name|iterations|tolerance|time_budget|measure|gap_every|";
+static const char solver_keys[] = "|name|iterations|tolerance|accuracy|time_budget|measure|gap_every|";
 
 static const char *solver_flaw(const sinew_solver_extension *of, char *text)
 {

@@ -98,8 +98,9 @@ int32_t sinew_solver_parameter(sinew_solver_kind kind, const char *name)
 sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
-    sinew_solver_def def = {.cookie = SINEW_COOKIE_SOLVER, .kind = kind, .measure = SINEW_MEASURE_GAP, .gap_every = 1};
+    sinew_solver_def def = {.cookie = SINEW_COOKIE_SOLVER, .kind = kind, .measure = SINEW_MEASURE_AUTO, .gap_every = 1};
     def.tolerance = (sinew_real)SINEW_DEFAULT_TOLERANCE;
+    def.accuracy = (sinew_real)1e-4;
     if (!info)
         return def;
     def.iterations = info->default_iterations;
@@ -212,10 +213,13 @@ sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)
     if (!(def->tolerance >= 0 && isfinite(def->tolerance)))
         return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: tolerance is %g, must be finite and at least 0",
                           info->name, (double)def->tolerance);
+    if (!(def->accuracy > 0 && isfinite(def->accuracy)))
+        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: accuracy is %g, must be finite and above 0", info->name,
+                          (double)def->accuracy);
     if (!(def->time_budget >= 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: time_budget is %g s, must be at least 0", info->name,
                           def->time_budget);
-    if ((unsigned)def->measure > SINEW_MEASURE_GAP || (unsigned)def->record > SINEW_RECORD_STEP)
+    if ((unsigned)def->measure > SINEW_MEASURE_AUTO || (unsigned)def->record > SINEW_RECORD_STEP)
         return sinew_fail(error, SINEW_ERROR_USAGE, "solver %s: measure or record is no value of its enumeration",
                           info->name);
     if (def->gap_every < 1)

@@ -9,12 +9,13 @@
  *     GOAL   one per energy with targets: uint32 1 if key frames move them, uint32 count, base points [3 * count]
  *     PINS   one per pin, same content as GOAL
  *     SOLV   char[16] name of the solver, then the data that it keeps between steps; absent if it has none
+ *     MEAS   double [3]: what earlier steps measured (sinew_measure_history); absent: later steps do not need it
  *     TCHS, CVEL, COLL   data of contact (contact_sections.c)
  *     GENS   uint32 number of slots of bodies, of energies, of pins, then the generation of each; absent: all are 0
  *     SIGN   the signature of the world (signature.c), "name=value" lines
  *     NOTE   the comment, a text of the caller
  *
- * A reader must support all sections but the last three. The index of a section is the slot of its body, energy or
+ * A reader must support all sections but MEAS and the last three. The index of a section is the slot of its body, energy or
  * pins. Loading requires a world with the same slots and sizes. Restoring also requires the same generations and
  * skips objects that do not fit.
  */
@@ -26,7 +27,7 @@
 #include "world/bodies/tear.h"
 
 static const char *const known_tags[] = {
-    "TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS", "SIGN", "NOTE", "TEAR", "TORN", SINEW_CONTACT_TAGS};
+    "TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS", "SIGN", "NOTE", "TEAR", "TORN", "MEAS", SINEW_CONTACT_TAGS};
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16,
@@ -97,6 +98,20 @@ static void state_put_solver(const sinew_world *world, sinew_section_writer *wri
     sinew_section_end(writer);
 }
 
+/* Steps without an estimate of their own depend on the history: not with SINEW_MEASURE_GAP in every step. */
+static void put_history(const sinew_world *world, sinew_section_writer *writer)
+{
+    const sinew_solver_def *solver = &world->def.solver;
+    const sinew_measure_history *h = &world->solve.history;
+    const double content[3] = {h->error_per_force, h->credit, h->cost};
+    if (solver->measure < SINEW_MEASURE_GAP || (solver->measure == SINEW_MEASURE_GAP && solver->gap_every == 1) ||
+        (content[0] == 0 && content[1] == 0 && content[2] == 0))
+        return;
+    sinew_section_begin(writer, "MEAS", false, 0);
+    sinew_section_put(writer, content, sizeof content);
+    sinew_section_end(writer);
+}
+
 /* Kinds of objects with slots, in the order of the section GENS. */
 enum {
     OF_BODIES,
@@ -156,6 +171,7 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
         if (world->pins[i].count > 0)
             put_trajectory(&world->pins[i].trajectory, "PINS", i, writer);
     state_put_solver(world, writer);
+    put_history(world, writer);
     sinew_contact_put_sections(world, writer);
     put_generations(world, writer);
     sinew_section_begin(writer, "SIGN", false, 0);
@@ -456,6 +472,20 @@ static void take_time(sinew_world *world, sinew_section_reader *reader)
     memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
 }
 
+/* A section without three finite numbers is ignored: the next step measures as the first of a world does. */
+static void take_history(sinew_world *world, sinew_section_reader *reader)
+{
+    size_t size;
+    double h[3];
+    const char *content = sinew_sections_find(reader, "MEAS", 0, &size);
+    world->solve.history = (sinew_measure_history){0};
+    if (!content || size != sizeof h)
+        return;
+    memcpy(h, content, sizeof h);
+    if (isfinite(h[0]) && isfinite(h[1]) && isfinite(h[2]) && h[0] >= 0)
+        world->solve.history = (sinew_measure_history){h[0], h[1], h[2]};
+}
+
 /* Applies the tears that only the state has. */
 static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
@@ -482,6 +512,7 @@ static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader,
 static void take_sections(sinew_world *world, sinew_section_reader *reader)
 {
     take_time(world, reader);
+    take_history(world, reader);
     for (int32_t i = 0; i < world->body_count; i++)
         if (world->bodies[i].mesh) {
             take_body(world, i, reader);
@@ -693,6 +724,7 @@ sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, siz
     if (status != SINEW_OK)
         return status;
     take_time(world, &saved.reader);
+    take_history(world, &saved.reader);
     for (int kind = 0; kind < KINDS; kind++)
         restore_kind(world, &saved, kind, true, &counts[kind], NULL);
     sinew_contact_take_sections(world, false, &saved.reader);

@@ -360,6 +360,7 @@ static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
                                              .position_error = NAN,
                                              .position_error_rms = NAN,
                                              .position_error_reason = "",
+                                             .position_error_relative = NAN,
                                              .violation = NAN,
                                              .stationarity = NAN,
                                              .complementarity = NAN,
@@ -401,9 +402,59 @@ static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, si
     return out->bits;
 }
 
+/* Bits of steps that keep the state before them. */
+static const uint32_t last_state_kept =
+    SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY | SINEW_STEP_INTERRUPTED;
+
 static void move_targets_to(void *context, double time)
 {
     sinew_world_move_targets(context, time);
+}
+
+/* m: the diagonal of the body's bounding box at rest. */
+static double body_size(const sinew_world *world, const sinew_body_record *body)
+{
+    double square = 0;
+    for (size_t c = 0; c < 3; c++) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (int32_t i = body->start; i < body->start + body->count; i++) {
+            low = fmin(low, (double)world->rest[4 * (size_t)i + c]);
+            high = fmax(high, (double)world->rest[4 * (size_t)i + c]);
+        }
+        square += (high - low) * (high - low);
+    }
+    return sqrt(square);
+}
+
+/* m: the largest error of a body's free particles. */
+static double body_error(const sinew_world *world, const sinew_body_record *body, const sinew_real *error)
+{
+    double largest = 0;
+    for (int32_t i = body->start; i < body->start + body->count; i++)
+        if (!world->pinned[i])
+            largest = fmax(largest, hypot(hypot((double)error[4 * (size_t)i], (double)error[4 * (size_t)i + 1]),
+                                          (double)error[4 * (size_t)i + 2]));
+    return largest;
+}
+
+/* sinew_error_hook. A body that is one point has no size: the largest coordinate of the world replaces it. */
+static double relative_error(void *context, const sinew_real *error, double largest)
+{
+    const sinew_world *world = context;
+    double seen = 0, relative = 0, coordinate = 0;
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (size_t c = 0; c < 3; c++)
+            coordinate = fmax(coordinate, fabs((double)world->q[4 * (size_t)i + c]));
+    for (int32_t b = 0; b < world->body_count; b++) {
+        const sinew_body_record *body = &world->bodies[b];
+        if (!body->mesh)
+            continue;
+        const double size = body_size(world, body), own = body_error(world, body, error);
+        seen = fmax(seen, own);
+        if (own > 0)
+            relative = fmax(relative, own / (size > 0 ? size : coordinate));
+    }
+    return seen > 0 ? relative * (largest / seen) : 0;
 }
 
 /* A step of a prepared world. */
@@ -416,6 +467,8 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     solve->q_start = world->q;
     solve->step = world->step_count + 1;
     solve->targets = (sinew_target_hook){world, move_targets_to, world->time};
+    solve->error_hook = (sinew_error_hook){world, relative_error};
+    const sinew_measure_history history = solve->history;
     const bool contact = sinew_contact_is_on(world);
     sinew_contact_view view = {0};
     if (contact && begin_contact(world, &view) != SINEW_OK)
@@ -423,6 +476,8 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
     move_pins_to_targets(world, solve->q);
     sinew_solve_run(solve, out);
+    if (sinew_stop_came() || out->bits & last_state_kept)
+        solve->history = history;
     if (sinew_stop_came())
         return discard_step(world, &view, out);
     /* The step is accepted from here on. */

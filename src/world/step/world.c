@@ -165,6 +165,9 @@ void sinew_world_mark_changed(sinew_world *world, uint32_t changed)
 {
     world->solver_changed |= changed;
     world->objective_changed |= changed & (SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_TRANSIENT);
+    /* Other elements relate forces and errors otherwise. */
+    if (changed & (SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_DATA))
+        world->solve.history.error_per_force = 0;
 }
 
 bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, int32_t *capacity, size_t size)

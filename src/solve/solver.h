@@ -17,6 +17,7 @@
 
 #include "objective/objective.h"
 #include "sinew/sinew.h"
+#include "solve/work.h"
 
 /* Default tolerance on the relative residual. */
 #define SINEW_DEFAULT_TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8)
@@ -136,6 +137,10 @@ typedef struct sinew_solver_ops {
      * preconditioner of the optimality gap's estimate (driver/objective_gap.h). z may be r. Returns false on
      * failure. */
     bool (*precondition)(sinew_solve *s, const sinew_real *r, sinew_real *z);
+    /* Work of one iteration, measured on blocks of tets; all zero counts as one gradient. step_work, optional: the mean
+     * over the last step's iterations, if it depends on parameters. */
+    sinew_iteration_work work;
+    sinew_iteration_work (*step_work)(const sinew_solve *s);
     /* Optional: SINEW_CAN_ bits that energies need with these parameters; NULL: info.needs for all parameters. */
     uint32_t (*needs)(const sinew_solver_def *def);
     /* Optional: returns NULL if contacts are supported with the parameters of this def, else a text for the user that
@@ -217,7 +222,9 @@ struct sinew_solve {
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact
                                       multipliers are not updated */
     uint32_t warnings;             /* SINEW_STEP_ bits that do not end a step */
+    int32_t iterations; /* number of iterations in the last step */
     int32_t linear_iterations;
+    sinew_factor_size factor_size; /* size of a factor of the Hessian, if one was analysed since prepare */
     /* number of factorisations of constant matrices, over all steps; contacts cause none, except in quasistatic worlds
      * with a component that nothing else holds (projective/global_system.h) */
     int64_t factorisations;
@@ -254,6 +261,9 @@ sinew_status sinew_solve_take_contacts(sinew_solve *s);
 /* m: q* - q [particle_count][4] of the last step whose position error is known (driver/objective_gap.h); needs s->gap. */
 const sinew_real *sinew_solve_position_error(const sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
+/* Work of the last step's iterations, without measurements, in Newton iterations of this world (solve/work.h): the unit
+ * of sinew_gap_estimate.work. */
+double sinew_solve_work(const sinew_solve *s);
 /* Computes elastic_of, stiffness_of and stiffness if a change has made them invalid. */
 void sinew_solve_stiffness(sinew_solve *s);
 /* Runs one step from s->q. Writes the result and returns its SINEW_STEP_ bits. Allocates only in worlds with

@@ -149,3 +149,15 @@ int64_t sinew_cholesky_factor_size(const sinew_cholesky *c)
 {
     return sinew_supernodal_size(&c->factor);
 }
+
+double sinew_cholesky_factor_cost(const sinew_cholesky *c)
+{
+    const sinew_supernodes *nodes = &c->factor.supernodes;
+    double sum = 0;
+    for (int32_t k = 0; k < nodes->count; k++) {
+        const double rows = (double)(nodes->row_first[k + 1] - nodes->row_first[k]);
+        for (int32_t j = 0; j < nodes->column[k + 1] - nodes->column[k]; j++)
+            sum += (rows - j) * (rows - j);
+    }
+    return sum;
+}

@@ -32,5 +32,6 @@ sinew_status sinew_cholesky_factorise(sinew_cholesky *cholesky, double shift, si
 /* x = A^-1 b; both have [3 * count] numbers; b may be x. */
 void sinew_cholesky_solve(sinew_cholesky *cholesky, const double *b, double *x);
 int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* number of entries of L */
+double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* sum of squares of the column counts of L */
 
 #endif

@@ -100,6 +100,6 @@ bool sinew_pbd_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
     .refreshes = SINEW_PBD_REFRESHES, .release = sinew_pbd_release, .begin = sinew_pbd_begin,                          \
     .iterate = sinew_pbd_iterate, .flush = sinew_pbd_flush, .contacts_changed = sinew_pbd_contacts_changed,            \
     .filtered_late = true, .hard = SINEW_CAN_CONSTRAINT, .multipliers = sinew_pbd_multipliers,                         \
-    .colours = sinew_pbd_colours
+    .colours = sinew_pbd_colours, .work = {.gradients = 1.6}
 
 #endif

@@ -170,6 +170,7 @@ void sinew_solve_release(sinew_solve *s)
     s->memory = NULL;
     s->error_objective = NULL;
     s->has_hard = false;
+    s->factor_size = (sinew_factor_size){0};
     s->q = s->gradient = s->velocity = NULL;
     s->records = NULL;
     s->record_count = s->record_capacity = 0;
@@ -495,6 +496,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     if (s->def.record == SINEW_RECORD_ITERATIONS && bits == 0)
         driver_record(s, 0, began);
     *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
+    s->iterations = result->iterations;
     /* The world discards a step that was interrupted. */
     if (sinew_stop_came())
         return result->bits = SINEW_STEP_INTERRUPTED;

@@ -83,6 +83,7 @@ static bool decrement_run_cg(sinew_gap *gap)
         &gap->pcg, (sinew_linear_map){decrement_multiply, copy->objective}, (sinew_linear_map){decrement_divide, gap},
         right, gap->newton.d, CONVERGED_FRACTION, gap->linear_max - gap->linear_iterations);
     gap->linear_iterations += result.iterations;
+    gap->work += gap->model.tangents + result.iterations * (gap->model.product + gap->model.gradient);
     return result.stalled && !result.indefinite;
 }
 
@@ -101,6 +102,7 @@ static bool decrement_solve(sinew_gap *gap, bool project)
 {
     if (gap->pcg.r)
         return decrement_solve_cg(gap, project);
+    gap->work += gap->model.hessian + gap->model.factor + gap->model.solve;
     return gap->newton.linear->solve(&gap->copy, &gap->newton, project) == SINEW_NEWTON_SOLVED;
 }
 

@@ -32,6 +32,8 @@ typedef struct sinew_gap {
     bool exact;       /* the last direction came from the exact Hessian */
     bool current;     /* newton.d is the direction at copy.q */
     int32_t linear_iterations, linear_max;
+    sinew_work_model model; /* set at the start of an estimate */
+    double work;            /* multiply-adds of the estimate so far (solve/work.h) */
 } sinew_gap;
 
 sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error);

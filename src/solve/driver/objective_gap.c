@@ -130,6 +130,7 @@ static void gap_restore(sinew_gap *gap, sinew_terms terms)
 static bool full_step(sinew_gap *gap)
 {
     sinew_newton *n = &gap->newton;
+    gap->work += gap->model.gradient;
     sinew_full_step(&gap->copy, n->d, n->trial, n->trial_gradient);
     return isfinite(value_of(&gap->copy)) && isfinite(gap->copy.residual);
 }
@@ -148,6 +149,7 @@ static bool bold_steps(sinew_gap *gap, double before, double enough)
 static double searched_step(sinew_gap *gap, double before)
 {
     const double slope = slope_along_d(gap);
+    gap->work += 2 * gap->model.gradient;
     const double alpha = sinew_line_search(&gap->copy, gap->newton.d, gap->newton.trial, gap->newton.trial_gradient);
     return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
 }
@@ -412,6 +414,9 @@ sinew_gap_estimate sinew_gap_find(sinew_solve *s)
     copy->stiffness = s->stiffness;
     gap->linear_iterations = 0;
     gap->linear_max = LINEAR_MAX;
+    s->factor_size = gap->newton.size;
+    gap->model = sinew_work_model_of(s->objective, &s->factor_size);
+    gap->work = 0;
     int32_t steps;
     sinew_gap_estimate estimate = gap_go_down(gap, &steps);
     if (s->contact)
@@ -419,6 +424,7 @@ sinew_gap_estimate sinew_gap_find(sinew_solve *s)
     else
         find_position_error(gap, &estimate);
     estimate.steps = steps;
+    estimate.work = gap->work / gap->model.newton;
     estimate.linear_iterations = gap->linear_iterations;
     return estimate;
 }

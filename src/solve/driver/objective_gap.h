@@ -37,6 +37,7 @@ typedef struct sinew_gap_estimate {
     const char *reason;        /* static text: why the gap is unknown; "" if it is known */
     int32_t steps;             /* number of Newton steps */
     int32_t linear_iterations; /* number of conjugate gradient iterations */
+    double work;               /* Newton iterations of this world, the unit of sinew_solve_work; 0: not measured */
     sinew_gap_kind position_kind;
     double position_max, position_rms; /* m: position error, over the free particles */
     const char *position_reason;       /* static text: why the position error is unknown; "" if it is known */

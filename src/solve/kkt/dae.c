@@ -229,6 +229,7 @@ const sinew_solver_ops sinew_solver_dae = {
     SINEW_KKT_OPS,
     .prepare = dae_prepare,
     .release = dae_release,
+    .work = {.newtons = 1.25},
     .begin = dae_begin,
     .iterate = dae_iterate,
 };

@@ -281,6 +281,7 @@ const sinew_solver_ops sinew_solver_kkt = {
     SINEW_KKT_OPS,
     .prepare = kkt_prepare,
     .release = kkt_release,
+    .work = {.newtons = 1.25},
     .begin = sinew_kkt_begin,
     .iterate = kkt_iterate,
 };

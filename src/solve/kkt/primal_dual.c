@@ -386,6 +386,7 @@ const sinew_solver_ops sinew_solver_primal_dual = {
     .prepare = primal_dual_prepare,
     .release = primal_dual_release,
     .needs_gradient = true,
+    .work = {.newtons = 1.6},
     .begin = primal_dual_begin,
     .iterate = primal_dual_iterate,
 };

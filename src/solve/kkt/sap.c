@@ -171,6 +171,7 @@ const sinew_solver_ops sinew_solver_sap = {
     SINEW_KKT_OPS,
     .prepare = sap_prepare,
     .release = sap_release,
+    .work = {.gradients = 11},
     .begin = sap_begin,
     .iterate = sap_iterate,
 };

@@ -126,6 +126,7 @@ const sinew_solver_ops sinew_solver_scd = {
     SINEW_KKT_OPS,
     .prepare = scd_prepare,
     .release = sinew_kkt_release,
+    .work = {.newtons = 1.25},
     .begin = scd_begin,
     .iterate = scd_iterate,
     .state_size = scd_state_size,

@@ -129,21 +129,28 @@ static int32_t plain_tasks(const sinew_objective *o)
     return count;
 }
 
-static sinew_status assembled_analyse(const sinew_objective *o, assembled *a, sinew_error *error)
+static sinew_status assembled_analyse(const sinew_objective *o, sinew_newton *n, sinew_error *error)
 {
+    assembled *a = n->memory;
     const sinew_assembly *as = a->assembly;
     a->cholesky = sinew_cholesky_create(&o->allocator, sinew_simd()->dense, as->free_count, as->column, as->row, error);
-    return a->cholesky ? SINEW_OK : status_of(error);
+    if (!a->cholesky)
+        return status_of(error);
+    n->size = (sinew_factor_size){.cost = sinew_cholesky_factor_cost(a->cholesky),
+                                  .entries = (double)sinew_cholesky_factor_size(a->cholesky)};
+    return SINEW_OK;
 }
 
 /* Replaces the matrix by the matrix of all tasks in the given order. */
-static sinew_status assembled_lay_out(const sinew_objective *o, assembled *a, const int32_t *order, sinew_error *error)
+static sinew_status assembled_lay_out(const sinew_objective *o, sinew_newton *n, const int32_t *order,
+                                      sinew_error *error)
 {
+    assembled *a = n->memory;
     sinew_cholesky_destroy(a->cholesky);
     a->cholesky = NULL;
     sinew_assembly_destroy(o, a->assembly);
     a->assembly = sinew_assembly_create(o, o->task_count, order, error);
-    return a->assembly ? assembled_analyse(o, a, error) : status_of(error);
+    return a->assembly ? assembled_analyse(o, n, error) : status_of(error);
 }
 
 /* Rebuilds the matrix and its factor for the current contacts, in the elimination order without contacts: most contacts
@@ -154,11 +161,11 @@ static sinew_status direct_update_contacts(sinew_solve *s, sinew_newton *n, sine
     const double max = 1.3;
     const sinew_objective *o = s->objective;
     assembled *a = n->memory;
-    const sinew_status status = assembled_lay_out(o, a, a->order, error);
+    const sinew_status status = assembled_lay_out(o, n, a->order, error);
     if (status != SINEW_OK || (double)sinew_cholesky_factor_size(a->cholesky) <= max * (double)a->plain_size)
         return status;
     int32_t *order = find_order(o, o->task_count, error);
-    const sinew_status again = order ? assembled_lay_out(o, a, order, error) : status_of(error);
+    const sinew_status again = order ? assembled_lay_out(o, n, order, error) : status_of(error);
     sinew_release(&o->allocator, order);
     return again;
 }
@@ -170,7 +177,7 @@ static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error 
     assembled *a = assembled_prepare_common(s, n, plain, true, error);
     if (!a)
         return status_of(error);
-    const sinew_status status = assembled_analyse(o, a, error);
+    const sinew_status status = assembled_analyse(o, n, error);
     if (status != SINEW_OK)
         return status;
     a->plain_size = sinew_cholesky_factor_size(a->cholesky);

@@ -53,6 +53,7 @@ const sinew_solver_ops sinew_solver_linear_implicit = {
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,
     .one_iteration = true,
+    .work = {.newtons = 1},
     .begin = sinew_newton_begin,
     .iterate = sinew_newton_iterate,
     .precondition = sinew_newton_precondition,

@@ -261,6 +261,17 @@ bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *
     return true;
 }
 
+/* A matrix-free iteration needs the tangents, about ten gradients, and a product and block solves, about two gradients,
+ * for each linear iteration; a sweep of Gauss-Seidel costs as much. */
+static sinew_iteration_work newton_step_work(const sinew_solve *s)
+{
+    const sinew_newton *n = s->memory;
+    if (n->linear == &sinew_newton_direct || n->linear == &sinew_newton_lu || n->linear == &sinew_newton_qr)
+        return (sinew_iteration_work){.newtons = 1};
+    return (sinew_iteration_work){.gradients =
+                                      12 + 2.0 * s->linear_iterations / (s->iterations > 0 ? s->iterations : 1)};
+}
+
 const sinew_solver_ops sinew_solver_newton = {
     .info = {.name = "newton",
              .summary = "Newton's method with line search: exact where the Hessian is definite, else projected",
@@ -276,6 +287,7 @@ const sinew_solver_ops sinew_solver_newton = {
                  SINEW_CHANGED_TRANSIENT,
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,
+    .step_work = newton_step_work,
     .begin = sinew_newton_begin,
     .iterate = sinew_newton_iterate,
     .precondition = sinew_newton_precondition,

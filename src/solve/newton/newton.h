@@ -65,6 +65,7 @@ struct sinew_newton {
     double omega;           /* over-relaxation of Gauss-Seidel sweeps */
     int32_t aggregate;      /* cg: particles of an aggregate of its coarse preconditioner; 0: none */
     double shift;           /* shift of the last rescue, in units of the mean stiffness */
+    sinew_factor_size size; /* direct: size of the Cholesky factor; else zero */
 };
 
 /* Relative tolerance and largest number of iterations of the current inner solve. The tolerance tightens with the

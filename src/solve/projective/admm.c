@@ -569,6 +569,7 @@ const sinew_solver_ops sinew_solver_admm = {
     .refresh = admm_refresh,
     .needs_noise = true,
     .hard = SINEW_CAN_PROJECT,
+    .work = {.gradients = 5, .solves = 0.1},
     .begin = admm_begin,
     .iterate = admm_iterate,
     .contacts_changed = admm_contacts_changed,

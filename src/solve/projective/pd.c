@@ -281,6 +281,7 @@ const sinew_solver_ops sinew_solver_pd = {
     .refreshes = SINEW_GLOBAL_REFRESHES,
     .refresh = pd_refresh,
     .needs_gradient = true,
+    .work = {.gradients = 1.5, .solves = 0.1},
     .begin = pd_begin,
     .iterate = pd_iterate,
     .precondition = pd_precondition,

@@ -285,6 +285,7 @@ const sinew_solver_ops sinew_solver_mpbng = {
     .refreshes = SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TRANSIENT,
     .refresh = mpbng_refresh,
     .release = mpbng_release,
+    .work = {.gradients = 3},
     .begin = mpbng_begin,
     .iterate = mpbng_iterate,
     .contacts_changed = mpbng_contacts_changed,

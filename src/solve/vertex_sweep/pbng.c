@@ -443,6 +443,7 @@ const sinew_solver_ops sinew_solver_pbng = {
     .refresh = pbng_refresh,
     .release = pbng_release,
     .needs_noise = true,
+    .work = {.gradients = 4},
     .begin = pbng_begin,
     .iterate = pbng_iterate,
     .contacts_changed = pbng_contacts_changed,

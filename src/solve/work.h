@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * work.h: the work of solvers and of estimates, counted from sizes alone and never by clocks, so that decisions by work
+ * are the same on every run and machine.
+ *
+ * The unit inside is one multiply-add of a Cholesky factorisation; the unit outside is one Newton iteration of the same
+ * world: gradient, exact Hessian, factorisation and one solve. The constants in work.c were measured on one core and
+ * two block sizes; ratios between solvers are right within a factor of about 2.
+ */
+#ifndef SINEW_SRC_SOLVE_WORK_H
+#define SINEW_SRC_SOLVE_WORK_H
+
+#include "objective/objective.h"
+
+/* Work of one iteration of a solver, as multiples of the parts of a Newton iteration. */
+typedef struct sinew_iteration_work {
+    double gradients; /* evaluations of grad g */
+    double solves;    /* solves with a factor of the Hessian */
+    double newtons;   /* whole Newton iterations */
+} sinew_iteration_work;
+
+/* Size of a Cholesky factor; cost 0: unknown. */
+typedef struct sinew_factor_size {
+    double cost;    /* multiply-adds: the sum of squares of the column counts of L */
+    double entries; /* entries of L */
+} sinew_factor_size;
+
+/* Multiply-adds of the parts of a Newton iteration. */
+typedef struct sinew_work_model {
+    double gradient; /* g and grad g */
+    double tangents; /* second derivatives of all elements, for products */
+    double product;  /* one product of the Hessian with a vector */
+    double hessian;  /* the assembled Hessian */
+    double factor;
+    double solve;  /* one solve with the factor */
+    double newton; /* gradient + hessian + factor + solve */
+} sinew_work_model;
+
+/* Model of a world. An unknown factor size is replaced by that of a solid of as many particles. */
+sinew_work_model sinew_work_model_of(const sinew_objective *objective, const sinew_factor_size *size);
+
+#endif

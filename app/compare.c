@@ -414,7 +414,7 @@ static void write_metrics(const sinew_comparison *c, FILE *stream)
             const sinew_answer *a = sinew_answer_of(c, step, i);
             for (int32_t row = 0; row < a->record_count; row++)
                 sinew_metrics_record(stream, c->methods[i].label, first + step, &a->records[row],
-                                     a->relative_error[row]);
+                                     a->relative_error[row], row == a->record_count - 1 ? &a->result : NULL);
         }
 }
 

@@ -94,7 +94,7 @@ static void print_steps(const sinew_run_statistics *s)
     printf("\n");
     sinew_run_position_text(s, text, sizeof text);
     if (text[0])
-        printf("           %s in the worst step\n", text);
+        printf("           %s\n", text);
     sinew_run_constraint_text(s, text, sizeof text);
     if (text[0])
         printf("           %s\n", text);

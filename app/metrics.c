@@ -21,17 +21,25 @@ double sinew_distance(const double a[3], const double b[3])
 void sinew_metrics_head(FILE *stream)
 {
     fprintf(stream, "solver,step,iteration,seconds,objective,inertia,elastic,residual,relative_error,"
-                    "linear_momentum,angular_momentum\n");
+                    "linear_momentum,angular_momentum,gap,position_error,status\n");
 }
 
 void sinew_metrics_record(FILE *stream, const char *solver, int64_t step, const sinew_iteration *record,
-                          double relative_error)
+                          double relative_error, const sinew_step_result *result)
 {
+    char bits[256];
     fprintf(stream, "%s,%lld,%d,%.17g,%.17g,%.17g,%.17g,%.17g,", solver, (long long)step, record->iteration,
             record->seconds, record->objective, record->inertia, record->elastic, record->residual);
     if (!isnan(relative_error))
         fprintf(stream, "%.17g", relative_error);
-    fprintf(stream, ",%.17g,%.17g\n", sinew_length(record->linear_momentum), sinew_length(record->angular_momentum));
+    fprintf(stream, ",%.17g,%.17g,", sinew_length(record->linear_momentum), sinew_length(record->angular_momentum));
+    if (result && isfinite(result->gap))
+        fprintf(stream, "%.17g", result->gap);
+    fprintf(stream, ",");
+    if (result && isfinite(result->position_error))
+        fprintf(stream, "%.17g", result->position_error);
+    sinew_bits_text(result ? result->bits : 0, bits, sizeof bits);
+    fprintf(stream, ",%s\n", result ? bits : "");
 }
 
 void sinew_contact_head(FILE *stream)

@@ -11,9 +11,10 @@
 #include "sinew/contact.h"
 
 void sinew_metrics_head(FILE *stream);
-/* Writes one row. `relative_error` is that of thesis (5.5); NaN (no minimum is known) leaves its column empty. */
+/* Writes one row. `relative_error` is that of thesis (5.5); NaN (no minimum is known) leaves its column empty.
+ * `result`: of the step that ends with this row; NULL leaves gap, position error and status empty. */
 void sinew_metrics_record(FILE *stream, const char *solver, int64_t step, const sinew_iteration *record,
-                          double relative_error);
+                          double relative_error, const sinew_step_result *result);
 
 /* contact.csv: one row of contact errors per step. */
 void sinew_contact_head(FILE *stream);

@@ -285,7 +285,7 @@ static sinew_step_result run_take_step(sinew_run *r)
     r->steps_now++;
     r->solver_seconds += result.seconds;
     r->gap_seconds += result.gap_seconds;
-    sinew_run_write_metrics(r, step);
+    sinew_run_write_metrics(r, step, &result);
     /* steps_now counts a failed step; the state and the statistics do not. */
     if (result.bits & last_bits)
         return result;
@@ -349,9 +349,8 @@ static void run_print_summary(const sinew_run *r, double seconds, bool complete)
     if (gap[0])
         printf("Constraints: %s.\n", gap);
     if (r->gap_seconds > 1 && r->gap_seconds > r->solver_seconds)
-        printf("Finding the gap took %.3g s, the solver %.3g s: --set solver.gap_every=10 looks at every tenth step, "
-               "--set "
-               "solver.measure=residual at none.\n",
+        printf("Finding the gap took %.3g s, the solver %.3g s: --set solver.measure=auto measures as often as a tenth "
+               "of the solver's work pays for.\n",
                r->gap_seconds, r->solver_seconds);
 }
 

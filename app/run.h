@@ -16,7 +16,8 @@
 
 enum {
     SINEW_RUN_BITS = 32,
-    SINEW_RUN_TETS = 20 /* number of inverted tets that are listed */
+    SINEW_RUN_TETS = 20,    /* number of inverted tets that are listed */
+    SINEW_RUN_DECADES = 64, /* intervals of position errors from 1e-15 m, four in each decade */
 };
 
 /* The largest value so far and its step; step 0: there is no value. */
@@ -36,7 +37,10 @@ typedef struct sinew_run_statistics {
     /* N; relative; J of SINEW_GAP_ESTIMATE; J of SINEW_GAP_BELOW */
     sinew_run_worst residual, relative, gap, gap_below;
     sinew_run_worst position, position_below; /* m: position errors, estimates and bounds */
-    int64_t gap_counts[4];                    /* number of steps for each sinew_gap_kind */
+    char position_body[64]; /* name of the body with the largest position error, in its worst step; "": none */
+    int64_t position_counts
+        [SINEW_RUN_DECADES]; /* number of steps by position error, four intervals a decade from 1e-15 m */
+    int64_t gap_counts[4];   /* number of steps for each sinew_gap_kind */
     int64_t gap_unknown_first;
     char gap_reason[128];                       /* reason of the first step whose gap is unknown */
     sinew_run_worst violation, complementarity; /* worst values of hard constraints that a solver handled as a system */
@@ -56,7 +60,8 @@ json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* NU
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
 /* Formats "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ...". */
 void sinew_run_gap_text(const sinew_run_statistics *statistics, char *text, size_t size);
-/* Formats "positions within about 0.031 mm of the minimum", of the worst step; "" if no step has a position error. */
+/* Formats "cape within 0.03 mm in 126 of 140 measured steps, 0.4 mm in the worst (step 31)"; "" if no step has a
+ * position error. */
 void sinew_run_position_text(const sinew_run_statistics *statistics, char *text, size_t size);
 /* Formats "hard constraints violated by at most 2.1e-12"; "" if there are none. */
 void sinew_run_constraint_text(const sinew_run_statistics *statistics, char *text, size_t size);
@@ -126,7 +131,7 @@ bool sinew_run_check_folder(const sinew_run *r);
 /* Creates and locks the folder, removes files that --overwrite replaces, and opens or reopens all files. */
 bool sinew_run_open_files(sinew_run *r);
 bool sinew_run_write_frame(sinew_run *r);
-void sinew_run_write_metrics(const sinew_run *r, int64_t step);
+void sinew_run_write_metrics(const sinew_run *r, int64_t step, const sinew_step_result *result);
 void sinew_run_write_contact(const sinew_run *r, int64_t step); /* writes a completed step; no effect without contact */
 bool sinew_run_has_contact(const sinew_run *r);
 /* Sets formats, fields, first frame and statistics of a continued run from the comment of the state at `path`. Returns

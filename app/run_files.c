@@ -386,13 +386,13 @@ bool sinew_run_write_frame(sinew_run *r)
     return true;
 }
 
-void sinew_run_write_metrics(const sinew_run *r, int64_t step)
+void sinew_run_write_metrics(const sinew_run *r, int64_t step, const sinew_step_result *result)
 {
     int32_t count;
     const sinew_iteration *records = sinew_world_iterations(r->world, &count);
     const char *solver = sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name;
     for (int32_t i = 0; i < count; i++)
-        sinew_metrics_record(r->metrics.stream, solver, step, &records[i], NAN);
+        sinew_metrics_record(r->metrics.stream, solver, step, &records[i], NAN, i == count - 1 ? result : NULL);
 }
 
 void sinew_run_write_contact(const sinew_run *r, int64_t step)

@@ -17,6 +17,44 @@ static void take_worst(sinew_run_worst *worst, double value, int64_t step)
         *worst = (sinew_run_worst){value, step};
 }
 
+/* Index of the interval of a position error (m). */
+static int decade_of(double error)
+{
+    const double at = error > 0 ? floor(4 * (log10(error) + 15)) : 0;
+    return (int)fmin(fmax(at, 0), SINEW_RUN_DECADES - 1);
+}
+
+/* m: the upper end of an interval. */
+static double decade_end(int index)
+{
+    return pow(10, (index + 1) / 4.0 - 15);
+}
+
+/* Copies the name of the body with the largest position error. */
+static void name_worst_body(const sinew_world *world, char *name, size_t size)
+{
+    double worst = -1, own;
+    for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
+        const sinew_body body = sinew_world_body_at(world, i);
+        if (sinew_body_position_error(world, body, &own, NULL) && own > worst) {
+            worst = own;
+            snprintf(name, size, "%s", sinew_body_name(world, body));
+        }
+    }
+}
+
+static void count_position(sinew_run_statistics *s, const sinew_world *world, int64_t step,
+                           const sinew_step_result *result)
+{
+    const bool below = result->position_error_kind == SINEW_GAP_BELOW;
+    if (!below && result->position_error_kind != SINEW_GAP_ESTIMATE)
+        return;
+    s->position_counts[decade_of(result->position_error)]++;
+    if (result->position_error > fmax(s->position.value, s->position_below.value) || !s->position_body[0])
+        name_worst_body(world, s->position_body, sizeof s->position_body);
+    take_worst(below ? &s->position_below : &s->position, result->position_error, step);
+}
+
 static void count_gap(sinew_run_statistics *s, int64_t step, const sinew_step_result *result)
 {
     s->gap_counts[result->gap_kind]++;
@@ -24,10 +62,6 @@ static void count_gap(sinew_run_statistics *s, int64_t step, const sinew_step_re
         take_worst(&s->gap, result->gap, step);
     if (result->gap_kind == SINEW_GAP_BELOW)
         take_worst(&s->gap_below, result->gap, step);
-    if (result->position_error_kind == SINEW_GAP_ESTIMATE)
-        take_worst(&s->position, result->position_error, step);
-    if (result->position_error_kind == SINEW_GAP_BELOW)
-        take_worst(&s->position_below, result->position_error, step);
     if (result->gap_kind == SINEW_GAP_UNKNOWN && s->gap_counts[SINEW_GAP_UNKNOWN] == 1) {
         s->gap_unknown_first = step;
         snprintf(s->gap_reason, sizeof s->gap_reason, "%s", result->gap_reason ? result->gap_reason : "");
@@ -72,6 +106,7 @@ void sinew_run_count(sinew_run_statistics *s, const sinew_world *world, int64_t 
     take_worst(&s->residual, result->residual, step);
     take_worst(&s->relative, result->relative_residual, step);
     count_gap(s, step, result);
+    count_position(s, world, step, result);
     count_constraints(s, step, result);
     if (result->bits & SINEW_STEP_INVERTED)
         count_inverted(s, world, step);
@@ -110,7 +145,11 @@ void sinew_run_gap_text(const sinew_run_statistics *s, char *text, size_t size)
 {
     const int64_t unknown = s->gap_counts[SINEW_GAP_UNKNOWN];
     int length = 0;
-    if (s->gap.step != 0)
+    const int64_t measured = s->steps - s->gap_counts[SINEW_GAP_NONE];
+    if (s->gap.step != 0 && measured < s->steps)
+        length = snprintf(text, size, "gap about %.3g J in the worst of %lld measured steps", s->gap.value,
+                          (long long)measured);
+    else if (s->gap.step != 0)
         length = snprintf(text, size, "gap about %.3g J in the worst step", s->gap.value);
     else if (s->gap_below.step != 0)
         length = snprintf(text, size, "gap below %.3g J", s->gap_below.value);
@@ -123,11 +162,26 @@ void sinew_run_gap_text(const sinew_run_statistics *s, char *text, size_t size)
 
 void sinew_run_position_text(const sinew_run_statistics *s, char *text, size_t size)
 {
+    const bool below = s->position_below.step != 0 && !(s->position.value >= s->position_below.value);
+    const sinew_run_worst worst = below ? s->position_below : s->position;
+    const char *body = s->position_body[0] ? s->position_body : "positions";
+    int64_t measured = 0, within = 0;
+    int last = 0;
     text[0] = '\0';
-    if (s->position.step != 0)
-        snprintf(text, size, "positions within about %.3g mm of the minimum", 1e3 * s->position.value);
-    else if (s->position_below.step != 0)
-        snprintf(text, size, "positions within %.3g mm of the minimum", 1e3 * s->position_below.value);
+    if (worst.step == 0)
+        return;
+    for (int i = 0; i < SINEW_RUN_DECADES; i++)
+        measured += s->position_counts[i];
+    /* The error that nine of ten steps stay below. */
+    for (last = 0; last < SINEW_RUN_DECADES && 10 * within < 9 * measured; last++)
+        within += s->position_counts[last];
+    const double usual = decade_end(last - 1);
+    if (within == measured || !(usual < worst.value))
+        snprintf(text, size, "%s within %.2g mm in %lld measured step%s", body, 1e3 * worst.value, (long long)measured,
+                 measured == 1 ? "" : "s");
+    else
+        snprintf(text, size, "%s within %.2g mm in %lld of %lld measured steps, %.2g mm in the worst (step %lld)", body,
+                 1e3 * usual, (long long)within, (long long)measured, 1e3 * worst.value, (long long)worst.step);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -264,13 +318,39 @@ static bool inverted_read(sinew_run_statistics *s, const json_t *json)
     return true;
 }
 
+/* Position errors: the worst body, and the number of steps up to each error. */
+static json_t *positions_json(const sinew_run_statistics *s)
+{
+    json_t *counts = json_array();
+    for (int i = 0; i < SINEW_RUN_DECADES; i++)
+        if (json_array_append_new(counts, json_integer((json_int_t)s->position_counts[i])) != 0) {
+            json_decref(counts);
+            return NULL;
+        }
+    return json_pack("{s:o, s:o, s:s, s:o}", "estimate", worst_json(&s->position), "below",
+                     worst_json(&s->position_below), "body", s->position_body, "counts", counts);
+}
+
+static bool positions_read(sinew_run_statistics *s, const json_t *json)
+{
+    const char *body;
+    const json_t *counts = json_object_get(json, "counts");
+    if (json_unpack((json_t *)json, "{s:s}", "body", &body) != 0 || json_array_size(counts) != SINEW_RUN_DECADES)
+        return false;
+    snprintf(s->position_body, sizeof s->position_body, "%s", body);
+    for (int i = 0; i < SINEW_RUN_DECADES; i++)
+        s->position_counts[i] = json_integer_value(json_array_get(counts, (size_t)i));
+    return worst_read(&s->position, json_object_get(json, "estimate")) &&
+           worst_read(&s->position_below, json_object_get(json, "below"));
+}
+
 json_t *sinew_run_statistics_json(const sinew_run_statistics *s)
 {
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "first_step", (json_int_t)s->first_step,
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "first_step", (json_int_t)s->first_step,
                      "steps", (json_int_t)s->steps, "iterations", (json_int_t)s->iterations, "status", bits_json(s),
                      "residual", worst_json(&s->residual), "relative_residual", worst_json(&s->relative), "gap",
-                     gap_json(s), "position_error", worst_json(&s->position), "position_error_below",
-                     worst_json(&s->position_below), "constraints", constraints_json(s), "inverted", inverted_json(s));
+                     gap_json(s), "position_error", positions_json(s), "constraints", constraints_json(s), "inverted",
+                     inverted_json(s));
 }
 
 bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
@@ -283,8 +363,7 @@ bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
     s->first_step = first;
     s->steps = steps;
     s->iterations = iterations;
-    return worst_read(&s->position, json_object_get(json, "position_error")) &&
-           worst_read(&s->position_below, json_object_get(json, "position_error_below")) &&
+    return positions_read(s, json_object_get(json, "position_error")) &&
            worst_read(&s->residual, json_object_get(json, "residual")) &&
            worst_read(&s->relative, json_object_get(json, "relative_residual")) &&
            bits_read(s, json_object_get(json, "status")) && gap_read(s, json_object_get(json, "gap")) &&

@@ -79,7 +79,7 @@ static void test_metrics_have_their_columns(void **state)
     char text[TEXT_MAX];
     read_text(scratch("metrics/metrics.csv"), text, sizeof text);
     const char *head = "solver,step,iteration,seconds,objective,inertia,elastic,residual,relative_error,"
-                       "linear_momentum,angular_momentum\n";
+                       "linear_momentum,angular_momentum,gap,position_error,status\n";
     assert_int_equal(strncmp(text, head, strlen(head)), 0);
     int steps = 0, rows = 0, last_step = 0;
     double first = 0;

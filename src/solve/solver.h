@@ -180,9 +180,10 @@ typedef struct sinew_error_hook {
 
 /* What earlier steps of the world measured; part of its state. */
 typedef struct sinew_measure_history {
-    double error_per_force; /* 1/N: relative position error over residual, in the last step with both; 0: none */
-    double credit;          /* Newton iterations that estimates may still cost; negative after a costly one */
-    double cost;            /* Newton iterations: work of the last estimate */
+    double error_per_force;        /* 1/N: relative position error over residual, in the last step with both; 0: none */
+    double credit;                 /* Newton iterations that estimates may still cost; negative after a costly one */
+    double cost;                   /* Newton iterations: work of the last estimate */
+    sinew_factor_size factor_size; /* of the Hessian's factor in the last estimate */
 } sinew_measure_history;
 
 struct sinew_solve {
@@ -222,9 +223,8 @@ struct sinew_solve {
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact
                                       multipliers are not updated */
     uint32_t warnings;             /* SINEW_STEP_ bits that do not end a step */
-    int32_t iterations; /* number of iterations in the last step */
+    int32_t iterations;            /* number of iterations in the last step */
     int32_t linear_iterations;
-    sinew_factor_size factor_size; /* size of a factor of the Hessian, if one was analysed since prepare */
     /* number of factorisations of constant matrices, over all steps; contacts cause none, except in quasistatic worlds
      * with a component that nothing else holds (projective/global_system.h) */
     int64_t factorisations;

@@ -55,7 +55,7 @@ sinew_work_model sinew_work_model_of(const sinew_objective *o, const sinew_facto
 
 double sinew_solve_work(const sinew_solve *s)
 {
-    const sinew_work_model m = sinew_work_model_of(s->objective, &s->factor_size);
+    const sinew_work_model m = sinew_work_model_of(s->objective, &s->history.factor_size);
     const sinew_iteration_work w = s->ops->step_work ? s->ops->step_work(s) : s->ops->work;
     const bool none = w.gradients == 0 && w.solves == 0 && w.newtons == 0;
     const double iteration = (none ? 1 : w.gradients) * m.gradient + w.solves * m.solve + w.newtons * m.newton;

@@ -170,7 +170,6 @@ void sinew_solve_release(sinew_solve *s)
     s->memory = NULL;
     s->error_objective = NULL;
     s->has_hard = false;
-    s->factor_size = (sinew_factor_size){0};
     s->q = s->gradient = s->velocity = NULL;
     s->records = NULL;
     s->record_count = s->record_capacity = 0;
@@ -363,7 +362,9 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->inertia = known ? terms.inertia : NAN;
     result->elastic = known ? terms.elastic : NAN;
     result->residual = known ? residual : NAN;
-    result->relative_residual = !known || !sinew_solve_start_is_measured(s) ? NAN : s->scale > 0 ? residual / s->scale : 0;
+    result->relative_residual = !known || !sinew_solve_start_is_measured(s) ? NAN
+                                : s->scale > 0                              ? residual / s->scale
+                                                                            : 0;
     result->gap_kind = gap->kind;
     result->gap = gap->value;
     result->gap_reason = gap->reason;
@@ -530,7 +531,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
         bits = (verdict ? bits : bits & ~(uint32_t)SINEW_STEP_STALLED) | verdict;
     }
     result->bits = bits | s->warnings;
-    sinew_solve_remember(s, &gap, result->iterations);
+    sinew_solve_remember(s, &gap);
     write_result(s, &gap, result);
     result->violation = found.violation;
     result->stationarity = found.stationarity;

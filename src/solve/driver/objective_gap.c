@@ -414,8 +414,8 @@ sinew_gap_estimate sinew_gap_find(sinew_solve *s)
     copy->stiffness = s->stiffness;
     gap->linear_iterations = 0;
     gap->linear_max = LINEAR_MAX;
-    s->factor_size = gap->newton.size;
-    gap->model = sinew_work_model_of(s->objective, &s->factor_size);
+    s->history.factor_size = gap->newton.size;
+    gap->model = sinew_work_model_of(s->objective, &s->history.factor_size);
     gap->work = 0;
     int32_t steps;
     sinew_gap_estimate estimate = gap_go_down(gap, &steps);

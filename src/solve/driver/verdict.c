@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "objective/violation.h"
+
 /* A step without an estimate is solved if the inferred error is at most this fraction of the accuracy: the ratio of
  * error and residual varies from step to step. */
 #define INFERRED_FRACTION 0.25
@@ -73,14 +75,14 @@ uint32_t sinew_solve_judge_kkt(const sinew_solve *s, const sinew_kkt_residuals *
            (c->contradictory ? (uint32_t)SINEW_STEP_CONTRADICTORY : 0);
 }
 
-void sinew_solve_remember(sinew_solve *s, const sinew_gap_estimate *estimate, int32_t iterations)
+void sinew_solve_remember(sinew_solve *s, const sinew_gap_estimate *estimate)
 {
     sinew_measure_history *h = &s->history;
     if (position_is_known(estimate) && s->residual > 0)
         h->error_per_force = estimate->relative / s->residual;
     if (s->def.measure != SINEW_MEASURE_AUTO)
         return;
-    h->credit += AUTO_FRACTION * sinew_solve_work(s, iterations);
+    h->credit += AUTO_FRACTION * sinew_solve_work(s);
     if (estimate->kind == SINEW_GAP_NONE)
         return;
     h->cost = estimate->work;

@@ -24,7 +24,7 @@ void sinew_solve_relate_error(const sinew_solve *s, sinew_gap_estimate *estimate
 uint32_t sinew_solve_judge(const sinew_solve *s, const sinew_gap_estimate *estimate);
 /* Status bits of a step with hard constraints: whether constraints are met and forces balance. */
 uint32_t sinew_solve_judge_kkt(const sinew_solve *s, const sinew_kkt_residuals *c);
-/* Updates s->history after a step of `iterations` iterations. */
-void sinew_solve_remember(sinew_solve *s, const sinew_gap_estimate *estimate, int32_t iterations);
+/* Updates s->history after a step. */
+void sinew_solve_remember(sinew_solve *s, const sinew_gap_estimate *estimate);
 
 #endif

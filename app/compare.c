@@ -272,6 +272,7 @@ static bool ask(compare *m, const sinew_method *method, sinew_answer *a)
 {
     sinew_solver_def def = method->def;
     def.record = SINEW_RECORD_ITERATIONS;
+    def.measure = SINEW_MEASURE_GAP;
     return compare_take_step(m, &def, &a->result, &a->set_up) && keep_answer(m, a);
 }
 

@@ -110,7 +110,7 @@ double chain_stretch(const sinew_world *world)
 const char *chain_status(uint32_t bits)
 {
     static const uint32_t telling[] = {SINEW_STEP_NOT_FINITE, SINEW_STEP_ROUND_OFF, SINEW_STEP_NOT_CONVERGED,
-                                       SINEW_STEP_EXPLICIT};
+                                       SINEW_STEP_UNMEASURED, SINEW_STEP_EXPLICIT};
     for (size_t i = 0; i < sizeof telling / sizeof telling[0]; i++)
         if (bits & telling[i])
             return sinew_step_bit_name(telling[i]);

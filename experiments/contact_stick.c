@@ -62,6 +62,7 @@ static bool make_stand(const stand *s, double mu, rod_world *r, sinew_collider *
     contact.thickness = (sinew_real)THICKNESS;
     contact.self = false;
     sinew_solver_def solver = sinew_default_solver_def(s->kind);
+    solver.measure = SINEW_MEASURE_RESIDUAL;
     solver.iterations = s->iterations;
     solver.measure = SINEW_MEASURE_RESIDUAL;
     sinew_collider_def plane = sinew_default_collider_def(SINEW_SHAPE_PLANE);

@@ -64,7 +64,7 @@ static bool reserve_records(sinew_solve *s)
 }
 
 /* Whether the optimality gap is measured: if the def asks for it, but not for explicit steps, which do not minimise g,
- * nor for solvers with hard constraints. */
+ * nor with hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
     return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
@@ -472,8 +472,8 @@ static void choose_start(sinew_solve *s)
     filter_step(s);
 }
 
-/* Passes changed contacts to the objective and the solver; no other function does so within a step. Returns true if
- * contacts changed, so that further iterations are useful. */
+/* Passes changed contacts to the objective and the solver; no other function changes contacts within a step. Returns
+ * true if contacts changed, so that further iterations are useful. */
 static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint32_t *bits)
 {
     if (!s->contact)

@@ -323,8 +323,8 @@ static double position_rms(const sinew_gap *gap)
     return count > 0 ? sqrt(sum / count) : 0;
 }
 
-/* Near round-off the descent only bounds the error. Soft modes of stiff bodies, whose forces round-off hides, may exceed
- * a bound that is not small: the error is unknown then. */
+/* Near round-off the descent only bounds the error. Round-off hides the forces of soft modes of stiff bodies, whose
+ * errors may exceed a bound that is not small: the error is unknown then. */
 static void set_position_known(const sinew_gap *gap, double error, sinew_gap_estimate *estimate)
 {
     const bool below = estimate->kind == SINEW_GAP_BELOW;

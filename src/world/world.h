@@ -75,7 +75,7 @@ typedef struct sinew_energy_record {
     uint32_t motion_digest;   /* CRC-32 of the given motion of the targets */
     sinew_real damping;       /* s: stiffness-proportional damping */
     bool rigid;               /* the energy keeps the six distances of a rigid body */
-    /* Transient energies, whose elements change often, build their next elements here. */
+    /* The next elements are built here before they replace the current ones; transient energies keep the memory. */
     sinew_energy_store next_store;
     sinew_batch *next_batch;
     sinew_energy_work work;

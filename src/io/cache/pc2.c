@@ -96,7 +96,7 @@ static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, si
     return status;
 }
 
-/* Writes a line element from each point that no cell uses to the point before it. */
+/* Writes a line element from each point that no element uses to the point before it (the first: to the second). */
 static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;

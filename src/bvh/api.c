@@ -16,7 +16,7 @@
 
 /* ---- Nearest ------------------------------------------------------------------------------------ */
 
-/* The point on a cell that is nearest to the query point; weights are exactly 0 or 1 at corners and 0 on edges. */
+/* The point on a cell that is nearest to the query point. Weights of corners that do not contribute are exactly 0. */
 static sinew_tree_point tree_point_of(const sinew_tree *tree, const sinew_nearest_query *q, int exponent)
 {
     sinew_tree_point slot = {.cell = q->cell,

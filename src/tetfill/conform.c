@@ -225,8 +225,8 @@ static void push_out(former *m, const push *p)
     }
 }
 
-/* A face with corners on a convex surface cuts off volume: its corners move outward until its centroid reaches the
- * surface. */
+/* A face with corners on a convex surface cuts off volume: its corners move outward once, by the depth of its centroid
+ * inside the surface. */
 static sinew_status cover(former *m)
 {
     push p = {0};

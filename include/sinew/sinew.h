@@ -53,8 +53,9 @@
  *     }
  *
  * Does not: share state between worlds (threads may use different worlds; one world is used by one thread at a
- * time), read clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after a
- * call returns (the hooks of the allocator and of the task system excepted).
+ * time), print, or keep pointers to caller's arrays after a call returns (hooks, callbacks and registrations
+ * excepted). Clocks affect reports, time budgets and the choice of the thread that works, not the results of a step
+ * without a time budget.
  */
 #ifndef SINEW_SINEW_H
 #define SINEW_SINEW_H
@@ -634,7 +635,8 @@ typedef struct sinew_step_result {
 } sinew_step_result;
 
 /* Takes one step. Returns the bits, which are also in result (may be NULL). After the first steps it does not allocate,
- * except with `linear` = lu and qr of newton, whose libraries allocate each factor. */
+ * except when contacts or tears change, and with `linear` = lu and qr of newton, whose libraries allocate each
+ * factor. */
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
 /* Ends the step in progress, or else the next step, as soon as possible with SINEW_STEP_INTERRUPTED. The world keeps
  * the state before the step, and the next step has the same result as if the interrupted one had not been tried; its

@@ -241,8 +241,8 @@ const sinew_real *sinew_solve_position_error(const sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
 /* Computes elastic_of, stiffness_of and stiffness if a change has made them invalid. */
 void sinew_solve_stiffness(sinew_solve *s);
-/* Runs one step from s->q. Writes the result and returns its SINEW_STEP_ bits. Allocates only in worlds with
- * contact. */
+/* Runs one step from s->q. Writes the result and returns its SINEW_STEP_ bits. Allocates only in worlds with contact,
+ * and with linear solvers that allocate their factors (lu, qr of newton). */
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
 /* Moves s->q, which is at q_n with pins at their targets, to the first guess of a dynamic step: 0 inertia
  * (s->first_guess, or q_tilde if NULL), 1 previous (q_n; inertia if s->first_guess is set). If g is infinite there and

@@ -257,8 +257,8 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual one
- * iteration earlier. */
+/* Whether the residual is at the tolerance, or within round-off and above half of `before`, the residual one iteration
+ * earlier. */
 static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||

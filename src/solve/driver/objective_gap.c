@@ -3,10 +3,10 @@
  * objective_gap.c: see objective_gap.h. Newton's method on a copy of q, with a comparison of predicted and observed
  * decreases.
  *
- * Full steps are taken if the prediction is confirmed. Otherwise a stiff constraint may be the cause: a straight line
- * leaves it, and a line search makes tiny steps (the Maratos effect). So a few further full steps, which return to the
- * constraint, are tried, and kept if g is lower at the end (the watchdog technique: Chamberlain, Powell, Lemarechal,
- * Pedersen 1982). Otherwise the line search decides.
+ * A full step is taken if it gains more than a tenth of the predicted decrease. Otherwise a stiff constraint may be the
+ * cause: a straight line leaves it, and a line search makes tiny steps (the Maratos effect). So a few further full
+ * steps, which return to the constraint, are tried, and kept once g is lower by a tenth of the prediction (the watchdog
+ * technique: Chamberlain, Powell, Lemarechal, Pedersen 1982). Otherwise the line search decides.
  */
 #include "solve/driver/objective_gap.h"
 

@@ -2,8 +2,9 @@
  *
  * rigid_modes.h: moves each free connected component to the minimum of g over its rigid motions.
  *
- * A component is free if no particle is pinned and no energy fixes its position. A rigid motion then changes its
- * inertia term alone, and the best motion has a closed form (Mueller et al. 2005, shape matching):
+ * A component of two or more particles is free if no particle is pinned and no energy fixes its position. A rigid
+ * motion then changes its inertia term alone, and the best motion has a closed form (Mueller et al. 2005, shape
+ * matching):
  *
  *     min over c, R of  sum m/(2 h^2) |R (q - centre of q) + c - q_tilde|^2:
  *     c = centre of mass of q_tilde,   R = the rotation of A = sum m (q_tilde - its centre) (q - its centre)^T

@@ -154,7 +154,7 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Consecutive frequencies f have the ratio of the squared golden ratio, so that the sum never repeats; squared
+/* Each frequency f is the previous one times the squared golden ratio, so that the sum never repeats; squared
  * amplitudes follow the energy spectrum of turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {

@@ -8,7 +8,7 @@
  *
  * The modifier requires one vertex per point, in the same order. Blender's OBJ importer drops vertices that no
  * element uses (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
- * without a face, gets an `l` line to a neighbour: an edge without faces, which no renderer draws.
+ * without a face, gets an `l` line to another point: an edge without faces, which no renderer draws.
  *
  * Known limits: 32-bit positions and no velocities (limits of the format).
  */

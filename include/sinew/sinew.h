@@ -646,8 +646,8 @@ SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *resul
  * call that was ended clears the request. May be called from any thread and from a signal handler while the world
  * exists; does nothing without a world. */
 SINEW_API void sinew_world_interrupt(sinew_world *world);
-/* Largest and root mean square position error (m) of a body in the last step. Either pointer may be NULL. Returns false,
- * with NaN, if the step has none (position_error_kind) or the world has changed since. */
+/* Largest and root mean square position error (m) of a body in the last step. Either pointer may be NULL. Returns
+ * false, with NaN, if the step has none (position_error_kind) or the world has changed since. */
 SINEW_API bool sinew_body_position_error(const sinew_world *world, sinew_body body, double *max, double *rms);
 /* Records of the last step, as selected by `record` of the solver; valid until the next step. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);
@@ -812,10 +812,10 @@ typedef enum sinew_field_kind {
     SINEW_FIELD_VON_MISES,   /* 1 number per tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf if
                                 det F is 0, NaN if the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number per element: J/m3 of rest volume for tets, J for all others */
-    /* Another field of particles, 3 numbers each. */
+    /* Further fields of particles, 3 numbers each. */
     SINEW_FIELD_CONTACT_FORCE,  /* N: contact force on each particle in the last step, normal forces and friction */
-    SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate (sinew_step_result.position_error);
-                                   NaN if it is unknown */
+    SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate
+                                   (sinew_step_result.position_error); NaN if it is unknown */
     SINEW_FIELD_COUNT
 } sinew_field_kind;
 

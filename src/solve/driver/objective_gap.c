@@ -275,7 +275,7 @@ static int32_t max_steps(const sinew_gap *gap)
 #define POSITION_STEPS 8
 /* Largest correction by the last direction, as a fraction of the position error. */
 #define CORRECTION_MAX 0.5
-/* Positions near round-off: true errors are below this multiple of the displacement that round-off in forces causes. */
+/* Positions near round-off: bound of the error, as a multiple of the displacement that the descent finds. */
 #define POSITION_BOUND 3
 /* Largest bound, as a fraction of the world's size. In single precision 5 of 15 larger bounds were wrong (test_gap). */
 #define POSITION_BOUND_MAX 1e-4

@@ -50,7 +50,7 @@ typedef struct sinew_contact_def {
     bool on; /* default true; false: no contact, as before the call */
     sinew_contact_mode mode;
     bool self;              /* self-collision of bodies. Default true */
-    bool intersection_free; /* default true: no intersections, at any number of iterations; the modes penalty and
+    bool intersection_free; /* default true: no new intersections, at any number of iterations; the modes penalty and
                                projection do not support it */
     sinew_real thickness;   /* m, >= 0. Default 1e-3 */
     sinew_real friction;    /* mu, 0 .. 10. A pair has the square root of the product. Default 0.3 */

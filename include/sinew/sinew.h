@@ -690,7 +690,7 @@ typedef struct sinew_stability {
                              second derivatives of all energies over the free particles; 0: nothing oscillates */
     double growth;        /* growth factor of this motion in a step with the world's solver and time step, 1: it neither
                              grows nor decays; NaN: the solver is not explicit */
-    double time_step_max; /* s: largest stable h; 0: no h is stable; infinite: every h is stable */
+    double time_step_max; /* s: every smaller h is stable; 0: no h is stable; infinite: every h is stable */
     int32_t products;     /* products of K with a vector for omega_max */
 } sinew_stability;
 

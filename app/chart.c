@@ -26,7 +26,7 @@ enum {
     MARK_SPACING = 64 /* pixels along a curve from one mark to the next */
 };
 
-/* Colours after Okabe and Ito. Yellow is omitted and orange is darkened, because lines on white are thin. */
+/* Colours after Okabe and Ito, without yellow and with darker orange, because lines on white are thin; and six more. */
 const char *const sinew_colours[SINEW_LINE_COLOUR_COUNT] = {"#0072b2", "#d98200", "#009e73", "#cc6fa5",
                                                             "#d1480a", "#6b5b1f", "#3fa7dd", "#6a3fa0",
                                                             "#333333", "#8c8c8c", "#a3195b", "#7ba428"};

@@ -4,8 +4,8 @@
  * contact, state.bin and summary.json.
  *
  * Frame 0 is the start; a frame is steps_per_frame steps. A checkpoint is taken between two steps. --resume continues
- * from the checkpoint, in the same folder with the same files and frame numbers. The resulting bytes equal those of an
- * uninterrupted run (see run_files.c).
+ * from the checkpoint, in the same folder with the same files and frame numbers. Positions, velocities and frames equal
+ * those of an uninterrupted run; times do not (see run_files.c).
  */
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "compare.h"
 #include "metrics.h"
 
-/* Writes a JSON string; names, paths and comments may contain any byte. */
+/* Writes a JSON string. Control characters are escaped; bytes above 127 are copied, so `text` must be UTF-8. */
 static void put_text(FILE *stream, const char *text)
 {
     fputc('"', stream);

@@ -6,8 +6,8 @@
  * Points are those of Sobol's sequence in two dimensions, scrambled as A. Owen does, by hashing (B. Burley, Practical
  * Hash-based Owen Scrambling, JCGT 2020). Pixels take consecutive points along a Z-shaped curve (A. Ahmed and P. Wonka,
  * Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical Ordering of Pixels, 2020), so the
- * samples of any square of 2^n x 2^n pixels are evenly spread. The filter's averages therefore have less variance than
- * with independent samples.
+ * samples of any aligned square of 2^n x 2^n pixels are evenly spread. The filter's averages therefore have less
+ * variance than with independent samples.
  */
 #ifndef SINEW_RENDER_SAMPLE_H
 #define SINEW_RENDER_SAMPLE_H

@@ -4,7 +4,7 @@
  *
  * The normal of a corner is the sum of the adjacent faces' normals, each weighted by the face's angle at that point (G.
  * Thürmer and C. Wüthrich, Computing vertex normals from polygonal facets, 1998). Faces that differ by more than the
- * crease angle from the corner's own face are excluded. The result does not depend on the triangulation of a surface.
+ * crease angle from the corner's own face are excluded. The result does not depend on how flat faces are triangulated.
  */
 #include "shape.h"
 

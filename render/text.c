@@ -65,7 +65,8 @@ void text_close(text_font *font)
     free(font);
 }
 
-/* Decodes the next UTF-8 character and advances the pointer; invalid bytes give the replacement character. */
+/* Decodes the next UTF-8 character and advances the pointer; a byte that begins no complete sequence gives the
+ * replacement character. */
 static uint32_t next_character(const char **text)
 {
     const unsigned char *p = (const unsigned char *)*text;

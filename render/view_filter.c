@@ -5,8 +5,8 @@
  * The filter applies a 5 x 5 kernel with taps 1, 2, 4 and 8 pixels apart (à-trous wavelets: H. Dammertz et al., 2010),
  * guided by variances (C. Schied et al., Spatiotemporal Variance-Guided Filtering, 2017). A neighbour's weight
  * decreases with the difference of normals, the distance from the tangent plane and the difference of light in standard
- * deviations. Light without variance is unchanged, bit for bit. The filter runs before light is multiplied by colours
- * and cosines, so neither is blurred.
+ * deviations. Pixels whose sun and other light have no variance are unchanged, bit for bit. The filter runs before
+ * light is multiplied by colours and cosines, so neither is blurred.
  */
 #include "view.h"
 

@@ -6,8 +6,8 @@
  *     w = argmin_w  sum_e k_e V_e min_R |F_e - R (1 + sum_i w_i E_i)|^2
  *
  * Between steps, fit w to the current positions and set it on the energy. A step with given w lowers the objective over
- * the positions, a fit lowers it over w; alternating them converges to a minimum over both. At the best w the
- * gradient of the fitted energy equals the gradient with w given. A step does not change w.
+ * the positions, a fit lowers the energy over w; quasistatic steps and fits in turn approach a minimum over both. At
+ * the best w the gradient of the fitted energy equals the gradient with w given. A step does not change w.
  */
 #ifndef SINEW_BLEND_H
 #define SINEW_BLEND_H

@@ -50,7 +50,7 @@ typedef struct sinew_contact_def {
     bool on; /* default true; false: no contact, as before the call */
     sinew_contact_mode mode;
     bool self;              /* self-collision of bodies. Default true */
-    bool intersection_free; /* default true: no intersections, at any number of iterations; the modes penalty and
+    bool intersection_free; /* default true: no new intersections, at any number of iterations; the modes penalty and
                                projection do not support it */
     sinew_real thickness;   /* m, >= 0. Default 1e-3 */
     sinew_real friction;    /* mu, 0 .. 10. A pair has the square root of the product. Default 0.3 */
@@ -100,8 +100,9 @@ typedef struct sinew_contact_object {
     sinew_body body;         /* index -1: the object is a collider */
     sinew_collider collider; /* index -1: the object is a body */
 } sinew_contact_object;
-/* Returns whether two objects may collide. Called once for each pair of bodies and colliders at the start of a step, in
- * no fixed order and from one thread. */
+/* Returns whether two objects may collide. Called from one thread for both orders of each pair that groups and masks
+ * allow, at the start of the first step and of each step after a change of bodies, colliders or contact settings (this
+ * filter included), and not in between: set the filter again if its results change. */
 typedef bool sinew_contact_filter(void *context, const sinew_contact_object *a, const sinew_contact_object *b);
 /* NULL: groups and masks alone decide. The world keeps both pointers; states do not contain them. */
 SINEW_API void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_filter *filter, void *context);

@@ -235,8 +235,9 @@ SINEW_API sinew_real *sinew_problem_positions(sinew_problem *problem);
 SINEW_API void sinew_problem_moved(sinew_problem *problem);
 /* q_tilde [particle_count][4] m, the inertial positions of a dynamic step. */
 SINEW_API const sinew_real *sinew_problem_inertial(const sinew_problem *problem);
-/* Moves the iterate to the initial guess: q_tilde if `inertial`, else the current positions; moves pins to their
- * targets. Quasistatic steps always start at the current positions. */
+/* Moves the iterate to the initial guess, with pins at their targets: q_tilde if `inertial`, else the positions at the
+ * start of the step; with contact, the positions near which contacts were detected. If g is infinite there and finite
+ * at the other guess, the iterate moves to the other guess. In quasistatic steps the iterate stays. */
 SINEW_API void sinew_problem_start(sinew_problem *problem, bool inertial);
 
 /* g at the iterate, J, and its gradient [particle_count][4], N, zero at pins; computed once per iterate. g is +inf

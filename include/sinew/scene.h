@@ -79,7 +79,7 @@ typedef enum sinew_cache_format {
     SINEW_CACHE_OBJ,     /* <name>.0000.obj ... one surface per frame */
     SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities, fields */
     SINEW_CACHE_GLTF,    /* <name>.glb: the surface, frames as morph targets with an animation         */
-    SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz at 17 significant digits    */
+    SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz, 17 (single: 9) digits      */
     SINEW_CACHE_NPY,  /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
     SINEW_CACHE_USDA, /* <name>.usda: the surface, one prim per body, positions and velocities as time samples */
     SINEW_CACHE_COUNT
@@ -100,7 +100,7 @@ typedef struct sinew_cache_def {
     sinew_cache_format format;
     int32_t frame_count;   /* planned number of frames; 0: unknown */
     sinew_real frame_time; /* s between frames */
-    int32_t first_frame;   /* number of the first frame, >= 0: in the names of a sequence and in csv */
+    int32_t first_frame;   /* number of the first frame, >= 0: in the names of a sequence, in csv, npy.json and usda */
     int32_t kept_frames;   /* > 0: continues the files of a cache that was closed, dropped or killed; keeps this number
                               of frames and truncates later frames. 0: creates new files */
     bool resumable;        /* true: unfinished files are kept when the cache fails or is dropped, for a resume */

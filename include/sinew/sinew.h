@@ -53,8 +53,9 @@
  *     }
  *
  * Does not: share state between worlds (threads may use different worlds; one world is used by one thread at a
- * time), read clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after a
- * call returns (the hooks of the allocator and of the task system excepted).
+ * time), print, or keep pointers to caller's arrays after a call returns (hooks, callbacks and registrations
+ * excepted). Clocks affect reports, time budgets and the choice of the thread that works, not the results of a step
+ * without a time budget.
  */
 #ifndef SINEW_SINEW_H
 #define SINEW_SINEW_H
@@ -641,7 +642,8 @@ typedef struct sinew_step_result {
 } sinew_step_result;
 
 /* Takes one step. Returns the bits, which are also in result (may be NULL). After the first steps it does not allocate,
- * except with `linear` = lu and qr of newton, whose libraries allocate each factor. */
+ * except when contacts or tears change, and with `linear` = lu and qr of newton, whose libraries allocate each
+ * factor. */
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
 /* Ends the step in progress, or else the next step, as soon as possible with SINEW_STEP_INTERRUPTED. The world keeps
  * the state before the step, and the next step has the same result as if the interrupted one had not been tried; its
@@ -651,8 +653,8 @@ SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *resul
  * call that was ended clears the request. May be called from any thread and from a signal handler while the world
  * exists; does nothing without a world. */
 SINEW_API void sinew_world_interrupt(sinew_world *world);
-/* Largest and root mean square position error (m) of a body in the last step. Either pointer may be NULL. Returns false,
- * with NaN, if the step has none (position_error_kind) or the world has changed since. */
+/* Largest and root mean square position error (m) of a body in the last step. Either pointer may be NULL. Returns
+ * false, with NaN, if the step has none (position_error_kind) or the world has changed since. */
 SINEW_API bool sinew_body_position_error(const sinew_world *world, sinew_body body, double *max, double *rms);
 /* Records of the last step, as selected by `record` of the solver; valid until the next step. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);
@@ -695,7 +697,7 @@ typedef struct sinew_stability {
                              second derivatives of all energies over the free particles; 0: nothing oscillates */
     double growth;        /* growth factor of this motion in a step with the world's solver and time step, 1: it neither
                              grows nor decays; NaN: the solver is not explicit */
-    double time_step_max; /* s: largest stable h; 0: no h is stable; infinite: every h is stable */
+    double time_step_max; /* s: every smaller h is stable; 0: no h is stable; infinite: every h is stable */
     int32_t products;     /* products of K with a vector for omega_max */
 } sinew_stability;
 
@@ -817,10 +819,10 @@ typedef enum sinew_field_kind {
     SINEW_FIELD_VON_MISES,   /* 1 number per tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf if
                                 det F is 0, NaN if the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number per element: J/m3 of rest volume for tets, J for all others */
-    /* Another field of particles, 3 numbers each. */
+    /* Further fields of particles, 3 numbers each. */
     SINEW_FIELD_CONTACT_FORCE,  /* N: contact force on each particle in the last step, normal forces and friction */
-    SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate (sinew_step_result.position_error);
-                                   NaN if it is unknown */
+    SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate
+                                   (sinew_step_result.position_error); NaN if it is unknown */
     SINEW_FIELD_COUNT
 } sinew_field_kind;
 

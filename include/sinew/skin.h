@@ -60,8 +60,8 @@ SINEW_API const int32_t *sinew_skin_corner_uvs(const sinew_skin *skin); /* [star
 SINEW_API int32_t sinew_skin_name_count(const sinew_skin *skin, sinew_skin_set set);
 SINEW_API const char *sinew_skin_name(const sinew_skin *skin, sinew_skin_set set, int32_t index);
 SINEW_API const int32_t *sinew_skin_face_names(const sinew_skin *skin, sinew_skin_set set); /* [face_count] or NULL */
-/* Painted values: named arrays of one number per vertex. Sources: OBJ: red, green, blue after the coordinates; PLY and
- * VTU: scalars; glTF: COLOR_0 and attributes that start with _. */
+/* Painted values: named arrays of one number per vertex. Sources: OBJ: red, green, blue after the coordinates; PLY:
+ * scalars of vertices; glTF: COLOR_0 and attributes that start with _. */
 SINEW_API int32_t sinew_skin_attribute_count(const sinew_skin *skin);
 SINEW_API const char *sinew_skin_attribute_name(const sinew_skin *skin, int32_t index);
 SINEW_API const float *sinew_skin_attribute(const sinew_skin *skin, int32_t index); /* [vertex_count] */

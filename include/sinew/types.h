@@ -53,7 +53,7 @@ SINEW_API const char *sinew_version(void);
 
 /* ---- Errors -------------------------------------------------------------------------------- */
 
-/* Reason of a failure. A call that fails changes nothing. */
+/* Reason of a failure. A call that fails changes nothing, unless its comment says otherwise. */
 typedef enum sinew_status {
     SINEW_OK = 0,
     SINEW_ERROR_USAGE,       /* the caller's mistake: a null pointer, a def without its cookie        */
@@ -89,7 +89,7 @@ SINEW_API void sinew_set_assert_handler(sinew_assert_handler *handler, void *con
 
 /* Memory hooks of one world or mesh. `allocate` returns NULL on failure; `alignment` is a power of two, at least 16.
  * Zero-filled hooks select the system's allocator. The hooks must outlive the object. Third-party libraries (AMD and
- * CAMD of SuiteSparse, jansson) allocate without the hooks. */
+ * CAMD of SuiteSparse, jansson) and the C library (qsort) may allocate without the hooks. */
 typedef struct sinew_allocator {
     void *(*allocate)(void *context, size_t size, size_t alignment);
     void (*release)(void *context, void *memory);
@@ -99,7 +99,7 @@ typedef struct sinew_allocator {
 /* ---- Threads ------------------------------------------------------------------------------- */
 
 /* A task system of the embedding program, used instead of the library's threads. If it is zero-filled, the library
- * starts its own threads when there is work for several, and ends them with the last world. With both functions set,
+ * starts its own threads when there is work for several, and ends them with the last world or tree. With both set,
  * the library starts no threads for this world. Results have the same bits in both cases.
  *
  * `start` requests task(data, 1) .. task(data, count - 1), count >= 2, each at most once: immediately or later,

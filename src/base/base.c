@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #endif
 
-/* Large blocks use huge pages: all code here streams through memory, and with pages of 4 KiB a core reads at about half
- * its bandwidth. If the system refuses, results do not change. */
+/* Large blocks use huge pages: kernels stream through memory, and with pages of 4 KiB a core reads at about half its
+ * bandwidth. If the system refuses, results do not change. */
 #define LARGE_PAGE ((size_t)2 << 20)
 
 static void *system_allocate(void *context, size_t size, size_t alignment)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort_pairs.h: sorts pairs of 64-bit keys. qsort is not used, because the C library's qsort may call malloc and bypass
- * the allocator.
+ * sort_pairs.h: sorts pairs of 64-bit keys. It does not use qsort, because the C library's qsort may call malloc and
+ * bypass the allocator.
  */
 #ifndef SINEW_SRC_BASE_SORT_PAIRS_H
 #define SINEW_SRC_BASE_SORT_PAIRS_H

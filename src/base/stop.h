@@ -3,7 +3,7 @@
  * stop.h: interruption of long work.
  *
  * A step selects the flag of its world for the calling thread. Loops that may run longer than 50 ms poll the flag with
- * sinew_stop_came(). A function that sees the flag returns early: with its ordinary failure, or, if it cannot fail, with
+ * sinew_stop_came(). A function that sees the flag returns early with its ordinary failure or, if it cannot fail, with
  * incomplete results. The flag stays set until the step has ended, so every caller sees it too. The step then discards
  * all results; the solver is prepared again before the next step.
  *

@@ -3,7 +3,7 @@
  * tasks.h: the thread pool of the library.
  *
  * Threads are created when parallel work first arrives, one pool per process: worlds on several threads of a program
- * share its idle workers. Workers sleep between calls after a short poll. The last world ends them. If the system
+ * share its idle workers. Workers sleep between calls after a short poll. The last user ends them. If the system
  * refuses a thread, fewer members do the work: the caller does not wait for a member that never starts, so work must be
  * correct for any number of members. Results do not depend on the assignment as long as items do not write to each
  * other's data.
@@ -24,8 +24,8 @@
 
 #define SINEW_TASKS_STACK ((size_t)512 << 10) /* bytes */
 
-/* Reference count of the pool: each world opens the pool on creation and closes it on destruction. The last close
- * ends the threads. */
+/* Reference count of the pool: each world and each BVH opens the pool on creation and closes it on destruction; other
+ * parallel calls open it while they run. The last close ends the threads. */
 void sinew_tasks_open(void);
 void sinew_tasks_close(void);
 /* Copies the task system and selects it for the calling thread; zeroed: the library's thread pool. */

@@ -16,7 +16,8 @@
 
 /* ---- Nearest ------------------------------------------------------------------------------------ */
 
-/* The point on a cell that is nearest to the query point; weights are exactly 0 or 1 at corners and 0 on edges. */
+/* The point on a cell that is nearest to the query point. weights[1] and weights[2] are exactly 0 where their corners
+ * do not contribute. weights[0] is the rest to 1: on the edge opposite to corner 0 it is 0 or round-off. */
 static sinew_tree_point tree_point_of(const sinew_tree *tree, const sinew_nearest_query *q, int exponent)
 {
     sinew_tree_point slot = {.cell = q->cell,

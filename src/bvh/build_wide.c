@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * build_wide.c: converts the binary tree to the wide tree. A wide node starts with two children; the child with the
- * largest box is replaced by its own two children until the node has eight children or only leaves.
+ * largest box that is not a leaf is replaced by its own two children until the node has eight children or only leaves.
  */
 #include "bvh/build.h"
 

@@ -42,8 +42,7 @@ const char *sinew_flaw_name(sinew_flaw_kind kind)
 
 /* ---- Shapes --------------------------------------------------------------------------------- */
 
-/* Compensated sum (A. Neumaier 1974): ten million volumes lose no digits. sum is {total, accumulated rounding
- * error}. */
+/* Compensated sum (A. Neumaier 1974), for sums of millions of volumes. sum is {total, accumulated rounding error}. */
 static void add_exactly(double sum[2], double x)
 {
     double total = sum[0] + x;

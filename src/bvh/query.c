@@ -61,9 +61,9 @@ static inline int exponent_of(double x)
 
 /* ---- Nearest ------------------------------------------------------------------------------------ */
 
-/* Computes the point relative to the tree's origin, scaled by 2^exponent, and returns the exponent. It is the tree's
- * exponent, or a smaller one for points so far away that squares of floats would overflow. Such points are moved
- * nearer in the same direction: at their distance, the tree's extent is below round-off. */
+/* Computes the point relative to the tree's origin, scaled by 2^exponent, and returns the exponent: that of the tree,
+ * or a smaller one for points so far away that squares of floats would overflow. Such points are moved nearer in the
+ * same direction: at their distance, the tree's extent is below round-off. */
 static int relative_point(const sinew_tree *tree, const sinew_real point[3], double x[3])
 {
     int exponent = tree->exponent;

@@ -53,7 +53,7 @@ const sinew_search_kernel *sinew_search_kernel_chosen(void);
 typedef struct sinew_search_chunk {
     int32_t search;
     int32_t first, last; /* nodes first .. last - 1 of level 0 */
-    bool again;          /* the chunk must be searched again, because its buffer was too small */
+    bool again;          /* the chunk must be searched: in the first run, or because its buffer was too small */
     sinew_search_found found;
 } sinew_search_chunk;
 
@@ -69,7 +69,7 @@ typedef struct sinew_search_run {
 /* Divides the searches, which the caller has set, into chunks. False: out of memory; only the searches remain set. */
 bool sinew_search_run_create(sinew_search_run *run, const sinew_allocator *allocator);
 void sinew_search_run_destroy(sinew_search_run *run, const sinew_allocator *allocator); /* accepts a zeroed struct */
-/* Fills `found` of all chunks. False: out of memory. */
+/* Fills `found` of all chunks. False: out of memory, or stopped (base/stop.h). */
 bool sinew_search_run_all(sinew_search_run *run, const sinew_search_kernel *kernel, const sinew_allocator *allocator,
                           int32_t thread_count);
 

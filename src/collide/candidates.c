@@ -28,7 +28,7 @@ enum {
 
 #define WORSE_ORDER 1.6 /* nodes are reordered if their spread grows by this factor; chosen, not measured */
 #define AT_ONCE     4096
-#define FARTHEST    1e30 /* m: vertices farther away, or at NaN, have no pairs */
+#define FARTHEST    1e30 /* m: coordinates beyond this, or NaN, do not extend the frame; their pairs may be missed */
 
 struct sinew_detector {
     const sinew_collision_mesh *mesh;
@@ -222,7 +222,7 @@ static double displacement_length(const sinew_real *displacement)
                 (double)displacement[2] * (double)displacement[2]);
 }
 
-/* m: half the largest extent of all positions along an axis, including inflation radii and predicted displacements.
+/* m: half the largest extent of all positions along an axis, including radii and predicted displacements.
  * Sets middle to the centre of the positions. */
 static double input_half_extent(const sinew_detector *d, const sinew_detect_input *input, double middle[3])
 {
@@ -474,7 +474,7 @@ static void list_fill_chunks(const void *context, int32_t member, int32_t first,
         list_fill_chunk(f, f->run->chunks + i);
 }
 
-/* Fits the boxes and runs the searches. False: out of memory. */
+/* Fits the boxes and runs the searches. False: out of memory, or stopped. */
 static bool detector_run_searches(sinew_detector *d, sinew_search_run *run, const sinew_detect_input *input)
 {
     for (int i = 0; i < run->search_count; i++) {

@@ -42,7 +42,7 @@ typedef struct sinew_candidate {
 } sinew_candidate;
 
 typedef struct sinew_candidates {
-    sinew_candidate *list; /* [count] sorted by kind and vertices */
+    sinew_candidate *list; /* [count] sinew_detect() sorts them by kind and vertices */
     int64_t count;
     int64_t dropped;       /* pairs beyond the limit, which are dropped from the end of the order */
     size_t capacity_bytes; /* bytes of `list` */
@@ -68,8 +68,8 @@ void sinew_candidates_release(sinew_candidates *pairs, const sinew_allocator *al
 
 /* Pairs of primitives (triangles; lone edges against triangles) that intersect and have no common vertex, the lower
  * primitive first, in ascending order; objects that may not collide are omitted. Writes at most `capacity` pairs.
- * Returns their number, -1: out of memory. Triangles, lone edges and lone vertices within the radius of a sphere or
- * capsule intersect it. */
+ * Returns the number of all such pairs, -1: out of memory or stopped. Triangles, lone edges and lone vertices within
+ * the radius of a sphere or capsule intersect it. */
 int64_t sinew_detect_intersections(sinew_detector *detector, const sinew_real *x, int32_t (*primitives)[2],
                                    int64_t capacity);
 

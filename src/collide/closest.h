@@ -7,9 +7,9 @@
  * point-segment problem, and the nearest result is the solution. Unknowns come from cross products: for two
  * directions at a small angle theta their error grows as 1 / theta; with dot products it would grow as 1 / theta^2.
  *
- * For triangles and pairs of edges flatter than SINEW_FLAT every border is tried, and an interior solution is
- * measured between its two points. So distances are accurate to the round-off of the lengths in these cases too, and
- * no divisor is zero.
+ * For triangles and pairs of edges flatter than SINEW_FLAT every border is tried, and an interior solution is measured
+ * between its two points. So distances are accurate to the round-off of the lengths in these cases too, and no result
+ * comes from a zero divisor.
  */
 #ifndef SINEW_SRC_COLLIDE_CLOSEST_H
 #define SINEW_SRC_COLLIDE_CLOSEST_H
@@ -20,8 +20,9 @@
 #include "math/vec3.h"
 
 /* Squared sines of the angle between two sides of a triangle, or two segments: above STEEP an interior solution is
- * taken from cross products alone; up to FLAT every border is tried. A triangle with two sides whose squared lengths
- * have a ratio up to FLAT counts as flat: its areas lose all digits, whatever the angle between these sides. */
+ * taken from cross products alone; up to FLAT every border is tried. A triangle whose two sides at the first corner
+ * have squared lengths of a ratio up to FLAT counts as flat: its areas lose all digits at any angle between these
+ * sides. */
 #define SINEW_STEEP 1e-1
 #define SINEW_FLAT  1e-6
 

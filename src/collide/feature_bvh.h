@@ -6,12 +6,12 @@
  * consecutive nodes form a node of the next level, up to one root. Nodes have no pointers: new positions change only
  * boxes, and the order stays good while a surface moves as a whole.
  *
- * Boxes are floats relative to an origin in the scene's centre, scaled so that the scene's size is 1/2 .. 1. Boxes
- * are extended by inflation radii, solid radii and all round-off, so two features within their inflation radii have
- * boxes that overlap. Nodes of level 0 also store the corners of their features in the same units, for conservative
- * distance bounds (distance_bounds.h) that replace most distances in double. If vertices have predicted
- * displacements (candidates.h), nodes also store boxes of displacements: the approach of two nodes depends on the
- * difference of displacements.
+ * Boxes are floats relative to an origin. When the frame is set, the origin is the scene's centre and the scale makes
+ * the scene's size 1/2 .. 1; the frame is kept while the scene stays within it (candidates.c). Boxes are extended by
+ * inflation radii, solid radii and all round-off, so two features within their inflation radii have boxes that overlap.
+ * Nodes of level 0 also store the corners of their features in the same units, for conservative distance bounds
+ * (distance_bounds.h) that replace most distances in double. If vertices have predicted displacements (candidates.h),
+ * nodes also store boxes of displacements: the approach of two nodes depends on the difference of displacements.
  */
 #ifndef SINEW_SRC_COLLIDE_FEATURE_BVH_H
 #define SINEW_SRC_COLLIDE_FEATURE_BVH_H

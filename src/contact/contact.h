@@ -4,11 +4,12 @@
  *
  *     begin     collision mesh; first detection pass: candidate pairs, step filter, contacts        step.c
  *     filter    after every iteration: truncates displacements that could cause an intersection     step.c
- *     update    multiplier updates; another detection pass if many vertices were truncated          step.c
+ *     update    multiplier updates; further detection passes (truncation, sliding, penetration)     step.c
  *     finish    filters the end of the step for solvers that are filtered late                      step.c
  *     end       forces, events, restitution and the report                                          report.c
  *
- * Candidate pairs and the list of contacts are valid from their detection pass until the next pass.
+ * The list of contacts is valid from its detection pass until the next pass. So are the candidate pairs, but a measured
+ * step replaces them at its end (report.c).
  */
 #ifndef SINEW_SRC_CONTACT_CONTACT_H
 #define SINEW_SRC_CONTACT_CONTACT_H
@@ -259,8 +260,8 @@ void sinew_contact_write_numbers(sinew_contact_work *c);
 /* If `move`, relaxes contacts with spheres and capsules towards their closest points at q; the caller then writes the
  * numbers. Returns the largest penetration that the current contact points miss, as a fraction of the offset. */
 double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_real *q, bool move);
-/* True if the residual, which is evaluated, is small enough for a multiplier update; always true for solvers that sweep
- * over constraints or vertices. */
+/* Evaluates the residual; true if it is small enough for a multiplier update. Solvers that sweep over constraints or
+ * vertices evaluate nothing: always true. */
 bool sinew_contact_gate(const sinew_contact_view *view);
 /* Normal force (N) and slip u (m) of a contact at q. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);

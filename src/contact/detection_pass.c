@@ -13,7 +13,7 @@
 /* The values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter). With these
  * values scenes/tablecloth has at most 18 520 candidate pairs and 2.5 detections per step
  * (docs/evidence/contact.md). */
-#define RADIUS_FACTOR    1.2  /* radius relative to the deviation of q_tilde from the prediction */
+#define RADIUS_FACTOR    1.2  /* radius relative to the deviation from the prediction */
 #define STOP_EDGES       0.25 /* bound of the radius for stopping on the predicted path, in mean edge lengths */
 #define RADIUS_EDGES_MAX 1.5  /* bound of the radius and of deviations from the mean, in mean edge lengths */
 #define MARGIN           0.5  /* contact elements: pairs with clearance below this fraction of the half thicknesses */
@@ -109,8 +109,9 @@ static double set_body_predicted(sinew_contact_work *c, int32_t o, const double 
     return longest;
 }
 
-/* Sets the radii of a body's trust region: the deviation of q_tilde from the prediction, or the distance to stop on the
- * path if this is larger. */
+/* Sets the radii of a body's trust region: RADIUS_FACTOR times the deviation of q_tilde (quasistatic: of the request)
+ * from the prediction, or the distance to stop on the path if this is larger; plus the half thickness, at
+ * most a bound. */
 static void set_body_radii(const sinew_contact_view *view, int32_t o, double longest)
 {
     sinew_contact_work *c = view->contact;
@@ -206,7 +207,8 @@ static sinew_status find_candidates(const sinew_contact_view *view, sinew_error 
 
 /* ---- Colliders ------------------------------------------------------------------------------- */
 
-/* True if all vertices in front of a plane keep at least 0.2 of their distance when the plane is at `fraction`. */
+/* True if all vertices in front of a plane that may collide with it keep at least 0.2 of their distance when the plane
+ * is at `fraction`. */
 static bool plane_is_open(const sinew_contact_view *view, int32_t o, double fraction)
 {
     const sinew_contact_work *c = view->contact;

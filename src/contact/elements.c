@@ -10,7 +10,8 @@
  * offset, radii those of spheres and capsules, a the anchor of its friction. H_aa is n.(H n) of the block of the fixed
  * elements at the start of the step: a cloth is softer across its surface than along it. t is minus the friction on the
  * first object at the start of the step, stored as a force: the closest points of each detection have P z_n = 0, so an
- * anchor stored as a point would lose its stretch. The stiffness is that of the mode `augmented` (modes.c has others).
+ * anchor stored as a point would lose its stretch. Solvers that keep their own multipliers have a = P z_n. The
+ * stiffness is that of the mode `augmented` (modes.c has others).
  */
 #include <math.h>
 #include <string.h>
@@ -57,7 +58,8 @@ static double stiffness_along(const double H[9], const double n[3])
     return fmax(sum, 0);
 }
 
-/* m/N: compliance of a contact's vertices under a force between its sides; 0: no vertex can move. */
+/* m/N: compliance of a contact's vertices under a force between its sides; 0: no vertex can move, or none has inertia
+ * or stiffness. */
 static double contact_compliance(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;

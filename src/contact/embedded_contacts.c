@@ -2,9 +2,9 @@
  *
  * embedded_contacts.c: contacts of the vertices of embedded surfaces (mesh/embedded_surface.h) with colliders.
  *
- * A vertex of an embedded surface is x = sum w q over up to four particles. Its contact with a collider is an
- * element over these particles with the same weights, and with the nearest point of the collider, which moves with
- * the collider. A vertex inside a closed collider is pushed out along the shortest path (penetration.c).
+ * A vertex of an embedded surface is x = sum w q over up to four particles. Its contact with a collider is an element
+ * over these particles with the same weights, and with the nearest point of the collider, which moves with the
+ * collider. A vertex inside a closed collider is pushed out along the shortest path, as in penetration.c.
  *
  * Limits: the step filter does not cover embedded surfaces, which may pass through thin colliders in a step. Their
  * edges and faces do not collide, and they do not collide with bodies.

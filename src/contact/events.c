@@ -79,8 +79,8 @@ static bool contact_has_match(sinew_contact_work *c, const sinew_contact_constra
     return false;
 }
 
-/* Sets vertices, weights and normal of a contact from its key, at the start of the step, because contacts of loaded
- * states have only keys. */
+/* Sets vertices and weights of a contact from its key, at the start of the step, because contacts from the cache have
+ * only keys. Also sets the normal, except for planes and embedded surfaces. */
 static void contact_find_weights(const sinew_contact_work *c, sinew_contact_constraint *t)
 {
     const sinew_collision_mesh *f = &c->mesh;

@@ -2,9 +2,9 @@
  *
  * penetration.c: pushes vertices that are inside a closed collider out along the shortest path.
  *
- * Distances are unsigned, so a contact would keep a vertex that is inside a box inside. Therefore vertices within
- * the bounds of a closed triangle collider are tested by the winding number (sinew/tree.h). For a vertex inside, one
- * pair replaces all its pairs with that collider: it has the nearest point of the surface, an outward normal and a
+ * Distances to triangles are unsigned, so a contact would keep a vertex that is inside a box inside. Therefore vertices
+ * within the bounds of a closed triangle collider are tested by the winding number (sinew/tree.h). For a vertex inside,
+ * one pair replaces all its pairs with that collider: it has the nearest point of the surface, an outward normal and a
  * negative distance. The step filter ignores such a pair (step_filter.h). Spheres, capsules and planes need no test.
  *
  * Limits: open meshes, hollow boxes, height fields and bodies have no inside.

@@ -14,10 +14,11 @@
  * the surface, where vertices then rest. The force of a contact is the spring force plus the remaining gradient at
  * projected vertices.
  *
- * Projection and springs use colliders at the end of their motion in the step; normals are those of its start.
+ * Projection and springs use colliders at the end of their motion in the step; normals, and distances of embedded
+ * surfaces, are those of its start.
  *
- * Limits: bodies do not collide with each other; only vertex sweeps support the mode, because only their iterates may be
- * changed between iterations.
+ * Limits: bodies do not collide with each other; only vertex sweeps that are filtered after each iteration support the
+ * mode.
  */
 #include <math.h>
 #include <string.h>

@@ -207,8 +207,8 @@ static void contact_apply_impulse(const sinew_contact_view *view, const sinew_co
     }
 }
 
-/* Approach speed at the moment of impact instead of the start of the step: v^2 = v_n^2 + 2 a d over the initial
- * clearance d. v_old: velocities at the start of the step. */
+/* Approach speed at the moment of impact instead of the start of the step: v^2 = v_n^2 + 2 a d, with gravity a along
+ * the normal and the clearance d at the last detection pass. v_old: velocities at the start of the step. */
 static double contact_impact_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                    const sinew_real *v_old, const sinew_real *x)
 {
@@ -218,7 +218,8 @@ static double contact_impact_speed(const sinew_contact_view *view, const sinew_c
     return before > 0 ? sqrt(fmax(0, before * before + 2 * pull * left)) : 0;
 }
 
-/* Restitution by pairwise impulses in the order of contacts: linear momentum is conserved to round-off. */
+/* Restitution by impulses in the order of contacts. Impulses between free bodies conserve linear momentum to
+ * round-off. */
 static void apply_restitution(const sinew_contact_view *view, const sinew_real *v_old, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;

@@ -3,11 +3,11 @@
  * step.c: contact within a step: the step filter, multiplier updates, and further detection passes. See contact.h and
  * docs/guides/contact.md.
  *
- * Gradient-based solvers update multipliers only when the residual is below 5 % of the total weight. Earlier, k_n times
- * a transient penetration would become a force far larger than the weight and throw stacks apart. Vertex sweeps have no
- * such gate: their residual falls slowly, and stacks would sink. The lagged normal force of friction is updated in
- * every multiplier update. While the iterate belongs to an auxiliary problem (mpbng's bound layers), neither is
- * updated, because its forces are not the forces of the world.
+ * Gradient-based solvers update multipliers only when the residual is at most 5 % of the sum of external forces.
+ * Earlier, k_n times a transient penetration would become a force far larger than the weight and throw stacks apart.
+ * Vertex sweeps have no such gate: their residual falls slowly, and stacks would sink. The lagged normal force of
+ * friction is updated in every multiplier update. While the iterate belongs to an auxiliary problem (mpbng's bound
+ * layers), neither is updated, because its forces are not the forces of the world.
  */
 #include <math.h>
 #include <string.h>
@@ -16,8 +16,9 @@
 #include "contact/modes.h"
 #include "math/vec3.h"
 
-/* Multiplier updates wait until the residual is below this fraction of the total weight. Chosen: on scenes/soft_tower
- * with newton the gate has no effect (violation 41 um with and without it, 2206 and 2215 updates). */
+/* Multiplier updates wait until the residual is at most this fraction of the sum of external forces, or of the
+ * residual's scale if there are none. Chosen: on scenes/soft_tower with newton the gate has no effect (violation 41 um
+ * with and without it, 2206 and 2215 updates). */
 #define RESIDUAL_GATE 0.05
 /* Multiplier updates: maximum per step, iterations between two updates, and iterations that must remain for another
  * update, because an update without iterations to solve it worsens the step. Chosen, not measured. */
@@ -29,12 +30,12 @@
  * and at most CONVERGED_MAX. Chosen, not measured. */
 #define CONVERGED_FACTOR 1e4
 #define CONVERGED_MAX    1e-3
-/* Updates stop after this number of consecutive updates whose change is equal to within IDLE_CHANGE: forces of
- * redundant contacts drift, for example under a cloth on a sphere (test_contact_solvers). Chosen, not measured. */
+/* Updates stop after this number of consecutive convergence tests whose change is equal to within IDLE_CHANGE: forces
+ * of redundant contacts drift, for example under a cloth on a sphere (test_contact_solvers). Chosen, not measured. */
 #define IDLE_UPDATES_MAX 16
 #define IDLE_CHANGE      0.01
-/* Many vertices are truncated if their count exceeds this fraction of all vertices and this number. Chosen, not
- * measured. */
+/* Many vertices are truncated if their count exceeds this fraction of all vertices of bodies, and this number. Chosen,
+ * not measured. */
 #define TRUNCATED_FRACTION 0.01
 #define TRUNCATED_FEW      3
 /* Iterations between two detection passes while many vertices are truncated, and the factor on this interval while few
@@ -53,7 +54,7 @@
 #define PENETRATION_MIN  8e-3
 #define PENETRATION_GAIN 0.5
 #define PENETRATION_TIME 0.3
-/* Trials of a shorter motion before a collider stops. Chosen, not measured. */
+/* Reductions of a collider's motion; the last one stops the collider. Chosen, not measured. */
 #define COLLIDER_TRIALS 4
 
 /* ---- Traits of solvers ----------------------------------------------------------------------- */
@@ -284,8 +285,8 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
 
 /* ---- Further detection passes ---------------------------------------------------------------- */
 
-/* True if the sides of some active contact have slid along each other, so that its direction may have changed. Planes
- * have a constant direction and are skipped. */
+/* True if the sides of some active contact have slid along each other, so that its direction may have changed. The
+ * normal of a plane does not depend on the point, so planes are skipped. */
 static bool contacts_have_slid(const sinew_contact_work *c, const sinew_real *q)
 {
     for (int32_t e = 0; e < c->element_count; e++) {
@@ -315,8 +316,9 @@ static bool collider_is_truncated(const sinew_contact_work *c)
     return false;
 }
 
-/* True if another detection pass is due: early if many vertices were truncated or active contacts have slid; later if
- * only a few vertices were truncated, which would otherwise stay suspended. */
+/* True if another detection pass is due. Vertices or colliders that were truncated need one once the step is solved, or
+ * they would stay suspended; before that, after an interval that is short if many vertices were truncated. Active
+ * contacts that have slid need one after the same interval. */
 static bool needs_detection(const sinew_contact_view *view, int32_t iteration, bool solved)
 {
     const sinew_contact_work *c = view->contact;
@@ -363,8 +365,8 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
 }
 
 /* True if the penetration of candidate pairs justifies another pass. A contact acts at one point along one direction;
- * after rotation or sliding, other candidate pairs may penetrate although the contacts are solved. Pairs that are not
- * candidates cannot penetrate. */
+ * after rotation or sliding, other candidate pairs may penetrate although the contacts are solved. With the step
+ * filter, pairs that are not candidates cannot penetrate. */
 static bool penetration_needs_detection(sinew_contact_work *c)
 {
     const double fraction =

@@ -2,8 +2,9 @@
  *
  * surfaces.c: builds the collision mesh (collide/collision_mesh.h) from bodies and colliders.
  *
- * The surface of a body is the boundary of its tets, its triangles, or its edges. The vertices of the collision mesh
- * are the vertices of primitives, in the order of particles, so that vertices near in space are near in memory.
+ * The surface of a body is the boundary of its tets, its triangles, or its edges. A body without either collides with
+ * all its particles. The vertices of the collision mesh are the vertices of primitives, in the order of particles, so
+ * that vertices near in space are near in memory.
  */
 #include <math.h>
 #include <string.h>

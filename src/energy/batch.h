@@ -8,8 +8,8 @@
  * slots, always in the same order, so results do not depend on the number of threads. The bounds of
  * chunks do not depend on the SIMD width either.
  *
- * A chunk has first its fans of three (three groups for W fans), then fans of two, then single elements. The last group
- * of each of these three kinds may have fillers.
+ * A chunk has first its fans of three (three groups for W fans), then fans of two, then single elements. The last lanes
+ * of the groups of each kind may be fillers.
  *
  * A batch stores the data of its elements. Other layouts of the same elements (sweeps, vertex layouts) copy the data
  * with sinew_batch_element(), and copy them again when the version changes. An element that is switched off has weight

@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 
-/* Positions and gradients of this many elements fit into an L1 cache of 32 KiB. */
+/* Positions and gradients of this many tets of a typical mesh fit into an L1 cache of 32 KiB. */
 #ifdef SINEW_SINGLE
 #define SINEW_CHUNK_ELEMENTS 3072
 #else

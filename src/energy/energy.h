@@ -250,8 +250,8 @@ typedef struct sinew_energy_ops {
     void (*local_prox)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_CONSTRAINT: projects each element in turn. C satisfies psi = C^2 / (2 alpha) (+ const), thesis
      * (4.27), (4.28):
-     *     dlambda = (-C - alpha~ lambda) / (sum w |grad C|^2 + alpha~)
-     *     x += stiffness w grad C dlambda,  lambda += dlambda */
+     *     dlambda = stiffness (-C - alpha~ lambda) / (sum w |grad C|^2 + alpha~)
+     *     x += w grad C dlambda,  lambda += dlambda */
     int32_t constraint_count; /* multipliers per element, the maximum over all forms; 0: none */
     void (*constrain)(const sinew_constrain_kernel *kernel);
     /* SINEW_CAN_JACOBIAN: C, its Jacobian and the compliance, for systems of constraints. `constrain` applies (4.27)

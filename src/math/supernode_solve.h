@@ -12,7 +12,7 @@
  *    below     [row / 8][column][8]: eight rows side by side; the last group has four rows if four suffice, padded
  *              with zeros
  *
- * Each number of L is read once per solve, as a stream; the vectors fit in the cache.
+ * A forward or backward solve reads each number of L once, as a stream; the vectors usually fit in the cache.
  */
 #ifndef SINEW_SRC_MATH_SUPERNODE_SOLVE_H
 #define SINEW_SRC_MATH_SUPERNODE_SOLVE_H

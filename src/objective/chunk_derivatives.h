@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * chunk_derivatives.h: value, gradient and Hessian of the elements of one chunk, or of one element, without the sums
- * over chunks of objective.h. Damping, contact blocks and projections of single elements use them. Only src/objective
- * calls the energies' value, gradient and Hessian kernels.
+ * over chunks of objective.h. Damping, contact blocks and projections of single elements use them. No other folder
+ * calls the energies' value, gradient and Hessian kernels, except world/measure/fields.c for one element.
  *
  * Local vectors are [chunk->slot_count][4] reals, one entry for each particle of the chunk.
  */

@@ -118,7 +118,7 @@ typedef struct sinew_solver_ops {
     bool needs_noise;
     /* SINEW_CAN_... that an energy needs to be kept hard; 0: no energy is kept hard. */
     uint32_t hard;
-    /* A step is exactly one iteration, independent of the residual and of the allowed number of iterations. */
+    /* A step is at most one iteration, independent of the residual. */
     bool one_iteration;
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
@@ -149,8 +149,8 @@ typedef struct sinew_solver_ops {
     /* Optional: J: the function that iterations decrease, at q with s->terms known, if parameters make it different
      * from g. NULL: g. */
     double (*own_objective)(sinew_solve *s);
-    /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step. Returns false if the
-     * batch is not part of the solver. */
+    /* Optional: values[element_count][constraint_count] = multipliers of a batch after a step, in newtons if C is a
+     * length (sweeps: lambda / h^2). Returns false if the batch is not part of the solver. */
     bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
     /* Optional: returns the number of colours that an iteration processes in sequence. outside [particle_count]: the
      * public number of each particle. colours may be NULL; else colours[outside[p]] is set for particles p that have a
@@ -258,7 +258,8 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
 /* Passes the contacts of s->contact to the objective's transient elements, then to the solver, which must be able to
  * refresh transient elements. On failure the solver must be prepared again. */
 sinew_status sinew_solve_take_contacts(sinew_solve *s);
-/* m: q* - q [particle_count][4] of the last step whose position error is known (driver/objective_gap.h); needs s->gap. */
+/* m: q* - q [particle_count][4] of the last step whose position error is known (driver/objective_gap.h). Needs
+ * s->gap. */
 const sinew_real *sinew_solve_position_error(const sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
 /* Work of the last step's iterations, without measurements, in Newton iterations of this world (solve/work.h): the unit
@@ -266,8 +267,8 @@ void sinew_solve_release(sinew_solve *s);
 double sinew_solve_work(const sinew_solve *s);
 /* Computes elastic_of, stiffness_of and stiffness if a change has made them invalid. */
 void sinew_solve_stiffness(sinew_solve *s);
-/* Runs one step from s->q. Writes the result and returns its SINEW_STEP_ bits. Allocates only in worlds with
- * contact. */
+/* Runs one step from s->q. Writes the result and returns its SINEW_STEP_ bits. Allocates only in worlds with contact,
+ * and with linear solvers that allocate their factors (lu, qr of newton). */
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
 /* Moves s->q, which is at q_n with pins at their targets, to the first guess of a dynamic step: 0 inertia
  * (s->first_guess, or q_tilde if NULL), 1 previous (q_n; inertia if s->first_guess is set). If g is infinite there and

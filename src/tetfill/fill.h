@@ -32,7 +32,8 @@ enum {
 #define FILL_ENCLOSED 0.6
 /* Rays search for walls that are thinner than this fraction of a cell; thicker walls contain samples. */
 #define FILL_THIN 0.35
-/* A tet filled by less than FILL_TINY is removed if all tets connected to it are filled by FILL_FIRM or more. */
+/* A tet filled by less than FILL_TINY is removed if it is connected to other tets and all of these are filled by
+ * FILL_FIRM or more. */
 #define FILL_TINY 0.02
 #define FILL_FIRM 0.1
 /* Lower bound of the filled fraction of a tet. */

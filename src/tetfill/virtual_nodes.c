@@ -8,8 +8,8 @@
  * both sides stays inside, or if one triangle bounds both. A vertex is therefore shared by all connected components
  * around it, and fingers that share cells but do not touch have separate vertices.
  *
- * Tips are removed: tets filled by less than FILL_TINY that are connected only to tets filled by FILL_FIRM or more. A
- * thin wall is kept, because its neighbours are as thin.
+ * Tips are removed: tets filled by less than FILL_TINY that are connected to other tets, all filled by FILL_FIRM or
+ * more. A thin wall is kept, because its neighbours are as thin.
  */
 #include <math.h>
 #include <string.h>

@@ -75,7 +75,7 @@ typedef struct sinew_energy_record {
     uint32_t motion_digest;   /* CRC-32 of the given motion of the targets */
     sinew_real damping;       /* s: stiffness-proportional damping */
     bool rigid;               /* the energy keeps the six distances of a rigid body */
-    /* Transient energies, whose elements change often, build their next elements here. */
+    /* The next elements are built here before they replace the current ones; transient energies keep the memory. */
     sinew_energy_store next_store;
     sinew_batch *next_batch;
     sinew_energy_work work;
@@ -177,7 +177,8 @@ bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, i
 /* False while a step is in progress, with an error that names `call`: contact filters and kernels of extensions run
  * there, and the arrays of the step would not survive a change. True without a world: the caller reports that. */
 bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_error *error);
-/* q* - q of the last step [particle_count][4], in inside order; NULL if it is unknown or positions have changed since. */
+/* m: q* - q of the last step [particle_count][4] in inside order; NULL if it is unknown or positions have changed
+ * since. */
 const sinew_real *sinew_world_position_error(const sinew_world *world);
 /* The record of an id; NULL with an error if the object was removed or never existed. */
 sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error);

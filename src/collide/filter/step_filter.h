@@ -3,16 +3,16 @@
  * step_filter.h: truncates the step of a solver so that no two surfaces intersect.
  *
  * Two convex features that are separated along one direction at both ends of a straight motion are separated
- * throughout. Each candidate pair (candidates.h) therefore keeps the direction n between its closest points for one
- * detection pass. A motion is admissible if every pair is still separated along its n at the end:
+ * throughout. Each candidate pair (candidates.h) therefore has a direction n, at first the one between its closest
+ * points. A motion is admissible if every pair is still separated along its n at the end:
  *
  *     separation = min over the first feature's vertices of n.x  -  max over the second's  -  radii  >=  floor
  *
  * All vertices of a feature count, including vertices with weight zero. Common motion is unlimited: only approach
  * matters. A pair that fails the test is handled in three stages:
  *
- *     1. the n of the closest points at the start or at the end of the motion replaces the n of the pair, if the pair
- *        is separated along the new n at both ends;
+ *     1. the direction between the closest points at the end of the motion, then at its start, is tried as a new n: the
+ *     pair passes if it is separated along the new n at both ends;
  *     2. the requested positions of its vertices are moved apart along n, so the vertices can slide;
  *     3. its vertices take a fraction tau of their step. A smaller tau may bring other pairs too near; their
  *     vertices are then also truncated. tau only falls, and tau = 0 is an admissible state, so the iteration ends.
@@ -22,8 +22,9 @@
  * Pairs that are not candidates cannot meet: the trust region (trust_region.h) keeps each vertex in a ball around its
  * predicted path, and detection lists every pair that can come near under that rule.
  *
- * The floor is 1 % of the offset, and at least 64 units in the last place: repeated truncation would otherwise reduce
- * separations to zero. A pair at its floor may only separate. A collider moves as a whole: its vertices share one tau.
+ * The floor is 1 % of the offset, and at least 64 machine epsilons of the largest coordinate: repeated truncation would
+ * otherwise reduce separations to zero. A pair at its floor may not come nearer. A collider moves as a whole: its
+ * vertices share one tau.
  *
  * Invariant: at x_accepted every pair that was separated at the start of the pass is separated along its n by its
  * floor, or by its separation at the start if that was smaller.
@@ -64,7 +65,7 @@ typedef struct sinew_step_filter {
     int32_t moves;            /* 1 + number of corrections of x_requested in the current separation */
     sinew_real *work;         /* [vertex_count][2] work space */
     uint8_t *fixed;           /* [vertex_count] 1: prescribed (pins, colliders); set by the caller after build */
-    uint8_t *truncated;       /* [vertex_count] 1: the last motion does not reach x_requested */
+    uint8_t *truncated;       /* [vertex_count] 1: the last motion does not reach the caller's x_requested */
     sinew_real *x_pass_start; /* [vertex_count][4] m: positions at the start of the detection pass */
     sinew_real *x_accepted;   /* [vertex_count][4] m: admissible positions; the fourth number is tau of the motion */
     sinew_real *x_requested;  /* [vertex_count][4] m: end of the motion that the caller requests */
@@ -79,7 +80,7 @@ typedef struct sinew_step_filter {
 /* Allocates the arrays of vertices and objects; the caller fills `predicted`. False: out of memory. */
 bool sinew_step_filter_begin(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 /* Copies the candidates of a detection pass that starts at x [vertex_count][4]. Pairs that touch or overlap (distance
- * <= 0) are not filtered. False: out of memory. */
+ * <= 0) are not filtered. False: out of memory, or stopped. */
 bool sinew_step_filter_build(sinew_step_filter *filter, const sinew_collision_mesh *mesh, const sinew_real *x,
                              const sinew_candidates *pairs);
 void sinew_step_filter_release(sinew_step_filter *filter, const sinew_allocator *allocator);

@@ -3,8 +3,8 @@
  * closest4.c: the closest points of four pairs at once.
  *
  * The arithmetic and its order equal those of closest.h, but every border is tried, with masks instead of branches:
- * results have the same bits. closest.c handles triangles below the flatness limits and (almost) coincident pairs
- * one by one.
+ * results have the same bits. closest.c handles flat triangles, interior solutions of triangles that are not steep
+ * (closest.h), and (almost) coincident pairs one by one.
  */
 #include "collide/narrow_phase.h"
 #include "math/simd.h"

@@ -15,7 +15,8 @@
  * (energy.h).
  *
  * As a constraint (XPBD, PBD) the contact is hard: n.z >= r with a multiplier >= 0, and tangential multipliers toward
- * u = 0 of at most mu times the normal multiplier; kn, kt, lambda and L are not used.
+ * u = 0 of at most mu times the normal multiplier. kn, kt and L are not used, and lambda only warm-starts the
+ * multiplier.
  *
  * The table of energies does not list this energy: only detection creates its elements (src/contact/elements.c).
  */

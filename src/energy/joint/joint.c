@@ -12,8 +12,8 @@
  *     slider     x      x             x        x        x          slides along the axis
  *     fixed      x      x      x      x        x        x
  *
- * A hard joint in a system of constraints is exact; with a stiffness, it is six springs. Constraints 3 to 5 are sines,
- * which frames rotated by half a turn satisfy, too, so a joint must not rotate that far in one step.
+ * A hard joint in a system of constraints is exact; with a stiffness, each of its constraints is a spring. Constraints
+ * 3 to 5 are sines, which frames rotated by half a turn satisfy, too, so a joint must not rotate that far in one step.
  */
 #define JOINT_CONSTRAINTS 6
 #define JOINT_FIRST       1

@@ -2,7 +2,7 @@
  *
  * vertex_step.c: the step of each node from its gradient and block, PBNG (30), W nodes at a time:
  *
- *     dx = -relaxation (A + m/h^2 1)^-1 (g + m/h^2 (x - q_tilde))        quasistatic: -A^-1 (g - f_ext)
+ *     dx = -relaxation (A + m/h^2 1)^-1 (g + m/h^2 (x - q_tilde))        quasistatic: m = 0, g - f_ext
  *
  * `sum` holds g and A of the energies (energy.h). A is positive semi-definite. If A is singular to round-off
  * (quasistatic, stiffness in some directions only), the node does not move along directions without stiffness.

@@ -8,8 +8,9 @@
  *
  * J is linear in x0, so c does not depend on x0. An energy a/2 |F|^2 + phi(J) has the exact block
  * w (a |b|^2 1 + phi'' c c^T). The approximate block is therefore no smaller than the exact one for corotated
- * (|F - R|^2 is the minimum of |F - Q|^2 over rotations Q), for strain, and for the Neo-Hookean energies, whose l is
- * lambda + mu and lambda + 5mu/6. PBNG uses l = lambda; nearly auxetic rubber under large stretch could then overshoot.
+ * (|F - R|^2 is the minimum of |F - Q|^2 over rotations Q), for strain, and for neo_hookean and stable_neo_hookean,
+ * whose l is lambda + mu and lambda + 5mu/6. PBNG uses l = lambda; nearly auxetic rubber under large stretch could
+ * then overshoot.
  *
  * An incidence has one of two layouts. General: data of the element (tet.h), with L for the vertex order of the
  * incidence, from which F is computed. Volume form, for energies of |F|^2 and J alone, which do not need F:

@@ -2,9 +2,8 @@
  *
  * cache.c: writes frames of a world for other programs, common code of all formats.
  *
- * A cache is opened once, receives frames in order and is closed. The first failure
- * removes unfinished files immediately (which frees a full disk; a resumable cache keeps them), is stored, and is
- * reported by every later call.
+ * A cache is opened once, receives frames in order and is closed. The first failure removes unfinished files
+ * immediately (which frees a full disk; a resumable cache keeps them), is stored, and is reported by every later call.
  *
  * Known limit: bodies must not be added or removed while a cache is open. The number of points changes only if a body
  * tears and the format has the operation reshape.

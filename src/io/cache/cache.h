@@ -6,8 +6,8 @@
  * Each format is one file with one table of operations. The common part (cache.c) fetches the state, counts frames,
  * records the first failure and frees everything; a format only lays out bytes.
  *
- * A cache writes points. If no body has a skin, the points are the world's particles by number, including removed
- * numbers. If a body has a skin, the points follow the order of bodies: the vertices of a body's skin, or its own
+ * A cache writes points. If no body has a skin and none may tear, the points are the world's particles by number,
+ * including removed numbers. Otherwise the points follow the order of bodies: the vertices of a body's skin, or its own
  * vertices if it has none.
  */
 #ifndef SINEW_SRC_IO_CACHE_CACHE_H

@@ -10,7 +10,7 @@
 
 typedef struct sinew_cache_fields {
     /* Values of each field in this frame, NULL if the field is not written: [3 * particle_count] for particles,
-     * [component_count * tet_count] for tets. NaN: unknown (before the first step), or no energy acts on the tet. */
+     * [component_count * tet_count] for tets. NaN: unknown (as before the first step), or no energy acts on the tet. */
     sinew_real *values[SINEW_FIELD_COUNT];
     int32_t tet_count; /* tets of all bodies, in the order of the body slots */
     int32_t *tets;     /* [4 * tet_count] particles, in the corner order of the meshes */

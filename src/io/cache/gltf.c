@@ -263,7 +263,7 @@ static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float 
         double x = (double)cache->q[3 * (size_t)own->points[i / 3] + axis];
         if (cache->frame_count == 0)
             own->base[i] = (float)x;
-        /* The displacement is relative to the rounded base, so that base + displacement is the float nearest to x. */
+        /* The displacement is relative to the rounded base, so that the base's rounding does not shift later frames. */
         float value = cache->frame_count == 0 ? own->base[i] : (float)(x - (double)own->base[i]);
         if (!isfinite(value))
             return false;

@@ -4,9 +4,9 @@
  *
  * Vertices are, in the order of the points, all points of skins, and the points of other bodies that belong to a
  * triangle or a line. A glTF vertex has one texture coordinate and one normal, so points whose corners have several
- * are copied. Copies follow all other vertices: vertex k of a skin stays vertex k. Copies for texture coordinates,
- * ordered by (point, texture coordinate), precede copies for sharp edges. Triangles are sorted by material, and each
- * material is one primitive.
+ * are copied. Copies follow all other vertices, so the vertices of a skin stay consecutive and in order. Copies for
+ * texture coordinates, ordered by (point, texture coordinate), precede copies for sharp edges. Triangles are sorted by
+ * material, and each material is one primitive.
  */
 #include "io/cache/gltf.h"
 #include "base/sort_pairs.h"

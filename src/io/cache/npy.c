@@ -5,9 +5,9 @@
  * <name>.material.npy and, for skins, .skin_vertices.npy and .skin_weights.npy; and <name>.npy.json, which lists
  * them (npy_index.c).
  *
- * A file is "\x93NUMPY", version 1.0, the length of the header and the header itself (a Python literal padded to 128
- * bytes), then the numbers in C order, little-endian. Files grow by appending, and the number of frames in the
- * header is patched in close. Source: numpy.lib.format, "Format Version 1.0".
+ * A file is "\x93NUMPY", version 1.0, the length of the header and the header itself (a Python literal), together
+ * padded to 128 bytes, then the numbers in C order, little-endian. Files grow by appending, and the number of frames in
+ * the header is patched in close. Source: numpy.lib.format, "Format Version 1.0".
  */
 #include "io/cache/npy.h"
 

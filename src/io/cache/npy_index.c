@@ -66,7 +66,7 @@ static json_t *array_json(const sinew_cache *cache, const sinew_npy_array *array
 }
 
 /* Describes the body cache->bodies[place]. If its name is not UTF-8, which JSON requires, bytes above 127 become
- * question marks. */
+ * question marks from the left until the name is valid. */
 static json_t *body_json(const sinew_cache *cache, int32_t place)
 {
     const sinew_cache_body *of = &cache->bodies[place];

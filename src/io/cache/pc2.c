@@ -8,7 +8,7 @@
  *
  * The modifier requires one vertex per point, in the same order. Blender's OBJ importer drops vertices that no
  * element uses (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
- * without a face, gets an `l` line to a neighbour: an edge without faces, which no renderer draws.
+ * without a face, gets an `l` line to another point: an edge without faces, which no renderer draws.
  *
  * Known limits: 32-bit positions and no velocities (limits of the format).
  */
@@ -96,7 +96,7 @@ static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, si
     return status;
 }
 
-/* Writes a line element from each point that no cell uses to the point before it. */
+/* Writes a line element from each point that no element uses to the point before it (the first: to the second). */
 static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;

@@ -3,8 +3,8 @@
  * embedded_read.c: sinew_skin_read() runs the mesh readers (file_formats.h) with a builder that keeps faces, names
  * and values.
  *
- * Memory stays below 64 MB plus 20 times the file size (a mesh: 4 times), because a triangle of eight characters
- * stores corners, a face and names.
+ * Memory stays below 64 MB plus 20 times the file size (a mesh of an accepted file: 4 times), because a triangle of
+ * eight characters stores corners, a face and names.
  */
 #include "io/mesh/embedded_read.h"
 

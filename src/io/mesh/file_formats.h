@@ -2,7 +2,8 @@
  *
  * file_formats.h: one table per mesh file format, and the reading of a mesh from memory.
  *
- * A new format needs one file with its table in this folder, and one line in file_formats.c.
+ * A new format needs one file with its table in this folder, the declaration of the table below, and an entry in
+ * file_formats.c.
  */
 #ifndef SINEW_SRC_IO_MESH_FILE_FORMATS_H
 #define SINEW_SRC_IO_MESH_FILE_FORMATS_H

@@ -7,9 +7,9 @@
  * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive. Exporters split vertices at
  * discontinuous normals or texture coordinates; sinew_mesh_fix() merges them. gltf_attributes.c reads further data
  * of a skin. Armatures ("skins" of glTF), morph targets and all other data that does not position a vertex are not
- * read. The scene is traversed twice: the first pass checks, so that refused files cost no memory; the second fills
- * the builder. Known limits: sparse accessors and compressed meshes (Draco, meshopt) are refused; a buffer comes
- * from the file itself, a base64 data URI or a file in the same folder, never from elsewhere.
+ * read. The scene is traversed twice: the first pass checks, so that a refused file adds nothing to the builder; the
+ * second fills the builder. Known limits: sparse accessors and compressed meshes (Draco, meshopt) are refused; a buffer
+ * comes from the file itself, a base64 data URI or a file in the same folder, never from elsewhere.
  */
 #include "io/mesh/gltf_buffers.h"
 

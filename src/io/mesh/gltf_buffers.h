@@ -37,7 +37,7 @@ typedef struct sinew_gltf_reader {
     unsigned char *visited;             /* [node_count] number of visits over both passes */
     size_t node_count;
     int64_t corner_budget; /* vertices and indices that the primitives of the scene may still have */
-    bool trial; /* the first pass: checks everything and adds nothing, so that a refused file costs no memory */
+    bool trial;            /* the first pass: checks everything and adds nothing to the builder */
 } sinew_gltf_reader;
 
 /* A typed array within a buffer. */

@@ -5,10 +5,10 @@
  * Source: "VTK file formats" (the VTK user's guide). A small scanner reads tags and attributes, because files with
  * raw appended data are not well-formed XML and no XML library accepts them. All pieces are concatenated to one
  * mesh. Point and cell data are not read, except filled fractions of tets. The file is read twice: the first pass
- * checks, so that refused files cost no memory; the second fills the builder. Known limits: arrays may hold at most
- * 32 times the bytes of the file (zlib compresses regular meshes by about 8; a factor of a thousand is an attack);
- * compressors other than zlib are refused; entities (&amp;) in attributes are not decoded (only array names could
- * contain them).
+ * checks, so that a refused file adds nothing to the builder; the second fills the builder. Known limits: arrays may
+ * hold at most 1 MiB plus 32 times the bytes of the file (zlib compresses regular meshes by about 8; a factor of a
+ * thousand is an attack); compressors other than zlib are refused; entities (&amp;) in attributes are not decoded (only
+ * array names could contain them).
  */
 #include "io/mesh/file_formats.h"
 

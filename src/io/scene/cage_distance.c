@@ -2,8 +2,8 @@
  *
  * cage_distance.c: the distance between the embedded surface of a body and the body's own surface (its cage).
  *
- * Contacts of a body act on the surface of its tets, the cage, while its embedded surface is drawn. The distance bounds
- * the visible separation between two such bodies.
+ * Contacts of a body act on the surface of its tets, the cage, while its embedded surface is drawn. The distance
+ * estimates the gap that is visible between the drawn surface and an object that touches the cage.
  */
 #include "io/scene/cage_distance.h"
 

@@ -2,7 +2,7 @@
  *
  * schema.c: the tables of keys as a JSON Schema (2020-12), docs/reference/scene.schema.json.
  *
- * Each shape becomes one definition. A shape with a chooser becomes "one of" its variants, each with the chooser's word
+ * Each shape becomes one definition. A shape with a chooser becomes "anyOf" its variants, each with the chooser's word
  * as a constant. The schema cannot check conditions that depend on meshes and files: empty selections, indices out
  * of range, missing files.
  */

@@ -42,7 +42,7 @@ const sinew_unit *sinew_unit_by_name(const char *name); /* NULL: unknown */
 /* The dimension of an SI unit as descriptors write it ("Pa", "m/s2"); "" gives NONE. */
 sinew_dimension sinew_unit_dimension(const char *name);
 const char *sinew_dimension_name(sinew_dimension dimension); /* for messages: "a length" */
-/* Writes the units of a dimension: "m, cm, mm, km". */
+/* Writes the units of a dimension, for example "s, ms, us, min". */
 void sinew_dimension_units(sinew_dimension dimension, char *text, size_t size);
 
 /* Reads the JSON number at the start of `text` ("1.5 MPa") and returns the text after it and spaces ("MPa"); NULL if

@@ -21,8 +21,7 @@ struct sinew_cholesky {
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Builds the graph of the blocks, which has a ninth of the entries of the scalar graph and the same supernodes. False:
- * out of memory. */
+/* Builds the graph of the blocks, which has about a ninth of the entries of the scalar graph. False: out of memory. */
 static bool cholesky_block_graph(sinew_graph *graph, const sinew_allocator *allocator, int32_t count,
                                  const int32_t *column, const int32_t *row)
 {

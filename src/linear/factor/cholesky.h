@@ -5,7 +5,7 @@
  * The pattern is the lower triangle by block columns, diagonal block first, rows ascending; values are three scalar
  * columns per block column (objective/assembly.h). Symbolic and numeric work are separate: order and create (analyse)
  * once per pattern, factorise and solve for every set of values. The pattern must be in the order that
- * sinew_fill_reducing_order gave, so a factorisation copies nothing.
+ * sinew_fill_reducing_order gave, so a factorisation permutes nothing.
  */
 #ifndef SINEW_SRC_LINEAR_FACTOR_CHOLESKY_H
 #define SINEW_SRC_LINEAR_FACTOR_CHOLESKY_H
@@ -29,7 +29,7 @@ void sinew_cholesky_destroy(sinew_cholesky *cholesky);
 double *sinew_cholesky_values(sinew_cholesky *cholesky); /* [9 * column[count]], to be filled before factorise */
 /* Computes L of A + shift I. SINEW_ERROR_NUMERIC: A + shift I is not positive definite. */
 sinew_status sinew_cholesky_factorise(sinew_cholesky *cholesky, double shift, sinew_error *error);
-/* x = A^-1 b; both have [3 * count] numbers; b may be x. */
+/* x = (A + shift I)^-1 b with the last factor; both have [3 * count] numbers; b may be x. */
 void sinew_cholesky_solve(sinew_cholesky *cholesky, const double *b, double *x);
 int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* number of entries of L */
 double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* sum of squares of the column counts of L */

@@ -108,7 +108,7 @@ static const sinew_linear_method *method_find(const char *name, sinew_error *err
 /* ---- Create ---------------------------------------------------------------------------------- */
 
 /* Creates the factors of the registered method for the pattern. Also factorises a trial matrix, so that a lack of
- * memory is an error of creation, not of a step. */
+ * memory usually shows at creation, not in a step. */
 static sinew_status indefinite_analyse(sinew_indefinite_solver *g, sinew_error *error)
 {
     if (g->n == 0)

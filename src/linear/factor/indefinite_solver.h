@@ -5,7 +5,7 @@
  *
  * Pattern, values and order as in linear/factor/cholesky.h; the methods get both triangles. A pattern is analysed once
  * and factorised for every set of values. Methods allocate their factors in every factorisation. Creation makes a first
- * factorisation, so a lack of memory is an error of creation.
+ * factorisation, so a lack of memory usually shows at creation.
  */
 #ifndef SINEW_SRC_LINEAR_FACTOR_INDEFINITE_SOLVER_H
 #define SINEW_SRC_LINEAR_FACTOR_INDEFINITE_SOLVER_H

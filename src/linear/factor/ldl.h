@@ -37,8 +37,8 @@ sinew_ldl *sinew_ldl_create(const sinew_allocator *allocator, const sinew_dense_
 void sinew_ldl_destroy(sinew_ldl *ldl); /* accepts NULL */
 
 /* values [column[count]] borrowed until the next call. floors [count] or NULL: an unknown with |pivot| <= floor is
- * dropped. A negative floor bounds the diagonal entry of the factored matrix from above, for unknowns that are
- * eliminated early; refinement removes the difference. False: a pivot is not finite, or zero without a floor. */
+ * dropped. A negative floor, for unknowns that are eliminated early: the factored matrix has at most this number on the
+ * diagonal; refinement removes the difference. False: a pivot is not finite, or zero without a floor. */
 bool sinew_ldl_factorise(sinew_ldl *ldl, const double *values, const double *floors, sinew_pivots *inertia);
 /* True if unknown k was dropped. */
 bool sinew_ldl_dropped(const sinew_ldl *ldl, int32_t k);

@@ -3,8 +3,9 @@
  * pcg.h: preconditioned conjugate gradients for A x = b, A symmetric, given as a product.
  *
  * Vectors are [count][4] reals (base/reduce.h); sums are taken in double in a fixed order. The caller gives the
- * preconditioner, such as the inverse 3x3 diagonal blocks (block_jacobi.h). At negative curvature along a direction the
- * iteration stops with its current x (Steihaug 1983): x is still a descent direction if b is minus a gradient.
+ * preconditioner, such as the inverse 3x3 diagonal blocks (block_jacobi.h). If the curvature along a direction is not
+ * positive, the iteration stops with its current x, the first iteration with x = P b (Steihaug 1983): x is still a
+ * descent direction if b is minus a gradient.
  */
 #ifndef SINEW_SRC_LINEAR_KRYLOV_PCG_H
 #define SINEW_SRC_LINEAR_KRYLOV_PCG_H
@@ -20,7 +21,7 @@ typedef struct sinew_pcg_result {
     int32_t iterations;
     double residual; /* |b - A x| / |b| */
     double decrease; /* b . x - x . A x / 2: the decrease by x, a lower bound of b . A^-1 b / 2 */
-    bool indefinite; /* stopped on negative curvature */
+    bool indefinite; /* stopped because the curvature along a direction was not positive */
     bool stalled;    /* stopped because the decrease no longer grew */
 } sinew_pcg_result;
 

@@ -4,9 +4,9 @@
  *
  * A set of rows is divided into two halves that no entry of the matrix joins, and a separator that is eliminated after
  * both; each half is divided recursively (George 1973). Two kinds of cuts are tried: straight across the set, along the
- * axes and the diagonals; and on a coarser graph, along more directions and in breadth-first orders, which need no
- * positions. The better cut is refined by moving single rows (Fiduccia and Mattheyses 1982; on vertex separators
- * Hendrickson and Rothberg 1998).
+ * axes and the body diagonals; and on a coarser graph, along more directions and in breadth-first orders, which need no
+ * positions. The best cut of each kind is refined by moving single rows (Fiduccia and Mattheyses 1982; on vertex
+ * separators Hendrickson and Rothberg 1998), and the better one is taken.
  *
  * A block with five tets per cell has diagonal layers with 3/4 of the vertices of an axis-aligned layer, so diagonal
  * cuts give less fill than METIS (bench/bench_order.c).

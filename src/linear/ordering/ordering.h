@@ -5,7 +5,7 @@
  * Two orders are tried, and the one with less fill is taken: nested dissection (nested_dissection.h) whose sets are
  * ordered inside by constrained minimum degree (CAMD), and minimum degree alone (AMD), which is better on small or thin
  * graphs. METIS is not used: it installs handlers for SIGTERM and SIGABRT while it works, and reseeds rand(). Counts of
- * entries decide, so the same graph and points give the same order.
+ * entries decide (an upper bound for AMD), so the same graph and points give the same order.
  *
  * AMD and CAMD of SuiteSparse (BSD-3-Clause) allocate with SuiteSparse's own hooks, not with the allocator.
  */
@@ -15,7 +15,8 @@
 #include "linear/symbolic/elimination.h"
 
 /* Computes both orders and stores the better one in *e, postordered, with elimination tree and column counts. points
- * [count][4], m, or NULL: positions of the vertices in space. False: out of memory; destroy in any case. */
+ * [count][4], m, or NULL: positions of the vertices in space. False: out of memory, or stopped (base/stop.h); destroy
+ * in any case. */
 bool sinew_find_elimination(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
                             const sinew_real *points);
 /* Each function computes one of the two orders into order [count]. False: out of memory. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * box.c: boxes and beams of five tetrahedra per cell. The volume is exact.
+ * box.c: boxes and beams of five tetrahedra per cell. The volume is exact up to round-off.
  *
  * Exact counts, with c cells along the axes (a box has one cell less than vertices):
  *     vertices (c0 + 1)(c1 + 1)(c2 + 1), tets 5 c0 c1 c2.

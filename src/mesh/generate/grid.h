@@ -27,9 +27,9 @@ typedef void sinew_grid_placer(const void *context, const int32_t index[3], doub
 void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, const void *context,
                                sinew_real *positions);
 
-/* Cuts each cell into five tetrahedra: the four vertices of even i + j + k form a regular tetrahedron, the other
- * four cut off the corners. Faces of neighbouring cells match because the parity belongs to the vertices. Not for
- * periodic grids. */
+/* Cuts each cell into five tetrahedra: the four vertices of even i + j + k form the middle one, which is regular in a
+ * cubic cell; the other four cut off the corners. Faces of neighbouring cells match because the parity belongs to the
+ * vertices. Not for periodic grids. */
 void sinew_grid_cut_five(const sinew_grid *grid, int32_t *tets);
 
 /* Cuts each cell into six tetrahedra around the diagonal from corner (0,0,0) to (1,1,1) (H. Freudenthal 1942, H. W.

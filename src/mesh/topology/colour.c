@@ -7,9 +7,8 @@
  * the same colours as one pass with unbounded sets.
  *
  * Vertices: the vertex with the most colours among its neighbours is next (Brelaz, Commun. ACM 22 (1979) 251,
- * "DSATUR"). Regular meshes then get the fewest colours for any numbering: four for a block of five tets per cell,
- * where first fit finds five in the order of the grid and ten along a Hilbert curve. When elements are added, only
- * their vertices are recoloured.
+ * "DSATUR"). A block of five tets per cell then gets four colours, the minimum; first fit finds five in the order of
+ * the grid and ten along a Hilbert curve. When elements are added, only their vertices are recoloured.
  */
 #include "mesh/topology.h"
 
@@ -159,8 +158,8 @@ static int32_t free_colour(const sinew_adjacency *adjacency, const int32_t *colo
     return colour;
 }
 
-/* Always colours the vertex with the most colours among its neighbours, of these the one that reached this number
- * last (Brelaz's rule). */
+/* Always colours the vertex with the most of the first 64 colours among its neighbours, of these the one that reached
+ * this number last (after Brelaz). */
 static void colour_by_saturation(const sinew_adjacency *adjacency, int32_t vertex_count, saturation *s, int32_t *taken,
                                  int32_t *colours)
 {

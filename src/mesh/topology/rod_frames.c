@@ -8,8 +8,8 @@
  * transport carries d from edge to edge: the smallest rotation that takes one edge's direction to the next. A rope at
  * rest then has no twist.
  *
- * Limits: edges of three or more triangles have no unique normal and are refused. In a closed loop the transport
- * returns to its start only if the loop is planar; otherwise a twist remains between the last edge and the first.
+ * Limits: edges of three or more triangles have no unique normal and are refused. Around a closed loop that is not
+ * planar, the transport generally does not return to its start: a twist remains between the last two edges reached.
  */
 #include "mesh/topology/rod_frames.h"
 

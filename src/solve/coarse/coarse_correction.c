@@ -17,7 +17,7 @@ enum {
 
 /* ---- Layout ------------------------------------------------------------------------------------ */
 
-/* Rest positions of the aggregates of a space, [count][4]; NULL without memory. */
+/* Mean rest positions of the particles of each aggregate, [count][4]; NULL without memory. */
 static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_objective *o)
 {
     sinew_real *middles = sinew_allocate_zero(&o->allocator, 4 * (size_t)space->count, sizeof *middles);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * second_level.h: a second level of aggregation, used if the factor of the aggregates' matrix A would be larger than
- * the fine matrix. Neighbouring aggregates form groups, which also move by affine functions.
+ * second_level.h: a second level of aggregation, used if the factor of the aggregates' matrix A would exceed its limit
+ * (by default the size of the fine matrix). Neighbouring aggregates form groups, which also move by affine functions.
  *
  *     A x = b by conjugate gradients, with  D^-1 + R (R^T A R)^-1 R^T  as preconditioner, D the 12x12 diagonal blocks
  *

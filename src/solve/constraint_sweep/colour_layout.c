@@ -108,7 +108,8 @@ static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *
 }
 
 /* Finds the class of each element: its colour, or its domain and colour. There is one class if the order of the sweep
- * needs no colours. Transient elements are not divided into domains, as they are few and change often. */
+ * needs no colours, or the batch is a global constraint. Transient elements are not divided into domains, as they are
+ * few and change often. */
 static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list,
                                  sinew_sweep_work *work, sinew_error *error)
 {

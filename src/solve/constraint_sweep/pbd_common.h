@@ -11,8 +11,8 @@
  *
  *     y = q_k + (h/n) v_k + (h/n)^2 M^-1 f_ext,   sweeps,   v_k+1 = (q_k+1 - q_k) / (h/n)
  *
- * with an equal share of the iterations. Pins move in a straight line; targets are those of the end of the step. The
- * velocity of the last substep becomes the velocity of the world.
+ * with equal shares of the iterations (up to one). Pins move in a straight line; targets are those of the end of the
+ * step. The velocity of the last substep becomes the velocity of the world.
  *
  * A quasistatic step has no inertia. XPBD then integrates in pseudo-time until nothing moves (Chentanez et al. 2020, as
  * in PBNG 6.1). Substeps have a given length and number of sweeps and start from rest, with pins at their targets and

@@ -95,7 +95,7 @@ static sinew_status substeps_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *
     return allocate_substeps(s, w, error);
 }
 
-/* v = damped v_n, from q_tilde = q_n + h v_n + h^2 M^-1 f; at pins the velocity towards their targets. */
+/* v = (q_tilde - q_n) / h - h M^-1 f, the damped v_n; at pins the velocity towards their targets. */
 static void first_velocity(const sinew_solve *s, sinew_real *v)
 {
     const sinew_objective *o = s->objective;

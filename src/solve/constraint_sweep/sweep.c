@@ -84,7 +84,8 @@ static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *pha
     return &batches[turn[low]];
 }
 
-/* Number of slices of a colour: an even number of equal slices, which balances two threads. */
+/* Number of slices of a colour: an even number, which balances two threads, but at most one slice per group. A global
+ * constraint is one slice. */
 static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
 {
     const int32_t groups = b->first_group[colour + 1] - b->first_group[colour], two = 2 * SLICE_ELEMENTS / b->width;
@@ -136,8 +137,8 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
     sinew_phases_run(&work, parallel ? sweep->objective->thread_count : 1);
 }
 
-/* Runs a batch on one thread: in mesh order, reversed if `backward`, or with averaged changes, whose order is
- * irrelevant. */
+/* Runs a batch on one thread: in mesh order, reversed if `backward`, or with averaged changes (Jacobi), whose sums
+ * always have the same order. */
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                       bool backward)
 {

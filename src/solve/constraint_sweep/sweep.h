@@ -17,9 +17,9 @@
  * Jacobi sweeps may be extrapolated (Chebyshev; Wang 2015): positions and multipliers together, so that M (x - q_tilde)
  * = sum lambda grad C is preserved (chebyshev.c, which also restores XPBD's dropped residual).
  *
- * Transient batches (objective.h) run after the fixed batches, unless sinew_sweep_arrange() puts coupling energies
- * last. Their colours are separate, first fit in the order of their elements. A change lays out the transient batches
- * again, in reused memory, independently of the fixed batches.
+ * Transient batches (objective.h) run after the fixed batches, unless sinew_sweep_arrange() orders coupling energies.
+ * Their colours are separate, first fit in the order of their elements. A change lays out the transient batches again,
+ * in reused memory, independently of the fixed batches.
  */
 #ifndef SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_SWEEP_H
 #define SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_SWEEP_H

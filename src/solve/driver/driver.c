@@ -65,7 +65,7 @@ static bool reserve_records(sinew_solve *s)
 }
 
 /* Whether the optimality gap is measured: if the def asks for it, but not for explicit steps, which do not minimise g,
- * nor for solvers with hard constraints. */
+ * nor with hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
     return s->def.measure >= SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
@@ -258,8 +258,8 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual one
- * iteration earlier. */
+/* Whether the residual is at the tolerance, or within round-off and above half of `before`, the residual one iteration
+ * earlier. */
 static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
@@ -417,8 +417,8 @@ static void choose_start(sinew_solve *s)
     filter_step(s);
 }
 
-/* Passes changed contacts to the objective and the solver; no other function does so within a step. Returns true if
- * contacts changed, so that further iterations are useful. */
+/* Passes changed contacts to the objective and the solver; no other function changes contacts within a step. Returns
+ * true if contacts changed, so that further iterations are useful. */
 static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint32_t *bits)
 {
     if (!s->contact)

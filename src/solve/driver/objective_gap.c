@@ -3,10 +3,10 @@
  * objective_gap.c: see objective_gap.h. Newton's method on a copy of q, with a comparison of predicted and observed
  * decreases.
  *
- * Full steps are taken if the prediction is confirmed. Otherwise a stiff constraint may be the cause: a straight line
- * leaves it, and a line search makes tiny steps (the Maratos effect). So a few further full steps, which return to the
- * constraint, are tried, and kept if g is lower at the end (the watchdog technique: Chamberlain, Powell, Lemarechal,
- * Pedersen 1982). Otherwise the line search decides.
+ * A full step is taken if it gains more than a tenth of the predicted decrease. Otherwise a stiff constraint may be the
+ * cause: a straight line leaves it, and a line search makes tiny steps (the Maratos effect). So a few further full
+ * steps, which return to the constraint, are tried, and kept once g is lower by a tenth of the prediction (the watchdog
+ * technique: Chamberlain, Powell, Lemarechal, Pedersen 1982). Otherwise the line search decides.
  */
 #include "solve/driver/objective_gap.h"
 
@@ -277,7 +277,7 @@ static int32_t max_steps(const sinew_gap *gap)
 #define POSITION_STEPS 8
 /* Largest correction by the last direction, as a fraction of the position error. */
 #define CORRECTION_MAX 0.5
-/* Positions near round-off: true errors are below this multiple of the displacement that round-off in forces causes. */
+/* Positions near round-off: bound of the error, as a multiple of the displacement that the descent finds. */
 #define POSITION_BOUND 3
 /* Largest bound, as a fraction of the world's size. In single precision 5 of 15 larger bounds were wrong (test_gap). */
 #define POSITION_BOUND_MAX 1e-4
@@ -325,8 +325,8 @@ static double position_rms(const sinew_gap *gap)
     return count > 0 ? sqrt(sum / count) : 0;
 }
 
-/* Near round-off the descent only bounds the error. Soft modes of stiff bodies, whose forces round-off hides, may exceed
- * a bound that is not small: the error is unknown then. */
+/* Near round-off the descent only bounds the error. Round-off hides the forces of soft modes of stiff bodies, whose
+ * errors may exceed a bound that is not small: the error is unknown then. */
 static void set_position_known(const sinew_gap *gap, double error, sinew_gap_estimate *estimate)
 {
     const bool below = estimate->kind == SINEW_GAP_BELOW;

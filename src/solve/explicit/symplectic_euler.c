@@ -20,7 +20,7 @@ static uint32_t symplectic_euler_iterate(sinew_solve *s)
 }
 
 /* With the velocity first damped by the factor k, a step maps (q, v) of one mode by [1 - x^2, h k; -x omega, k], x = h
- * omega: determinant k, trace t = 1 - x^2 + k. The eigenvalues are a complex pair of modulus sqrt(k) until t < -2
+ * omega: determinant k, trace t = 1 - x^2 + k. The eigenvalues are a complex pair of modulus sqrt(k) unless |t| > 2
  * sqrt(k). */
 static double symplectic_euler_growth(double omega, double h, double damping)
 {

@@ -21,8 +21,9 @@
  * Derivatives of C along v, and along the motion of pins, are central differences of C. All energies that are not hard
  * act explicitly, with the forces at q_n.
  *
- * Known limits: stiff energies need small steps, because they act explicitly. Inequalities are active for a whole step,
- * as in kkt.c, and so are targets that a program changes between two steps. In single precision second differences leave two to three digits of c.
+ * Known limits: stiff energies need small steps, because they act explicitly. As in kkt.c, inequalities are active for
+ * a whole step, and a target that a program changes between two steps is a jump of C. In single precision second
+ * differences leave two to three digits of c.
  */
 #include <math.h>
 #include <string.h>
@@ -152,8 +153,8 @@ static double largest_way(const sinew_solve *s, bool along_pins)
     return max;
 }
 
-/* right = J dq over the free particles: h^2 c + h dC/dt minus the change of C by the motion of pins; driven constraints:
- * h^2 c minus the changes of C by the motion of targets and of pins. */
+/* right = J dq over the free particles: h^2 c + h dC/dt minus the change of C by the motion of pins; of driven
+ * constraints: h^2 c minus the changes of C by the motion of targets and of pins. */
 static void gather_accelerations(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

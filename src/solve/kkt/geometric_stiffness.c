@@ -17,7 +17,7 @@
 
 #include "solve/kkt/kkt_common.h"
 
-/* Whether a set is the six edges of a rigid body: all pairs of four particles, or of fewer if some are pinned. */
+/* Whether a set is the six edges of a rigid body: six edges between four particles, or fewer if some are pinned. */
 static bool is_rigid(const sinew_constraints *c, const sinew_constraint_set *set)
 {
     const int32_t *particles = sinew_constraint_particles(c, set, 0);

@@ -33,13 +33,13 @@
  *
  * or, with s = 4 tau / h, J dq + 4 alpha / (1 + s) lambda = -C - ((2 - s) C + C-) / (1 + s). Forces along J at q_n and
  * q = q_n + h v make this symplectic Euler with multipliers, without second derivatives. C+, C and C- of driven
- * constraints have the targets of t + h, t and t - h. A compliant constraint is
- * stable at every h and conserves energy if tau = 0. Hard constraints do not drift: violations decay with the roots of
- * (1 + s) z^2 + (2 - s) z + 1, by a factor of 1/3 per step for tau = 2 h.
+ * constraints have the targets of t + h, t and t - h. A compliant constraint is stable at every h and conserves energy
+ * if tau = 0. Hard constraints do not drift: violations decay with the roots of (1 + s) z^2 + (2 - s) z + 1, by a
+ * factor of 1/3 per step for tau = 2 h.
  *
  * Known limits: a target that a program changes between two steps is a jump of C, which `implicit` keeps like any
- * violation; only the motion of the target within the step counts. Inequalities that the unconstrained motion would violate are active for the whole step. With `matrix` =
- * mass all other energies act explicitly.
+ * violation: only the motion of the target within the step counts. Inequalities that the unconstrained motion would
+ * violate are active for the whole step. With `matrix` = mass all other energies act explicitly.
  */
 #include <math.h>
 #include <string.h>

@@ -158,8 +158,9 @@ static void assemble(sinew_solve *s, bool definite)
             .q = s->q, .hessian = true, .project = definite, .curvature = r->saddle->curved, .active = r->active});
 }
 
-/* Solves for dq and dlambda. A matrix that is not definite within the constraints is projected, then shifted by
- * multiples of the identity. Returns false if no shift up to SINEW_SHIFT_MAX suffices. */
+/* Solves for dq and dlambda. If the matrix is not definite within the constraints or the solution is inaccurate, the
+ * matrix is projected, then shifted by multiples of the identity. Returns false if no shift up to SINEW_SHIFT_MAX
+ * suffices, or if stopped. */
 static bool solve_system(sinew_solve *s, bool definite)
 {
     sinew_kkt *r = s->memory;

@@ -458,7 +458,7 @@ static void fill_scaled(sinew_saddle *s, double shift)
 
 /* Factorises s->scaled, with a rank check if pivots are uncertain. Returns false on failure. Constraints have negative
  * pivots. A positive pivot, without a rank check or with an ill-conditioned A, is round-off after a small pivot: the
- * floor is raised until no pivot of a constraint is positive. */
+ * floor is raised, up to 1e-6, until no pivot of a constraint is positive. */
 static bool factorise_constraints(sinew_saddle *s, double shift)
 {
     bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);

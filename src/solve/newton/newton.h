@@ -4,7 +4,7 @@
  *
  *     direct     sparse Cholesky of the assembled matrix                      assembled.c
  *     lu         sparse LU with pivoting, registered (sinew/linear.h)         assembled.c
- *     qr         sparse QR, the same at a higher price                        assembled.c
+ *     qr         sparse QR, registered; costs more than LU                    assembled.c
  *     gs         over-relaxed Gauss-Seidel sweeps over the assembled matrix   assembled.c
  *     cg         conjugate gradients, matrix-free                             krylov.c
  *     bicgstab   stabilised biconjugate gradients, matrix-free                krylov.c

@@ -84,7 +84,7 @@ typedef struct admm {
 
     /* Members for energies with barriers only. */
     bool barrier, moved;       /* moved: the iterate q is not yet copied to s->q */
-    sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last iterate that was copied to s->q */
+    sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last positions of finite energy in s->q */
 
     /* Capacities in bytes of the arrays over tasks, lanes and duals. */
     size_t first_weight_capacity, first_dual_capacity, weight_capacity, u_capacity, stiffness_capacity,
@@ -105,8 +105,9 @@ typedef struct admm {
  * twisting. Both matrices include inertia, so that both extreme eigenvalues tend to 1, and c to PD's own weight, as h^2
  * k goes to zero.
  *
- * ADMM diverges with too small weights and is only slow with too large ones, so c is a fifth above the optimum. The
- * minimum prevents divergence for sheets of springs, which have modes without stiffness. */
+ * ADMM diverges with too small weights and is only slow with too large ones, so c is a fifth above the optimum, but not
+ * above the root of the largest curvature (or 1). The minimum prevents divergence for sheets of springs, which have
+ * modes without stiffness. */
 static double automatic_factor(const sinew_spectrum *spectrum)
 {
     const double above = 1.2, min = 0.3;

@@ -69,7 +69,7 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
             m->low = fmin(m->low, m->firm);
     }
     double c = within_borders(m, wanted);
-    /* PD's own weight, c = 1, is exact without rotation: an increase of c stops there. */
+    /* PD's own weight, c = 1, is exact without rotation: an increase from below 0.8 stops there. */
     if (m->c < 0.8 && c > 1)
         c = 1;
     if (c > m->c / worthwhile && c < m->c * worthwhile)

@@ -5,9 +5,9 @@
  *     C = sum_c  (w w^T) (x) K_c,   K_c = psi''(z) of contact c at the iterate        (energy/edge/contact.c)
  *
  * z = sum_a w_a x_a is the relative position of the contact's vertices, (x) the Kronecker product. K_c is k n n^T for a
- * sliding contact and k 1 for a sticking one, so S + C is not a scalar matrix. Systems with S + C are solved by
- * conjugate gradients with the unchanged factor of S as preconditioner. Added to S isotropically, like other transient
- * elements, contacts would also resist sliding: measured 610 iterations instead of tens.
+ * contact without friction and k 1 for a sticking one, so S + C is not a scalar matrix. Systems with S + C are solved
+ * by conjugate gradients with the unchanged factor of S as preconditioner. Added to S isotropically, like other
+ * transient elements, contacts would also resist sliding: measured 610 iterations instead of tens.
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_CONTACT_BLOCKS_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_CONTACT_BLOCKS_H

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Largest number of elements of a group in any SIMD variant. */
+/* Capacity of buffers over the lanes of a group: at least the width of every SIMD variant. */
 #define SIMD_WIDTH_MAX 64
 
 size_t sinew_task_padded_count(const sinew_task *task)

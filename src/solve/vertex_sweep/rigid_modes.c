@@ -401,8 +401,8 @@ typedef struct rounding {
 } rounding;
 
 /* Computes velocities of particles first .. last - 1 of a component, from positions minus `excess`. The rounding error
- * of one particle is added to the next, so that the sum of m v is exact. The addition is limited to one rounding, so
- * that a heavy particle does not disturb a light one. */
+ * of one particle is added to the next, so that rounding errors cancel in the sum of m v. The addition is limited to
+ * one rounding, so that a heavy particle does not disturb a light one; the remainder goes to later particles. */
 static void round_velocities(const rounding *r, int32_t first, int32_t last)
 {
     const component *p = r->component;

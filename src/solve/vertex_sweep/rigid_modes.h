@@ -2,8 +2,9 @@
  *
  * rigid_modes.h: moves each free connected component to the minimum of g over its rigid motions.
  *
- * A component is free if no particle is pinned and no energy fixes its position. A rigid motion then changes its
- * inertia term alone, and the best motion has a closed form (Mueller et al. 2005, shape matching):
+ * A component of two or more particles is free if no particle is pinned and no energy fixes its position. A rigid
+ * motion then changes its inertia term alone, and the best motion has a closed form (Mueller et al. 2005, shape
+ * matching):
  *
  *     min over c, R of  sum m/(2 h^2) |R (q - centre of q) + c - q_tilde|^2:
  *     c = centre of mass of q_tilde,   R = the rotation of A = sum m (q_tilde - its centre) (q - its centre)^T
@@ -46,7 +47,7 @@ sinew_status sinew_rigid_create(sinew_rigid *rigid, const sinew_objective *objec
  * elements. */
 sinew_status sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed, sinew_error *error);
 void sinew_rigid_destroy(sinew_rigid *rigid); /* accepts a zeroed struct */
-/* Moves free components and components in contact rigidly, so that g decreases; q [particle_count][4]. */
+/* Moves free components and components in contact rigidly, so that g does not increase; q [particle_count][4]. */
 void sinew_rigid_move(const sinew_rigid *rigid, sinew_real *q);
 /* v [particle_count][4] = (q - q_n) / h with q_n = q_start. Free components also get back the momentum lost by rounding
  * of positions: single precision resolves a position to 1e-7 of its distance from the origin, a large error over h. */

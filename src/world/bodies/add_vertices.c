@@ -167,7 +167,7 @@ static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given
 }
 
 /* Writes the new particles, whose entries are zero, after the body's old particles. add_vertices_share_masses() sets
- * masses. */
+ * masses that the def does not give. */
 static void append_vertices(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
                             const extension *e)
 {

@@ -121,8 +121,8 @@ static int32_t is_path(const settling *s, int32_t tet, int32_t from, const doubl
     return best;
 }
 
-/* Walks from a tetrahedron through common faces to the tetrahedron that contains a point; -1: the walk leaves the body.
- */
+/* Walks from a tetrahedron through common faces to the tetrahedron that contains a point; -1: the walk leaves the body,
+ * exceeds WALK_MAX steps or meets a flat tetrahedron. */
 static int32_t embed_components_walk(const settling *s, int32_t tet, const sinew_real point[3], double weights[4])
 {
     const sinew_mesh *mesh = s->embeddings->mesh;

@@ -34,7 +34,8 @@ enum {
     SINEW_TEAR_HEAD = 3 /* integers of an operation before its lists */
 };
 
-/* Called at the start of every step but the first: tests the edges of all bodies that may tear, and tears them. */
+/* Called at the start of every step. From the second step on, tests the edges of all bodies that may tear, and tears
+ * them. */
 sinew_status sinew_world_tear(sinew_world *world, sinew_error *error);
 void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear);
 

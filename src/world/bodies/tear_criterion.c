@@ -117,7 +117,7 @@ typedef struct tension_edge {
     int32_t ends[2];
 } tension_edge;
 
-/* Order of edges: the most stretched first; among equals, the lower index. */
+/* Order of edges: the most stretched first; among equals, the one with the lower vertex numbers. */
 static int by_strain(const void *a, const void *b)
 {
     const tension_edge *x = a, *y = b;

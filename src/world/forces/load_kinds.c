@@ -154,8 +154,8 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Consecutive frequencies f differ by the square of the golden ratio, so that the sum never repeats; squared amplitudes
- * follow the energy spectrum of turbulence, f^(-5/3). */
+/* Each frequency f is the previous one times the squared golden ratio, so that the sum never repeats; squared
+ * amplitudes follow the energy spectrum of turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {
     const double golden = 1.618033988749895, pi = 3.14159265358979323846;

@@ -4,7 +4,7 @@
  * positions in their inside order.
  *
  * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step recomputes, so changes
- * need no preparation of the solver. A new time step needs one.
+ * need no preparation of the solver. After a new time step the solver is refreshed or prepared again.
  */
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  *     tear      splits or removes edges that the last step stretched too far
  *     targets   moves pins and targets to their positions at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
- *     solve     q = argmin g, from q_n with the pins moved
+ *     solve     q = argmin g, from q_n with the pins moved, or from the solver's first guess
  *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep, if the solver has substeps)
  *     contact   before the solve: candidate pairs and contacts; after it: forces, restitution (contact.h)
  *     damping   reduces v by the damping of bodies and energies

@@ -109,7 +109,7 @@ static int read_rows(const char *name)
 {
     static char text[TEXT_MAX];
     static const char head[] = "solver,step,iteration,seconds,objective,inertia,elastic,residual,relative_error,"
-                               "linear_momentum,angular_momentum\n";
+                               "linear_momentum,angular_momentum,gap,position_error,status\n";
     int count = 0;
     read_text(name, text, sizeof text);
     assert_int_equal(strncmp(text, head, strlen(head)), 0);

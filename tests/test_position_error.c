@@ -19,6 +19,7 @@ static bars make_bars(sinew_solver_kind solver, int32_t iterations, uint64_t see
     sinew_world_def def = sinew_default_world_def();
     def.thread_count = 1;
     def.solver = sinew_default_solver_def(solver);
+    def.solver.measure = SINEW_MEASURE_GAP;
     def.solver.iterations = iterations;
     def.solver.tolerance = iterations > 100 ? (sinew_real)1e-12 : 0;
     bars b = {.world = make_world(&def)};

@@ -42,6 +42,7 @@ static filled make_filled(sinew_solver_kind kind, const char *parameter, double 
     def.gravity[1] = 0;
     def.time_step = (sinew_real)0.05;
     def.solver = sinew_default_solver_def(kind);
+    def.solver.measure = SINEW_MEASURE_GAP;
     if (parameter)
         def.solver.parameters[sinew_solver_parameter(kind, parameter)] = (sinew_real)value;
     f.world = make_world(&def);
@@ -351,6 +352,7 @@ static sinew_world *make_edge(sinew_solver_kind kind, const sinew_energy_def *gi
     sinew_world_def def = sinew_default_world_def();
     def.gravity[1] = 0;
     def.solver = sinew_default_solver_def(kind);
+    def.solver.measure = SINEW_MEASURE_GAP;
     def.solver.iterations = 1;
     sinew_mesh *mesh = make_rope(2, from, to);
     sinew_world *world = make_world(&def);
@@ -456,6 +458,7 @@ static bool run_with(const sinew_mesh *mesh, sinew_solver_kind kind, failing_all
     sinew_world_def def = sinew_default_world_def();
     def.allocator = hooks_of(memory);
     def.solver = sinew_default_solver_def(kind);
+    def.solver.measure = SINEW_MEASURE_GAP;
     sinew_world *world = sinew_world_create(&def, error);
     if (!world)
         return false;

@@ -34,6 +34,7 @@ static sinew_world *make_scaled_world(sinew_solver_kind solver, unit_scales s)
     def.thread_count = 1;
     def.time_step = (sinew_real)0x1p-7;
     def.solver = sinew_default_solver_def(solver);
+    def.solver.measure = SINEW_MEASURE_GAP;
     for (int i = 0; i < 3; i++)
         def.gravity[i] *= (sinew_real)s.length;
     return make_world(&def);

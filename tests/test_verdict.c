@@ -112,12 +112,14 @@ static void other_steps_follow_the_residual(void **state)
         solver.gap_every = 4;
         verdict_case c = make_case(&solver, random_bits(&r));
         double ratio = 0;
+        bool rough = true; /* residuals exceed their round-off */
         for (int step = 1; step <= STEPS; step++) {
             sinew_step_result result;
             const uint32_t bits = sinew_world_step(c.world, &result);
-            if (step % 4 == 0 && result.position_error_kind != SINEW_GAP_UNKNOWN && result.residual > 0)
+            rough = rough && result.relative_residual > (sizeof(sinew_real) == 4 ? 1e-3 : 1e-9);
+            if (step % 4 == 0 && result.position_error_kind != SINEW_GAP_UNKNOWN)
                 ratio = result.position_error_relative / result.residual;
-            if (step % 4 == 0)
+            if (step % 4 == 0 || !rough)
                 continue;
             assert_int_equal(result.position_error_kind, SINEW_GAP_NONE);
             const bool good = ratio > 0 && ratio * result.residual <= 0.25 * (double)solver.accuracy;

@@ -45,16 +45,23 @@ void sinew_solve_relate_error(const sinew_solve *s, sinew_gap_estimate *estimate
         estimate->relative = estimate->position_max;
 }
 
+/* N: the residual, at least its round-off. */
+static double residual_with_noise(const sinew_solve *s)
+{
+    return fmax(s->residual, s->noise);
+}
+
 uint32_t sinew_solve_judge(const sinew_solve *s, const sinew_gap_estimate *estimate)
 {
-    const double accuracy = (double)s->def.accuracy, inferred = s->residual * s->history.error_per_force;
+    const double accuracy = (double)s->def.accuracy;
+    const double inferred = residual_with_noise(s) * s->history.error_per_force;
     if (s->ops->info.explicit_step)
         return SINEW_STEP_EXPLICIT;
     if (!s->gradient_known || !sinew_solve_start_is_measured(s))
         return SINEW_STEP_UNMEASURED;
     if (sinew_objective_is_hard(s->objective))
         return SINEW_STEP_NOT_CONVERGED;
-    if (meets_set_tolerance(s))
+    if (meets_set_tolerance(s) || s->residual == 0)
         return 0;
     if (position_is_known(estimate))
         return estimate->relative <= accuracy ? 0 : SINEW_STEP_NOT_CONVERGED;
@@ -78,8 +85,8 @@ uint32_t sinew_solve_judge_kkt(const sinew_solve *s, const sinew_kkt_residuals *
 void sinew_solve_remember(sinew_solve *s, const sinew_gap_estimate *estimate)
 {
     sinew_measure_history *h = &s->history;
-    if (position_is_known(estimate) && s->residual > 0)
-        h->error_per_force = estimate->relative / s->residual;
+    if (position_is_known(estimate) && residual_with_noise(s) > 0)
+        h->error_per_force = estimate->relative / residual_with_noise(s);
     if (s->def.measure != SINEW_MEASURE_AUTO)
         return;
     h->credit += AUTO_FRACTION * sinew_solve_work(s);

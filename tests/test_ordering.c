@@ -10,8 +10,11 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "energy/energy.h"
 #include "linear/factor/supernodal.h"
 #include "linear/ordering/ordering.h"
@@ -367,6 +370,65 @@ static void dense_panels_factorise(void **state)
     assert_true(worst < 1e-13);
 }
 
+/* ---- Interruption ------------------------------------------------------------------------------ */
+
+/* Memory that contains indices out of every range. */
+static void *allocate_poisoned(void *context, size_t size, size_t alignment)
+{
+    (void)context;
+    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (memory)
+        memset(memory, 0x5a, size);
+    return memory;
+}
+
+static void release_poisoned(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+typedef struct alarm_clock {
+    atomic_bool *flag;
+    double seconds; /* s until the flag is set */
+} alarm_clock;
+
+static void *set_flag_later(void *context)
+{
+    const alarm_clock *a = context;
+    const double end = sinew_seconds() + a->seconds;
+    while (sinew_seconds() < end)
+        continue;
+    atomic_store(a->flag, true);
+    return NULL;
+}
+
+/* A dissection that ends at any moment stays within its arrays: a wrong index would be far outside. */
+static void interrupted_dissections_stay_inside(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("interruptions", 150, 5000);
+    const sinew_allocator poisoned = {allocate_poisoned, release_poisoned, NULL};
+    problem p = from_box(14, 14, 14, 1);
+    int32_t *order = malloc((size_t)p.count * sizeof *order), ended = 0;
+    const double began = sinew_seconds();
+    assert_true(sinew_dissection_order(&poisoned, &p.graph, p.points, order));
+    const double whole = sinew_seconds() - began;
+    for (int32_t i = 0; i < r.count; i++) {
+        atomic_bool flag = false;
+        alarm_clock a = {&flag, random_between(&r, 0, whole)};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, set_flag_later, &a), 0);
+        const atomic_bool *before = sinew_stop_use(&flag);
+        ended += !sinew_dissection_order(&poisoned, &p.graph, p.points, order);
+        sinew_stop_use(before);
+        pthread_join(thread, NULL);
+    }
+    assert_true(ended > 0);
+    free(order);
+    release(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +436,7 @@ int main(void)
         cmocka_unit_test(any_graph_is_ordered),
         cmocka_unit_test(factors_solve),
         cmocka_unit_test(dense_panels_factorise),
+        cmocka_unit_test(interrupted_dissections_stay_inside),
     };
     allocator = sinew_allocator_or_system(NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);

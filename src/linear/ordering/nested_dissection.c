@@ -239,7 +239,8 @@ static double cut_straight(dissection *d, sinew_weighted *g)
 
 /* ---- Tree ------------------------------------------------------------------------------------ */
 
-/* Finds the sides of the best cut in the finest graph. False: every cut leaves one side empty. */
+/* Finds the sides of the best cut in the finest graph. False: every cut leaves one side empty, or the search was
+ * interrupted, and the finest graph has no sides yet. */
 static bool find_cut(dissection *d)
 {
     sinew_levels *l = &d->levels;
@@ -257,6 +258,8 @@ static bool find_cut(dissection *d)
             g->side[i] = g[1].side[g->coarse[i]];
         sinew_separator_refine(&d->separator, g);
     }
+    if (sinew_stop_came())
+        return false;
     g = l->graphs;
     if (!d->points || l->count == 1)
         return true;

@@ -146,7 +146,7 @@ static double round_off_of(sinew_world *world)
 /* Whether the step reached the tolerance or the round-off of positions. */
 static bool is_solved(sinew_world *world, const sinew_step_result *result)
 {
-    if (result->bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
+    if (result->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
         return false;
     return result->relative_residual <= TOLERANCE || result->residual <= 2 * round_off_of(world);
 }

@@ -400,7 +400,7 @@ static void test_summary_counts_steps(void **state)
 {
     (void)state;
     remove_files("counted");
-    go("run twist --threads 1 --frames 4 --iterations 1 --tolerance 1e-9 --format none --out counted", 1);
+    go("run twist --threads 1 --frames 4 --iterations 1 --accuracy 1e-12 --set solver.measure=gap --format none --out counted", 1);
     size_t size;
     char *text = whole_file("counted", "summary.json", &size);
     json_t *summary = json_loads(text, 0, NULL), *steps = json_object_get(summary, "steps");
@@ -425,11 +425,11 @@ static void test_summary_counts_steps(void **state)
     refuse("info run nowhere", "no run's summary.json is in it");
 }
 
-static void test_unmet_tolerance_is_said(void **state)
+static void test_unmet_accuracy_is_said(void **state)
 {
     (void)state;
     outcome o =
-        sinew("run twist --threads 1 --frames 1 --iterations 1 --tolerance 1e-9 --format none --out unmet --overwrite");
+        sinew("run twist --threads 1 --frames 1 --iterations 1 --accuracy 1e-12 --format none --out unmet --overwrite");
     expect(&o, 1, "run --iterations 1");
     assert_non_null(strstr(o.out, "not_converged"));
     assert_true(size_of("unmet/state.bin") > 0);
@@ -631,7 +631,7 @@ int main(void)
         cmocka_unit_test(test_torn_start),
         cmocka_unit_test(test_links_are_not_followed),
         cmocka_unit_test(test_summary_counts_steps),
-        cmocka_unit_test(test_unmet_tolerance_is_said),
+        cmocka_unit_test(test_unmet_accuracy_is_said),
         cmocka_unit_test(test_non_finite_is_said),
         cmocka_unit_test(test_bad_constraints_are_refused),
         cmocka_unit_test(test_full_disk_leaves_nothing),

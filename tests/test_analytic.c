@@ -31,6 +31,7 @@ static sinew_world_def still(bool quasistatic)
     def.gravity[1] = 0;
     def.thread_count = 1;
     def.solver.tolerance = (sinew_real)TIGHT;
+    def.solver.measure = SINEW_MEASURE_GAP;
     return def;
 }
 

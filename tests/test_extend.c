@@ -17,9 +17,10 @@
 #include "../examples/extend/extend_solver.c"
 
 #ifdef SINEW_SINGLE
-#define NEAR   2e-3                 /* fraction of the size */
-#define EXACT  2e-3                 /* tolerance of derivatives in single precision */
-#define SOLVED SINEW_STEP_ROUND_OFF /* a solved step of the single build may have this bit */
+#define NEAR  2e-3 /* fraction of the size */
+#define EXACT 2e-3 /* tolerance of derivatives in single precision */
+#define SOLVED                                                                                                         \
+    (SINEW_STEP_ROUND_OFF | SINEW_STEP_UNMEASURED) /* a solved step of the single build may have these bits */
 #else
 #define NEAR   1e-7
 #define EXACT  1e-6
@@ -642,6 +643,7 @@ static sinew_world *make_world(const case_of *c, sinew_error *error)
     def.quasistatic = c->quasistatic;
     def.thread_count = c->threads;
     def.solver = sinew_default_solver_def(c->solver);
+    def.solver.measure = SINEW_MEASURE_GAP;
     if (c->iterations)
         def.solver.iterations = c->iterations;
     sinew_world *world = sinew_world_create(&def, error);

@@ -70,6 +70,7 @@ static void bead_on_a_wire(sinew_solver_kind kind, random_cases *r)
     sinew_world_def def = sinew_default_world_def();
     sinew_error error = {0};
     def.solver = sinew_default_solver_def(kind);
+    def.solver.measure = SINEW_MEASURE_GAP;
     sinew_mesh *mesh = make_rope(2, from, to);
     sinew_world *world = make_world(&def);
     const sinew_body body = add_mesh(world, mesh, 3, NULL, NULL);
@@ -124,6 +125,7 @@ static void block_on_rollers(sinew_solver_kind kind, const char *parameter, doub
     def.quasistatic = true;
     def.gravity[1] = 0;
     def.solver = sinew_default_solver_def(kind);
+    def.solver.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 9.9e-5 : 9e-9);
     if (kind == SINEW_SOLVER_PBNG)
         def.solver.iterations = 4000;
     if (parameter)

@@ -115,7 +115,7 @@ static bool compare_converged(random_cases *r, sinew_solver_kind kind, change wh
     world_case after = change_case(r, what, &before);
     sinew_solver_def solver = solver_of(kind, 4000, false), newton = solver_of(SINEW_SOLVER_NEWTON, 200, false);
     const bool single = sizeof(sinew_real) == 4;
-    solver.tolerance = newton.tolerance = (sinew_real)(single ? 1e-4 : 1e-11);
+    solver.tolerance = newton.tolerance = (sinew_real)(single ? 9e-5 : 1e-11);
     built a = build_case(&before, &solver, NULL, false);
     sinew_world_step(a.world, NULL);
     apply_change(&a, &before, &after);

@@ -15,12 +15,12 @@ static uint32_t swing(const char *solver, const char *stiffness, double *y)
     char name[64], spring[64];
     snprintf(name, sizeof name, "solver.name=\"%s\"", solver);
     snprintf(spring, sizeof spring, "bodies.0.energies.0.stiffness=%s", stiffness);
-    const char *settings[] = {name, spring, "threads=1"};
+    const char *settings[] = {name, spring, "threads=1", "solver.measure=\"gap\""};
     sinew_error error = {0};
     sinew_scene_def def = sinew_default_scene_def();
     def.path = SINEW_SOURCE_DIR "/scenes/swinging_rope.json";
     def.settings = settings;
-    def.setting_count = 3;
+    def.setting_count = 4;
     sinew_scene *scene = sinew_scene_read(&def, &error);
     must(&error);
     sinew_world *world = sinew_scene_world(scene);

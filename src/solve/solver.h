@@ -181,6 +181,7 @@ typedef struct sinew_error_hook {
 /* What earlier steps of the world measured; part of its state. */
 typedef struct sinew_measure_history {
     double error_per_force;        /* 1/N: relative position error over residual, in the last step with both; 0: none */
+    double residual;               /* N: the residual of that step */
     double credit;                 /* Newton iterations that estimates may still cost; negative after a costly one */
     double cost;                   /* Newton iterations: work of the last estimate */
     sinew_factor_size factor_size; /* of the Hessian's factor in the last estimate */

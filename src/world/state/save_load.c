@@ -9,7 +9,7 @@
  *     GOAL   one per energy with targets: uint32 1 if key frames move them, uint32 count, base points [3 * count]
  *     PINS   one per pin, same content as GOAL
  *     SOLV   char[16] name of the solver, then the data that it keeps between steps; absent if it has none
- *     MEAS   double [5]: what earlier steps measured (sinew_measure_history); absent: later steps do not need it
+ *     MEAS   double [6]: what earlier steps measured (sinew_measure_history); absent: later steps do not need it
  *     TCHS, CVEL, COLL   data of contact (contact_sections.c)
  *     GENS   uint32 number of slots of bodies, of energies, of pins, then the generation of each; absent: all are 0
  *     SIGN   the signature of the world (signature.c), "name=value" lines
@@ -103,7 +103,8 @@ static void put_history(const sinew_world *world, sinew_section_writer *writer)
 {
     const sinew_solver_def *solver = &world->def.solver;
     const sinew_measure_history *h = &world->solve.history;
-    const double content[5] = {h->error_per_force, h->credit, h->cost, h->factor_size.cost, h->factor_size.entries};
+    const double content[6] = {h->error_per_force,  h->residual,           h->credit, h->cost,
+                               h->factor_size.cost, h->factor_size.entries};
     if (solver->measure < SINEW_MEASURE_GAP || (solver->measure == SINEW_MEASURE_GAP && solver->gap_every == 1) ||
         (content[0] == 0 && content[1] == 0 && content[2] == 0))
         return;
@@ -472,18 +473,18 @@ static void take_time(sinew_world *world, sinew_section_reader *reader)
     memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
 }
 
-/* A section without five finite numbers is ignored: the next step measures as the first of a world does. */
+/* A section without six finite numbers is ignored: the next step measures as the first of a world does. */
 static void take_history(sinew_world *world, sinew_section_reader *reader)
 {
     size_t size;
-    double h[5];
+    double h[6];
     const char *content = sinew_sections_find(reader, "MEAS", 0, &size);
     world->solve.history = (sinew_measure_history){0};
     if (!content || size != sizeof h)
         return;
     memcpy(h, content, sizeof h);
-    if (h[0] >= 0 && h[3] >= 0 && h[4] >= 0 && isfinite(h[0] + h[1] + h[2] + h[3] + h[4]))
-        world->solve.history = (sinew_measure_history){h[0], h[1], h[2], {h[3], h[4]}};
+    if (h[0] >= 0 && h[4] >= 0 && h[5] >= 0 && isfinite(h[0] + h[1] + h[2] + h[3] + h[4] + h[5]))
+        world->solve.history = (sinew_measure_history){h[0], h[1], h[2], h[3], {h[4], h[5]}};
 }
 
 /* Applies the tears that only the state has. */

@@ -4,6 +4,7 @@
  * element's own, differences of the value, and the bounds that blocks declare. Also the layout of incidences: colours
  * against brute force, every node with each of its elements once.
  */
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "mesh/topology.h"
 #include "solve/vertex_sweep/vertex_layout.h"
 
+#define NOISE_MAX 1000
 #ifdef SINEW_SINGLE
 #define TOLERANCE_EXACT 2e-5 /* relative difference of two formulas for the same number */
 #define TOLERANCE_FD    2e-3
@@ -276,6 +278,34 @@ static void changes_are_differences_of_the_value(void **unused)
     for_all("change of psi", TOLERANCE_EXACT, check_change);
 }
 
+/* The noise of a change is an estimate of round-off: not negative, and at most NOISE_MAX roundings of the numbers that
+ * the change is computed from. A larger one would accept steps that raise psi. */
+static void check_noise(single *one, const state *s, double *worst)
+{
+    double g[3], A[9], H[SIZE_MAX3 * SIZE_MAX3];
+    single_sum(one, true, g, A);
+    batch_linearise(&one->b, true);
+    batch_hessian(&one->b, 0, H);
+    const double before = batch_value(&one->b), epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    const double scale = fabs(before) + size_of(g, 3) + size_of(H, one->b.size * one->b.size);
+    for (int k = 0; k < 8; k++) {
+        double d[3], noise;
+        for (int i = 0; i < 3; i++)
+            d[i] = random_in(-0.2, 0.2) * (s->sigma[2] < 0.5 ? 0.2 : 1);
+        const double change = single_change(one, d, &noise);
+        if (!isfinite(change))
+            continue;
+        assert_true(noise >= 0);
+        *worst = fmax(*worst, noise / (epsilon * (scale + fabs(change))));
+    }
+}
+
+static void noise_is_round_off(void **unused)
+{
+    (void)unused;
+    for_all("noise of a change, in roundings", NOISE_MAX, check_noise);
+}
+
 /* psi(x + d) <= psi(x) + g . d + 1/2 d^T A d for steps of every size if the energy declares this bound; and every block
  * is positive semi-definite. */
 static void check_bound(single *one, const state *s, double *worst)
@@ -391,6 +421,7 @@ int main(void)
         cmocka_unit_test(sums_are_the_elements_own),
         cmocka_unit_test(changes_are_differences_of_the_value),
         cmocka_unit_test(bounds_are_bounds),
+        cmocka_unit_test(noise_is_round_off),
         cmocka_unit_test(recolouring_touches_only_what_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

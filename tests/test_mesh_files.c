@@ -241,6 +241,29 @@ static void stl_round_trip(void **state)
     sinew_mesh_destroy(mesh);
 }
 
+/* Corners of a large STL merge to the vertices of the sheet, while the reader's table of vertices grows several times. */
+static void large_stl(void **state)
+{
+    (void)state;
+    sinew_error error = {0};
+    sinew_cloth_def def = sinew_default_cloth_def();
+    def.vertices[0] = def.vertices[1] = 48;
+    sinew_mesh *mesh = sinew_mesh_cloth(&def, &error);
+    assert_non_null(mesh);
+    must_write(mesh, SCRATCH("large.stl"), SINEW_MESH_BY_ENDING);
+    sinew_mesh *back = must_read(SCRATCH("large.stl"));
+    const int32_t corners = 3 * sinew_mesh_triangle_count(mesh);
+    assert_int_equal(3 * sinew_mesh_triangle_count(back), corners);
+    assert_int_equal(sinew_mesh_vertex_count(back), 48 * 48);
+    for (int32_t i = 0; i < corners; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            const float wanted = (float)sinew_mesh_positions(mesh)[3 * sinew_mesh_triangles(mesh)[i] + axis];
+            assert_true((float)sinew_mesh_positions(back)[3 * sinew_mesh_triangles(back)[i] + axis] == wanted);
+        }
+    sinew_mesh_destroy(back);
+    sinew_mesh_destroy(mesh);
+}
+
 /* A body of tetrahedra alone is written to a surface format as its boundary. */
 static void boundary_of_a_body(void **state)
 {
@@ -733,6 +756,7 @@ int main(void)
         cmocka_unit_test(xml_encodings_agree),
         cmocka_unit_test(round_trips),
         cmocka_unit_test(stl_round_trip),
+        cmocka_unit_test(large_stl),
         cmocka_unit_test(boundary_of_a_body),
         cmocka_unit_test(tetgen_leaves_no_stale_faces),
         cmocka_unit_test(sparse_node_numbers),

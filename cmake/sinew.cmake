@@ -107,6 +107,11 @@ function(sinew_add_programs name)
   endforeach()
 endfunction()
 
+# Calls that tests replace: allocations, and polls of the interruption flag.
+set(SINEW_WRAP_MEMORY -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+                      -Wl,--wrap=aligned_alloc,--wrap=posix_memalign)
+set(SINEW_WRAP_POLLS -Wl,--wrap=sinew_stop_came)
+
 function(sinew_add_precision name single)
   set(root ${PROJECT_SOURCE_DIR})
   if(single)
@@ -154,6 +159,11 @@ function(sinew_add_precision name single)
   set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} INSTALL_RPATH_USE_LINK_PATH TRUE
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${internals})
+  # Tests replace these calls with --wrap in a link of their own; a shared library is another link.
+  if(SINEW_SHARED_INTERNALS)
+    target_sources(${name}_static PRIVATE ${root}/tests/replaceable_calls.c)
+    target_link_options(${name}_static PRIVATE ${SINEW_WRAP_MEMORY} ${SINEW_WRAP_POLLS})
+  endif()
 
   # Pictures: a library of its own, which the command and its tests link; the product's library stays free of libpng
   # and FreeType.

@@ -7,6 +7,7 @@
 #define SINEW_ENERGY_BATCH_H
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,8 +94,11 @@ static inline batch batch_make(const sinew_simd_variant *simd, const sinew_energ
         const sample *s = &samples[e < count ? e : 0];
         const int group = e / W, l = e % W;
         sinew_real data[SINEW_DATA_MAX];
-        if (batch_prepare(ops, s, data))
+        const char *refusal = batch_prepare(ops, s, data);
+        if (refusal) {
+            fprintf(stderr, "%s: %s\n", ops->info.name, refusal);
             abort();
+        }
         if (e >= count)
             data[0] = 0;
         for (int i = 0; i < ops->data_count; i++)
@@ -297,6 +301,35 @@ static inline double sample_parameter(const sinew_parameter *p)
     return p->preset > 10 || strcmp(p->name, "rigidity") == 0 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
 }
 
+/* True: sample_make() draws all parameters. False: those that are not moduli have their defaults, where limits coincide,
+ * directions are axes, and terms vanish. */
+static bool sample_draws_all;
+
+static inline int choice_count(const char *choices)
+{
+    int count = 1;
+    for (; *choices; choices++)
+        count += *choices == '|';
+    return count;
+}
+
+/* A parameter near its default; least and greatest values leave an interval between them. */
+static inline double drawn_parameter(const sinew_parameter *p)
+{
+    const size_t length = strlen(p->name);
+    if (p->choices)
+        return (int)random_in(0, choice_count(p->choices) - 1e-9);
+    if (strstr(p->name, "minimum") || strcmp(p->name, "low") == 0)
+        return p->preset - random_in(0.05, 0.2);
+    if (strstr(p->name, "maximum") || strcmp(p->name, "high") == 0)
+        return p->preset + random_in(0.05, 0.2);
+    if (length > 2 && p->name[length - 2] == '_' && strchr("xyz", p->name[length - 1]))
+        return p->preset + random_in(-0.4, 0.4);
+    if (strcmp(p->name, "poisson") == 0)
+        return random_in(0.2, 0.45);
+    return p->preset == 0 || p->preset == 1 ? p->preset + random_in(0, 0.3) : sample_parameter(p);
+}
+
 /* A random well-shaped rest element. */
 static inline sample sample_make(const sinew_energy_info *info, const state *s)
 {
@@ -311,7 +344,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     if (info->stencil == SINEW_STENCIL_SHELL)
         shell_rest_points(result.rest);
     for (int i = 0; i < info->parameter_count; i++)
-        result.parameters[i] = sample_parameter(&info->parameters[i]);
+        result.parameters[i] =
+            sample_draws_all ? drawn_parameter(&info->parameters[i]) : sample_parameter(&info->parameters[i]);
     for (int i = 0; i < 6 * SINEW_EXAMPLE_MAX; i++) /* distinct shapes; the last one is left out */
         result.examples[i] = i < 12 ? 0.2 * sin(1 + 5.0 * i) : 0;
     double sums[2] = {0, 0}, length = 0;
@@ -341,7 +375,9 @@ static inline bool undefined_at(const sinew_energy_info *info, const state *s)
     const sinew_energy_ops *ops = (const sinew_energy_ops *)info; /* the info is the first member of the ops */
     /* A mirrored shell has its directors on the other side: angles change by pi, where they jump. */
     const bool jumps = info->stencil == SINEW_STENCIL_SHELL;
-    return (ops->barrier || jumps) && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
+    /* With drawn parameters, energies without compression have the jump of their second derivatives at rest. */
+    const bool kinked = sample_draws_all && s->noise == 0 && s->sigma[0] == 1 && s->sigma[1] == 1 && s->sigma[2] == 1;
+    return kinked || ((ops->barrier || jumps) && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0);
 }
 
 static inline bool is_tet(const sinew_energy_info *info)

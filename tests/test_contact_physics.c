@@ -415,6 +415,114 @@ static void test_fast_piston(void **state)
     }
 }
 
+/* m: the largest distance between the surface of a collider and the one that its motion prescribes now. */
+static double collider_lag(const sinew_world *world, sinew_collider collider)
+{
+    sinew_real now[3 * 64], wanted[3 * 64];
+    int32_t corners[3 * 128], vertices = 0, triangles = 0;
+    double lag = 0;
+    assert_int_equal(sinew_collider_surface(world, collider, 1, &vertices, NULL, &triangles, NULL, NULL), SINEW_OK);
+    assert_true(vertices <= 64 && triangles <= 128);
+    sinew_collider_surface(world, collider, 1, &vertices, now, &triangles, corners, NULL);
+    sinew_collider_surface_at(world, collider, (double)sinew_world_time(world), 1, &vertices, wanted, &triangles,
+                              corners, NULL);
+    for (int32_t v = 0; v < vertices; v++) {
+        double square = 0;
+        for (int c = 0; c < 3; c++)
+            square += pow((double)now[3 * v + c] - (double)wanted[3 * v + c], 2);
+        lag = fmax(lag, sqrt(square));
+    }
+    return lag;
+}
+
+/* m: height of the first vertex of a collider. */
+static double collider_height(const sinew_world *world, sinew_collider collider)
+{
+    sinew_real x[3 * 64];
+    int32_t corners[3 * 128], vertices = 64, triangles = 128;
+    assert_int_equal(sinew_collider_surface(world, collider, 1, &vertices, x, &triangles, corners, NULL), SINEW_OK);
+    return (double)x[1];
+}
+
+/* Planes at heights 0 and `ceiling` keep vertices of the cube's surface at the distance of the thickness; vertex 13 is
+ * in the middle. */
+static void check_violation(const sinew_world *world, double ceiling)
+{
+    sinew_real *q = positions_of(world);
+    double violation = 0;
+    for (int32_t i = 0; i < sinew_world_particle_count(world); i++) {
+        const double y = (double)q[3 * i + 1], clearance = fmin(y, ceiling - y);
+        violation = i == 13 ? violation : fmax(violation, THICKNESS - clearance);
+    }
+    free(q);
+    const double reported = report_of(world).violation;
+    if (!(fabs(reported - violation) <= 1e-6))
+        fail_msg("a violation of %.9g m is reported, it is %.9g m", reported, violation);
+}
+
+/* A cube on the floor is crushed by a moving box, a moving plane, or pins on its top that move down, too fast for the
+ * solver. Returns the largest lag; the report has the same. */
+static double crush(int how)
+{
+    const double corner[3] = {-0.1, THICKNESS, -0.1}, speed = 1.2;
+    sinew_key keys[2] = {{.time = 0}, {.time = 1}};
+    keys[1].translation[1] = (sinew_real)-speed;
+    const sinew_motion motion = {.key_count = 2, .keys = keys};
+    sinew_world *world = new_world(SINEW_SOLVER_NEWTON, 4);
+    touch(world, 0.3, 0);
+    add_floor(world);
+    const sinew_body cube = add_cube(world, 2, 1e4, corner, 0, NULL);
+    sinew_collider_def def = sinew_default_collider_def(how == 0 ? SINEW_SHAPE_BOX : SINEW_SHAPE_PLANE);
+    def.position[1] = (sinew_real)(0.2 + 2.5 * THICKNESS);
+    if (how == 0) {
+        def.size[1] = (sinew_real)0.1;
+        def.position[1] += (sinew_real)0.05;
+    }
+    if (how == 1)
+        def.rotation[2] = (sinew_real)MAKE_PI;
+    def.motion = &motion;
+    const sinew_collider piston = how < 2 ? add_collider(world, &def) : (sinew_collider){-1, 0};
+    sinew_real *q = positions_of(world), targets[3 * 27];
+    int32_t top[27], count = 0;
+    for (int32_t i = 0; i < 27; i++)
+        if ((double)q[3 * i + 1] > 0.19)
+            memcpy(targets + 3 * count, q + 3 * i, 3 * sizeof *q), top[count++] = i;
+    const sinew_pin pin = how == 2 ? add_pins(world, cube, top, count, targets) : (sinew_pin){-1, 0};
+    free(q);
+    double largest = 0;
+    for (int s = 0; s < 16; s++) {
+        double lag = 0;
+        for (int32_t i = 0; how == 2 && i < count; i++)
+            targets[3 * i + 1] -= (sinew_real)(speed * H);
+        if (how == 2)
+            sinew_pin_set_targets(world, pin, targets, NULL);
+        steps(world, 1);
+        q = positions_of(world);
+        for (int32_t i = 0; how == 2 && i < count; i++)
+            lag = fmax(lag, fabs((double)q[3 * top[i] + 1] - (double)targets[3 * i + 1]));
+        free(q);
+        lag = how < 2 ? collider_lag(world, piston) : lag;
+        const double reported = report_of(world).motion_lag;
+        if (!(fabs(reported - lag) <= 1e-5 * (1 + lag)))
+            fail_msg("way %d, step %d: a lag of %.9g m is reported, the motion lags by %.9g m", how, s, reported, lag);
+        largest = fmax(largest, lag);
+        if (how > 0)
+            check_violation(world, how == 1 ? collider_height(world, piston) : INFINITY);
+    }
+    sinew_world_destroy(world);
+    return largest;
+}
+
+static void test_motion_lag(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        const double lag = crush(how);
+        print_message("way %d: lag %.4f m\n", how, lag);
+        assert_true(lag > 10 * THICKNESS);
+    }
+}
+
 /* ---- Filters ----------------------------------------------------------------------------------- */
 
 static bool nobody(void *context, const sinew_contact_object *a, const sinew_contact_object *b)
@@ -486,11 +594,17 @@ static void test_pair_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fall_is_exact), cmocka_unit_test(test_nothing_near),
-        cmocka_unit_test(test_weight),        cmocka_unit_test(test_torque_of_tilted_plane),
-        cmocka_unit_test(test_restitution),   cmocka_unit_test(test_momentum),
-        cmocka_unit_test(test_conveyor),      cmocka_unit_test(test_slow_piston),
-        cmocka_unit_test(test_fast_piston),   cmocka_unit_test(test_groups_and_filter),
+        cmocka_unit_test(test_fall_is_exact),
+        cmocka_unit_test(test_nothing_near),
+        cmocka_unit_test(test_weight),
+        cmocka_unit_test(test_torque_of_tilted_plane),
+        cmocka_unit_test(test_restitution),
+        cmocka_unit_test(test_momentum),
+        cmocka_unit_test(test_conveyor),
+        cmocka_unit_test(test_slow_piston),
+        cmocka_unit_test(test_fast_piston),
+        cmocka_unit_test(test_motion_lag),
+        cmocka_unit_test(test_groups_and_filter),
         cmocka_unit_test(test_pair_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,14 +280,78 @@ static void test_brute_force(void **state)
     }
 }
 
-/* ---- The same list ---------------------------------------------------------------------------- */
-
 static void assert_same(const sinew_candidates *a, const sinew_candidates *b)
 {
     assert_int_equal(a->count, b->count);
     assert_int_equal(a->dropped, b->dropped);
     assert_true(a->count == 0 || memcmp(a->list, b->list, (size_t)a->count * sizeof *a->list) == 0);
 }
+
+/* Rounds positions to a grid, so that moving them by `shift` m is exact in both precisions. */
+static void put_on_grid(detect_case *c, double grid, double shift)
+{
+    for (int32_t v = 0; v < c->mesh.vertex_count; v++)
+        for (int k = 0; k < 3; k++)
+            c->x[4 * v + k] = (sinew_real)(grid * round((double)c->x[4 * v + k] / grid) + (k == 1 ? -shift : shift));
+}
+
+/* A scene that is moved far from the origin, without round-off, has the same pairs with the same data. */
+static void test_far_away(void **state)
+{
+    (void)state;
+    /* Positions have 12 digits below `size`: 24 digits in single precision with one for the sum, 53 in double. */
+    const int far_exponent = sizeof(sinew_real) == 4 ? 10 : 30;
+    random_cases r = random_cases_begin("far away", 30, 500);
+    for (int32_t n = 0; n < r.count; n++) {
+        detect_case *c = detect_case_make(&r);
+        const double size = exp2(ceil(log2(c->size))), grid = ldexp(size, -12);
+        sinew_candidates near = {0}, far = {0};
+        put_on_grid(c, grid, 0);
+        sinew_detector *detector = case_detector(c, 1);
+        detect(detector, c, 0, &near);
+        sinew_detector_destroy(detector);
+        put_on_grid(c, grid, ldexp(size, random_index(&r, 2) ? far_exponent : 2));
+        detector = case_detector(c, 1);
+        detect(detector, c, 0, &far);
+        sinew_detector_destroy(detector);
+        assert_same(&near, &far);
+        sinew_candidates_release(&near, &c->mesh.allocator);
+        sinew_candidates_release(&far, &c->mesh.allocator);
+        detect_case_release(c);
+    }
+}
+
+/* One vertex is infinitely far away, or not a number: the pairs of all other vertices are found as before. */
+static void test_lost_vertex(void **state)
+{
+    (void)state;
+    const double places[] = {1e37, -1e37, INFINITY, -INFINITY, NAN};
+    random_cases r = random_cases_begin("lost vertex", 40, 500);
+    for (int32_t n = 0; n < r.count; n++) {
+        detect_case *c = detect_case_make(&r);
+        const int32_t lost = random_index(&r, c->mesh.vertex_count);
+        sinew_candidates all = {0}, rest = {0};
+        sinew_detector *detector = case_detector(c, 1);
+        detect(detector, c, 0, &all);
+        sinew_detector_destroy(detector);
+        for (int k = 0; k < 3; k++)
+            c->x[4 * lost + k] = (sinew_real)places[random_index(&r, 5)];
+        detector = case_detector(c, 1);
+        detect(detector, c, 0, &rest);
+        sinew_detector_destroy(detector);
+        for (int64_t i = 0; i < all.count; i++) {
+            bool has = false;
+            for (int a = 0; a < 4; a++)
+                has |= all.list[i].v[a] == lost;
+            assert_true(has || find_pair(&rest, &all.list[i]));
+        }
+        sinew_candidates_release(&all, &c->mesh.allocator);
+        sinew_candidates_release(&rest, &c->mesh.allocator);
+        detect_case_release(c);
+    }
+}
+
+/* ---- The same list ---------------------------------------------------------------------------- */
 
 /* Compares the list of a new detector with `threads` threads in one SIMD variant. */
 static void check_same(const detect_case *c, int32_t threads, int32_t variant, const sinew_candidates *wanted)
@@ -613,7 +677,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features),      cmocka_unit_test(test_brute_force), cmocka_unit_test(test_same_list),
         cmocka_unit_test(test_many_features), cmocka_unit_test(test_short_sides), cmocka_unit_test(test_hard_pairs),
-        cmocka_unit_test(test_memory),        cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_warm),        cmocka_unit_test(test_far_away),
+        cmocka_unit_test(test_lost_vertex),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,6 +122,41 @@ static void a_change_of_solver_is_refused(void **unused)
     sinew_world_destroy(world);
 }
 
+/* Without its hard energy a world may change to a minimiser, which measures g as if the energy had never been there. */
+static void hard_energies_are_forgotten(void **unused)
+{
+    (void)unused;
+    double gap[2];
+    uint64_t hash[2];
+    for (int lost = 0; lost < 2; lost++) {
+        sinew_error error = {0};
+        sinew_world_def def = sinew_default_world_def();
+        def.thread_count = 1;
+        def.solver = sinew_default_solver_def(lost ? SINEW_SOLVER_PRIMAL_DUAL : SINEW_SOLVER_NEWTON);
+        sinew_world *world = make_world(&def);
+        const sinew_body rope = hang_rope(world, false, 0);
+        if (lost) {
+            sinew_energy_def more = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+            more.body = rope;
+            more.hard = true;
+            const sinew_energy hard = add_energy(world, &more);
+            sinew_world_prepare(world, &error);
+            must(&error);
+            sinew_world_remove_energy(world, hard, &error);
+            must(&error);
+            const sinew_solver_def newton = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+            sinew_world_set_solver(world, &newton, &error);
+            must(&error);
+        }
+        sinew_step_result result;
+        sinew_world_step(world, &result);
+        gap[lost] = result.gap;
+        hash[lost] = sinew_world_state_hash(world);
+        sinew_world_destroy(world);
+    }
+    assert_true(isfinite(gap[0]) && gap[0] == gap[1] && hash[0] == hash[1]);
+}
+
 static void stiffness_out_of_range_is_refused(void **unused)
 {
     (void)unused;
@@ -232,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_hard_rope_keeps_its_length),
         cmocka_unit_test_setup_teardown(minimisers_refuse_by_name, install_hook, remove_hook),
         cmocka_unit_test(a_change_of_solver_is_refused),
+        cmocka_unit_test(hard_energies_are_forgotten),
         cmocka_unit_test(stiffness_out_of_range_is_refused),
         cmocka_unit_test(pbd_takes_each_energys_stiffness),
         cmocka_unit_test(scenes_have_the_keys),

@@ -241,6 +241,29 @@ static void stl_round_trip(void **state)
     sinew_mesh_destroy(mesh);
 }
 
+/* Corners of a large STL merge to the vertices of the sheet, while the reader's table of vertices grows several times. */
+static void large_stl(void **state)
+{
+    (void)state;
+    sinew_error error = {0};
+    sinew_cloth_def def = sinew_default_cloth_def();
+    def.vertices[0] = def.vertices[1] = 48;
+    sinew_mesh *mesh = sinew_mesh_cloth(&def, &error);
+    assert_non_null(mesh);
+    must_write(mesh, SCRATCH("large.stl"), SINEW_MESH_BY_ENDING);
+    sinew_mesh *back = must_read(SCRATCH("large.stl"));
+    const int32_t corners = 3 * sinew_mesh_triangle_count(mesh);
+    assert_int_equal(3 * sinew_mesh_triangle_count(back), corners);
+    assert_int_equal(sinew_mesh_vertex_count(back), 48 * 48);
+    for (int32_t i = 0; i < corners; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            const float wanted = (float)sinew_mesh_positions(mesh)[3 * sinew_mesh_triangles(mesh)[i] + axis];
+            assert_true((float)sinew_mesh_positions(back)[3 * sinew_mesh_triangles(back)[i] + axis] == wanted);
+        }
+    sinew_mesh_destroy(back);
+    sinew_mesh_destroy(mesh);
+}
+
 /* A body of tetrahedra alone is written to a surface format as its boundary. */
 static void boundary_of_a_body(void **state)
 {
@@ -381,6 +404,149 @@ static void other_byte_order(void **state)
         assert_true(fabs(volume_of(mesh) - 1.0 / 48) < 1e-9);
         sinew_mesh_destroy(mesh);
     }
+}
+
+/* Fields and metadata between the sections are skipped, whatever their size; data after the cells are not read. */
+static void vtk_fields(void **state)
+{
+    (void)state;
+    const char *const fields[] = {
+        "",
+        "FIELD FieldData 0\n",
+        "FIELD FieldData 1\nnone 0 3 float\n",
+        "FIELD FieldData 1\nnone 2 0 double\n",
+        "FIELD FieldData 3\na 1 1 int\n7\nb 2 2 double\n1 2\n3 4\nMETADATA\nINFORMATION 0\n\nc 1 2 float\n5\n6\n",
+    };
+    const size_t count = sizeof fields / sizeof fields[0];
+    for (size_t i = 0; i < count * count; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "# vtk DataFile Version 4.2\nt\nASCII\n%sDATASET UNSTRUCTURED_GRID\n%sPOINTS 3 float\n"
+                 "0 0 0 1 0 0 0 1 0\nMETADATA\nINFORMATION 0\n\nCELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n5\n"
+                 "POINT_DATA 3\nSCALARS s float\n",
+                 fields[i % count], fields[i / count]);
+        sinew_mesh *mesh = must_parse(SCRATCH("fields.vtk"), text);
+        assert_int_equal(sinew_mesh_vertex_count(mesh), 3);
+        assert_int_equal(sinew_mesh_triangle_count(mesh), 1);
+        assert_true(fabs(area_of(mesh) - 0.5) < 1e-6);
+        sinew_mesh_destroy(mesh);
+    }
+}
+
+/* ---- gmsh, word by word ------------------------------------------------------------------------- */
+
+/* Words of a binary file, read in the order of the format's description and not by this library. */
+typedef struct word_reader {
+    const char *at;
+} word_reader;
+
+static int64_t next_int(word_reader *r)
+{
+    int32_t word;
+    memcpy(&word, r->at, sizeof word);
+    r->at += sizeof word;
+    return word;
+}
+
+static int64_t next_size(word_reader *r)
+{
+    uint64_t word;
+    memcpy(&word, r->at, sizeof word);
+    r->at += sizeof word;
+    return (int64_t)word;
+}
+
+static word_reader after_line(const char *bytes, size_t size, const char *line)
+{
+    const char *at = memmem(bytes, size, line, strlen(line));
+    assert_non_null(at);
+    return (word_reader){at + strlen(line)};
+}
+
+/* gmsh: blocks of nodes create the entities (dimension, 1) of which the blocks of elements consist. */
+static void check_binary_4(const sinew_mesh *mesh, const char *bytes, size_t size)
+{
+    const int64_t cells[] = {sinew_mesh_edge_count(mesh), sinew_mesh_triangle_count(mesh), sinew_mesh_tet_count(mesh)};
+    const int64_t vertices = sinew_mesh_vertex_count(mesh), total = cells[0] + cells[1] + cells[2];
+    word_reader nodes = after_line(bytes, size, "$Nodes\n"), elements = after_line(bytes, size, "$Elements\n");
+    const int64_t head[2][4] = {{3, vertices, 1, vertices}, {3, total, 1, total}};
+    for (int i = 0; i < 4; i++)
+        assert_true(next_size(&nodes) == head[0][i] && next_size(&elements) == head[1][i]);
+    int64_t number = 0;
+    for (int64_t kind = 1; kind <= 3; kind++) {
+        static const int64_t types[] = {1, 2, 4};
+        assert_true(next_int(&nodes) == kind && next_int(&nodes) == 1 && next_int(&nodes) == 0);
+        assert_true(next_size(&nodes) == (kind == 3 ? vertices : 0));
+        assert_true(next_int(&elements) == kind && next_int(&elements) == 1);
+        assert_true(next_int(&elements) == types[kind - 1] && next_size(&elements) == cells[kind - 1]);
+        for (int64_t c = 0; c < cells[kind - 1]; c++) {
+            assert_int_equal(next_size(&elements), ++number);
+            elements.at += 8 * (kind + 1);
+        }
+    }
+    for (int64_t v = 0; v < vertices; v++)
+        assert_int_equal(next_size(&nodes), v + 1);
+}
+
+/* Cells have two tags: no physical group, entity 1. */
+static void check_binary_2(const sinew_mesh *mesh, const char *bytes, size_t size)
+{
+    const int64_t cells[] = {sinew_mesh_edge_count(mesh), sinew_mesh_triangle_count(mesh), sinew_mesh_tet_count(mesh)};
+    char line[64];
+    snprintf(line, sizeof line, "$Elements\n%d\n", (int)(cells[0] + cells[1] + cells[2]));
+    word_reader r = after_line(bytes, size, line);
+    int64_t number = 0;
+    for (int kind = 0; kind < 3; kind++) {
+        static const int64_t types[] = {1, 2, 4};
+        assert_true(next_int(&r) == types[kind] && next_int(&r) == cells[kind] && next_int(&r) == 2);
+        for (int64_t c = 0; c < cells[kind]; c++) {
+            assert_true(next_int(&r) == ++number && next_int(&r) == 0 && next_int(&r) == 1);
+            r.at += 4 * (kind + 2);
+        }
+    }
+}
+
+/* Vertices alone: one block of nodes, and no block of elements, whose lowest number is zero. */
+static void check_points_4(void)
+{
+    const sinew_real positions[] = {0, 0, 0, 1, 2, 3};
+    const int64_t wanted[2][4] = {{1, 2, 1, 2}, {0, 0, 0, 0}};
+    sinew_error error = {0};
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.vertex_count = 2;
+    def.positions = positions;
+    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
+    assert_non_null(mesh);
+    size_t size;
+    must_write(mesh, SCRATCH("words.msh"), SINEW_MESH_GMSH_4_BINARY);
+    char *bytes = load(SCRATCH("words.msh"), &size);
+    word_reader nodes = after_line(bytes, size, "$Nodes\n"), elements = after_line(bytes, size, "$Elements\n");
+    for (int i = 0; i < 4; i++)
+        assert_true(next_size(&nodes) == wanted[0][i] && next_size(&elements) == wanted[1][i]);
+    free(bytes);
+    must_write(mesh, SCRATCH("words.msh"), SINEW_MESH_GMSH_4_ASCII);
+    bytes = load(SCRATCH("words.msh"), &size);
+    after_line(bytes, size, "$Nodes\n1 2 1 2\n1 1 0 2\n");
+    after_line(bytes, size, "$Elements\n0 0 0 0\n$EndElements\n");
+    free(bytes);
+    sinew_mesh_destroy(mesh);
+}
+
+static void gmsh_words(void **state)
+{
+    (void)state;
+    check_points_4();
+    sinew_mesh *mesh = awkward_mesh();
+    size_t size;
+    must_write(mesh, SCRATCH("words.msh"), SINEW_MESH_GMSH_4_BINARY);
+    char *bytes = load(SCRATCH("words.msh"), &size);
+    check_binary_4(mesh, bytes, size);
+    free(bytes);
+    must_write(mesh, SCRATCH("words.msh"), SINEW_MESH_GMSH_2_BINARY);
+    bytes = load(SCRATCH("words.msh"), &size);
+    check_binary_2(mesh, bytes, size);
+    free(bytes);
+    sinew_mesh_destroy(mesh);
 }
 
 /* A concave L of six corners: a fan from its first corner would cover 4 m2 instead of 3 m2. */
@@ -590,10 +756,13 @@ int main(void)
         cmocka_unit_test(xml_encodings_agree),
         cmocka_unit_test(round_trips),
         cmocka_unit_test(stl_round_trip),
+        cmocka_unit_test(large_stl),
         cmocka_unit_test(boundary_of_a_body),
         cmocka_unit_test(tetgen_leaves_no_stale_faces),
         cmocka_unit_test(sparse_node_numbers),
         cmocka_unit_test(other_byte_order),
+        cmocka_unit_test(vtk_fields),
+        cmocka_unit_test(gmsh_words),
         cmocka_unit_test(concave_polygons),
         cmocka_unit_test(obj_order),
         cmocka_unit_test(marked_text),

@@ -50,7 +50,10 @@ static const bad_file bad_files[] = {
     {"a.msh", "$MeshFormat\n4 0 8\n$EndMeshFormat\n", ":1", "version 4 is not read: save as 2.2 or 4.1"},
     {"a.msh", "$MeshFormat\nnan 0 8\n", ":1", "version nan is not read"},
     {"a.msh", "$MeshFormat\n2.2 2 8\n", ":2", "the file type (0 ASCII, 1 binary) must lie between 0 and 1, found 2"},
+    {"a.msh", "$MeshFormat\n2.2 -1 8\n", ":2", "must lie between 0 and 1, found -1"},
     {"a.msh", "$MeshFormat\n2.2 1 4\n", ":1", "data of 4 bytes"},
+    {"a.msh", MSH4 "$Nodes\n1 1 1 1\n4 1 0 1\n1\n0 0 0\n$EndNodes\n", ":6", "dimension 4"},
+    {"a.msh", MSH4 "$Nodes\n1 1 1 1\n-1 1 0 1\n1\n0 0 0\n$EndNodes\n", ":6", "-1"},
     {"a.msh", "$MeshFormat\n2.2 1 8\nabcd\n", ": byte 20", "byte order mark is not the number 1"},
     {"a.msh", "$MeshFormat\n2.2 1 8\n", ": byte 20",
      "1 byte order mark of 4 bytes each are due here, but only 0 bytes"},
@@ -105,6 +108,8 @@ static const bad_file bad_files[] = {
     /* Medit */
     {"a.mesh", "Vertices 1 0 0 0 0", ":1", "expected MeshVersionFormatted"},
     {"a.mesh", "MeshVersionFormatted 1\nDimension 2\nVertices 1 0 0 0\n", ":2", "the mesh has dimension 2, only 3"},
+    {"a.mesh", "MeshVersionFormatted 0\n", ":1", "the version of the format must lie between 1 and 4, found 0"},
+    {"a.mesh", "MeshVersionFormatted 5\n", ":1", "the version of the format must lie between 1 and 4, found 5"},
     {"a.mesh", "MeshVersionFormatted 9\n", ":1", "the version of the format must lie between 1 and 4, found 9"},
     {"a.mesh", "MeshVersionFormatted 1\nDimension 3\nEnd\n", ":3", "ends without Vertices"},
     {"a.mesh", "MeshVersionFormatted 1 Dimension 3\nVertices 4611686018427387904\n", ":2", "vertices are promised"},
@@ -118,6 +123,8 @@ static const bad_file bad_files[] = {
 
     /* VTK legacy */
     {"a.vtk", "# vtk DataFile Version 9.0\nt\nASCII\n", ":1", "version 9 of the format is not read"},
+    {"a.vtk", "# vtk DataFile Version 6.0\nt\nASCII\n", ":1", "version 6 of the format is not read"},
+    {"a.vtk", "# vtk DataFile Version 0.9\nt\nASCII\n", ":1", "version 0.9 of the format is not read"},
     {"a.vtk", "vtk\n", ":1", "expected #, found 'vtk'"},
     {"a.vtk", "# vtk DataFile Version 3.0\nt\nEBCDIC\n", ":3", "expected ASCII or BINARY"},
     {"a.vtk", "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_GRID\n", ":4", "only UNSTRUCTURED_GRID and"},

@@ -15,6 +15,8 @@
  */
 #include "rigid_world.h"
 
+#include "world/world.h"
+
 typedef struct driven_solver {
     const char *name, *parameter; /* parameter: NULL, or an option of the solver that is set to `value` */
     double value;
@@ -171,12 +173,84 @@ static void a_motor_stops(void **unused)
     }
 }
 
+/* A motor that is off does not turn the arm; switched on, it turns the arm to the target of that time. */
+static void a_motor_is_switched(void **unused)
+{
+    (void)unused;
+    const char *const names[] = {"primal-dual", "sap", "xpbd"};
+    const double axis[3] = {0, 0, 1}, still[3] = {0, 0, 0}, h = 0.01, speed = 0.5;
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        const driven_solver solver = {.name = names[k]};
+        const sinew_world_def def = def_of(&solver, h, still);
+        rigid_arm a = make_arm(&def, axis, ARM_HINGE);
+        sinew_error error = {0};
+        sinew_real rest[12];
+        const sinew_energy motor =
+            add_to_arm(&a, SINEW_ENERGY_MOTOR, (const char *const[]){"speed", NULL}, &speed, &error);
+        must(&error);
+        sinew_world_get_positions(a.world, a.frames[4], 4, rest);
+        sinew_energy_switch(a.world, motor, NULL, 0, false, &error);
+        must(&error);
+        for (int i = 0; i < 6; i++)
+            sinew_world_step(a.world, NULL);
+        const double before = arm_angle(&a, rest);
+        assert_false(sinew_energy_is_on(a.world, motor, 0));
+        sinew_energy_switch(a.world, motor, NULL, 0, true, &error);
+        must(&error);
+        for (int i = 0; i < 4; i++)
+            sinew_world_step(a.world, NULL);
+        const double after = arm_angle(&a, rest), wanted = speed * 10 * h;
+        if (!(fabs(before) <= 1e-3 * wanted) || !(fabs(after - wanted) <= 0.01 * wanted))
+            fail_msg("%s: %.3e rad while off, then %.9f in place of %.9f", names[k], before, after, wanted);
+        sinew_world_destroy(a.world);
+    }
+}
+
+/* Shared numbers of a batch: an element that is off has weight zero and gets its last weight when it is switched on. The
+ * version changes with any number, the version of the form with any number but the weight. */
+static void shared_numbers_wait_for_elements(void **unused)
+{
+    (void)unused;
+    const driven_solver solver = {.name = "primal-dual"};
+    const double axis[3] = {0, 0, 1}, still[3] = {0, 0, 0}, speed = 1;
+    const sinew_world_def def = def_of(&solver, 0.01, still);
+    rigid_arm a = make_arm(&def, axis, ARM_HINGE);
+    sinew_error error = {0};
+    const sinew_energy motor = add_to_arm(&a, SINEW_ENERGY_MOTOR, (const char *const[]){"speed", NULL}, &speed, &error);
+    must(&error);
+    sinew_energy_switch(a.world, motor, NULL, 0, false, &error);
+    must(&error);
+    sinew_batch *b = a.world->energies[motor.index].batch;
+    assert_int_equal(b->ops->shared_count, 5);
+    const sinew_real first[5] = {3, 2, 5, 7, 11}, heavier[5] = {4, 2, 5, 7, 11}, turned[5] = {4, 2, 6, 7, 11};
+    const sinew_real *const given[] = {first, heavier, turned, turned};
+    for (int on = 0; on < 2; on++) {
+        sinew_batch_set_shared(b, first);
+        sinew_batch_switch(b, 0, on);
+        for (int i = 0; i < 4; i++) {
+            const uint64_t version = b->version, form = b->form_version;
+            sinew_batch_set_shared(b, given[i]);
+            assert_true(sinew_batch_weight(b, 0) == (on ? given[i][0] : 0));
+            for (int k = 1; k < 5; k++)
+                assert_true(b->data[k * b->width] == given[i][k]);
+            const bool formed = i == 2, heavy = i == 1 && on;
+            assert_int_equal(b->form_version - form, formed);
+            assert_int_equal(b->version - version, formed || heavy);
+        }
+        sinew_batch_switch(b, 0, true);
+        assert_true(sinew_batch_weight(b, 0) == turned[0]);
+    }
+    sinew_world_destroy(a.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_has_every_solver),
         cmocka_unit_test(a_motor_moves_by_speed_times_time),
         cmocka_unit_test(a_motor_stops),
+        cmocka_unit_test(a_motor_is_switched),
+        cmocka_unit_test(shared_numbers_wait_for_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,9 @@
 
 #include "contact_worlds.h"
 #include "saved_state.h"
+#include "sinew/load.h"
 #include "sinew/scene.h"
+#include "world/world.h"
 
 /* Settings that signatures leave out at their default stand at another value: cases take them back to it. */
 static const char scene_text[] =
@@ -188,8 +190,93 @@ static void caches_are_compared(void **state)
     }
 }
 
+/* ---- Names of lines -------------------------------------------------------------------------- */
+
+enum {
+    LINES_MAX = 200
+};
+
+typedef struct line_list {
+    char names[LINES_MAX][96], values[LINES_MAX][96];
+    int count;
+} line_list;
+
+static void list_line(void *context, const char *name, const char *value)
+{
+    line_list *lines = context;
+    assert_true(lines->count < LINES_MAX);
+    snprintf(lines->names[lines->count], sizeof lines->names[0], "%s", name);
+    snprintf(lines->values[lines->count++], sizeof lines->values[0], "%s", value);
+}
+
+/* The value of the only line of this name. */
+static const char *value_of(const line_list *lines, const char *name)
+{
+    const char *value = NULL;
+    for (int i = 0; i < lines->count; i++)
+        if (strcmp(lines->names[i], name) == 0) {
+            assert_null(value);
+            value = lines->values[i];
+        }
+    if (!value)
+        fail_msg("no line %s", name);
+    return value;
+}
+
+/* Two of everything, one of them removed. */
+static void removed_things_are_named(void **state)
+{
+    (void)state;
+    static const char *const removed[] = {"bodies.1", "energies.0", "loads.1", "colliders.1"};
+    sinew_error error = {0};
+    line_list *lines = make_array(1, sizeof *lines);
+    sinew_world *world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+    set_touch(world, 0.01, 0.25);
+    sinew_mesh *mesh = make_beam(1, 1, 1, 1, 1, 1);
+    sinew_body body[2];
+    sinew_energy energy[2];
+    sinew_load load[2];
+    sinew_collider collider[2];
+    for (int i = 0; i < 2; i++) {
+        body[i] = add_mesh(world, mesh, 1000, NULL, NULL);
+        sinew_load_def gust = sinew_default_load_def(SINEW_LOAD_WIND);
+        gust.body = body[0];
+        load[i] = sinew_world_add_load(world, &gust, &error);
+        must(&error);
+        collider[i] = add_floor(world);
+    }
+    for (int i = 0; i < 2; i++)
+        energy[i] = add_material(world, body[0], SINEW_ENERGY_STRAIN, 1e4, 0);
+    add_pins(world, body[0], (const int32_t[]){0}, 1, NULL);
+    sinew_world_remove_energy(world, energy[0], &error);
+    must(&error);
+    sinew_world_remove_load(world, load[1], &error);
+    must(&error);
+    sinew_world_remove_collider(world, collider[1], &error);
+    must(&error);
+    sinew_world_remove_body(world, body[1], &error);
+    must(&error);
+    sinew_world_signature(world, list_line, lines);
+    assert_string_equal(value_of(lines, "bodies"), "2");
+    assert_string_equal(value_of(lines, "energies"), "2");
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(value_of(lines, removed[i]), "removed");
+    assert_string_equal(value_of(lines, "energies.1"), "strain on body 0");
+    assert_memory_equal(value_of(lines, "loads.0"), "wind on body 0", 14);
+    assert_memory_equal(value_of(lines, "colliders.0"), "plane", 5);
+    assert_memory_equal(value_of(lines, "pins.0"), "1 vertices", 10);
+    assert_string_equal(value_of(lines, "contact.friction"), "0.25");
+    assert_string_equal(value_of(lines, "bodies.0.contact.friction"), "the world's");
+    for (int i = 0; i < lines->count; i++)
+        value_of(lines, lines->names[i]);
+    free(lines);
+    sinew_mesh_destroy(mesh);
+    sinew_world_destroy(world);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(differences_are_named), cmocka_unit_test(caches_are_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(differences_are_named), cmocka_unit_test(caches_are_compared),
+                                       cmocka_unit_test(removed_things_are_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

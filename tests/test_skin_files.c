@@ -163,6 +163,56 @@ static void ply_has_painted_values(void **state)
     sinew_skin_destroy(skin);
 }
 
+enum {
+    VALUES_KEPT = 64
+};
+
+/* A triangle with `count` values per vertex: value i of vertex v is i + v. */
+static void write_many_values(int count)
+{
+    float numbers[9 + VALUES_KEPT + 8] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    for (int i = 9; i < 9 + count + 3; i++)
+        numbers[i] = (float)(i - 9);
+    FILE *file = fopen(SINEW_TEST_DIR "/many.bin", "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(numbers, sizeof numbers, 1, file), 1);
+    fclose(file);
+    file = fopen(SINEW_TEST_DIR "/many.gltf", "w");
+    assert_non_null(file);
+    fprintf(file, "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":%d,\"uri\":\"many.bin\"}],",
+            (int)sizeof numbers);
+    fprintf(file, "\"bufferViews\":[{\"buffer\":0,\"byteLength\":%d}],\"accessors\":[", (int)sizeof numbers);
+    fprintf(file, "{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}");
+    for (int i = 0; i < count; i++)
+        fprintf(file, ",{\"bufferView\":0,\"byteOffset\":%d,\"componentType\":5126,\"count\":3,\"type\":\"SCALAR\"}",
+                36 + 4 * i);
+    fprintf(file, "],\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0");
+    for (int i = 0; i < count; i++)
+        fprintf(file, ",\"_V%d\":%d", i, i + 1);
+    fprintf(file, "}}]}]}");
+    fclose(file);
+}
+
+/* The first 64 values of a vertex are kept, under their names. */
+static void gltf_with_many_values(void **state)
+{
+    (void)state;
+    for (int count = VALUES_KEPT - 1; count <= VALUES_KEPT + 3; count++) {
+        write_many_values(count);
+        sinew_skin *skin = need_skin("many.gltf");
+        const int kept = count < VALUES_KEPT ? count : VALUES_KEPT;
+        assert_int_equal(sinew_skin_attribute_count(skin), kept);
+        for (int i = 0; i < kept; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "V%d", i);
+            assert_string_equal(sinew_skin_attribute_name(skin, i), name);
+            for (int v = 0; v < 3; v++)
+                assert_true(sinew_skin_attribute(skin, i)[v] == (float)(i + v));
+        }
+        sinew_skin_destroy(skin);
+    }
+}
+
 static void gltf_has_painted_values(void **state)
 {
     (void)state;
@@ -441,6 +491,7 @@ int main(void)
         cmocka_unit_test(triangles_belong_to_faces),
         cmocka_unit_test(random_obj_files),
         cmocka_unit_test(ply_has_painted_values),
+        cmocka_unit_test(gltf_with_many_values),
         cmocka_unit_test(gltf_has_painted_values),
         cmocka_unit_test(oddities),
         cmocka_unit_test(allocations_that_fail),

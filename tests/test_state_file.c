@@ -135,6 +135,8 @@ static void write_parts(const parts *p, const char *path)
 /* A world with every kind of section, and its file split into sections. */
 typedef struct forgery {
     sinew_world *world;
+    sinew_pin pin;     /* of vertex 3 */
+    sinew_energy goal; /* position energy of vertex 2 */
     const char *path;
     char *file;
     parts whole;
@@ -148,7 +150,13 @@ static forgery begin_forgery(void)
     sinew_pin_def pin = sinew_default_pin_def();
     pin.vertex_count = 1;
     pin.vertices = (const int32_t[]){3};
-    assert_true(sinew_world_add_pins(f.world, &pin, &error).index >= 0);
+    f.pin = sinew_world_add_pins(f.world, &pin, &error);
+    assert_true(f.pin.index >= 0);
+    sinew_energy_def goal = sinew_default_energy_def(SINEW_ENERGY_POSITION);
+    goal.element_count = 1;
+    goal.elements = (const int32_t[]){2};
+    f.goal = sinew_world_add_energy(f.world, &goal, &error);
+    assert_true(f.goal.index >= 0);
     assert_int_equal(sinew_world_set_comment(f.world, "a note"), SINEW_OK);
     assert_int_equal(sinew_state_write(f.world, f.path, &error), SINEW_OK);
     size_t size;
@@ -185,6 +193,58 @@ static void forged_numbers(void **state)
             refuse_state(f.world, f.path, "");
         }
     }
+    end_forgery(&f);
+}
+
+/* Adds one to every whole number of 32 bits in the sections of targets: numbers of points and of key frames. */
+static void forged_counts(void **state)
+{
+    (void)state;
+    forgery f = begin_forgery();
+    int forged = 0;
+    for (uint32_t i = 0; i < f.whole.count; i++) {
+        char content[1024];
+        const sinew_section *section = &f.whole.sections[i];
+        if (memcmp(section->tag, "PINS", 4) != 0 && memcmp(section->tag, "GOAL", 4) != 0)
+            continue;
+        assert_true(section->size <= sizeof content);
+        for (int word = 0; word < 2; word++) {
+            uint32_t number;
+            parts p = f.whole;
+            memcpy(content, f.whole.contents[i], section->size);
+            memcpy(&number, content + 4 * word, sizeof number);
+            number++;
+            memcpy(content + 4 * word, &number, sizeof number);
+            p.contents[i] = content;
+            write_parts(&p, f.path);
+            refuse_state(f.world, f.path, word ? "points there" : "is moved by key frames there");
+            forged++;
+        }
+    }
+    assert_int_equal(forged, 4);
+    end_forgery(&f);
+}
+
+/* Targets of one vertex, of a pin and of an energy, are those of the state: the next step has the same bits. */
+static void targets_of_one_vertex(void **state)
+{
+    (void)state;
+    forgery f = begin_forgery();
+    sinew_error error = {0};
+    const sinew_real there[3] = {(sinew_real)0.3, (sinew_real)-0.2, (sinew_real)0.1}, elsewhere[3] = {2, 3, 4};
+    assert_int_equal(sinew_pin_set_targets(f.world, f.pin, there, &error), SINEW_OK);
+    assert_int_equal(sinew_energy_set_targets(f.world, f.goal, there, &error), SINEW_OK);
+    assert_int_equal(sinew_state_write(f.world, f.path, &error), SINEW_OK);
+    sinew_world_step(f.world, NULL);
+    const uint64_t wanted = sinew_world_state_hash(f.world);
+    assert_int_equal(sinew_pin_set_targets(f.world, f.pin, elsewhere, &error), SINEW_OK);
+    assert_int_equal(sinew_energy_set_targets(f.world, f.goal, elsewhere, &error), SINEW_OK);
+    assert_int_equal(sinew_state_read(f.world, f.path, &error), SINEW_OK);
+    sinew_world_step(f.world, NULL);
+    assert_true(sinew_world_state_hash(f.world) == wanted);
+    sinew_real q[3];
+    assert_int_equal(sinew_world_get_positions(f.world, 3, 1, q), SINEW_OK);
+    assert_memory_equal(q, there, sizeof q);
     end_forgery(&f);
 }
 
@@ -371,7 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(state_round_trip), cmocka_unit_test(state_refusals), cmocka_unit_test(forged_numbers),
         cmocka_unit_test(forged_tables),    cmocka_unit_test(solver_memory),  cmocka_unit_test(state_failures),
-        cmocka_unit_test(state_memory),
+        cmocka_unit_test(state_memory),     cmocka_unit_test(forged_counts),  cmocka_unit_test(targets_of_one_vertex),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

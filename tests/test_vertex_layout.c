@@ -4,6 +4,7 @@
  * element's own, differences of the value, and the bounds that blocks declare. Also the layout of incidences: colours
  * against brute force, every node with each of its elements once.
  */
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "mesh/topology.h"
 #include "solve/vertex_sweep/vertex_layout.h"
 
+#define NOISE_MAX 1000
 #ifdef SINEW_SINGLE
 #define TOLERANCE_EXACT 2e-5 /* relative difference of two formulas for the same number */
 #define TOLERANCE_FD    2e-3
@@ -195,6 +197,13 @@ static void clamp_block(const double A[9], double out[9])
     }
 }
 
+/* The weight of an element whose Hessian H is zero: within its limits an energy is constant, beyond them it has this
+ * scale. */
+static double weight_within(const single *one, const double *H)
+{
+    return size_of(H, one->b.size * one->b.size) == 0 ? fabs((double)one->data[0]) : 0;
+}
+
 /* Gradient and exact block equal the element's own; the block as it is or projected to semi-definite. */
 static void check_sums(single *one, const state *s, double *worst)
 {
@@ -212,7 +221,15 @@ static void check_sums(single *one, const state *s, double *worst)
     for (int i = 0; i < one->b.size; i++)
         all[i] = (double)*batch_at(&one->b, one->b.g, 0, i);
     /* A vertex of small weight has the round-off of the forces whose difference it gets. */
-    const double scale = size_of(own, 9), force = size_of(all, one->b.size) + size_of(H, one->b.size * one->b.size);
+    /* A projected block that is nearly zero has the round-off of the exact one. */
+    const double scale = size_of(own, 9) + 0.01 * size_of(blocks[0], 9),
+                 force = size_of(all, one->b.size) + size_of(H, one->b.size * one->b.size);
+    /* Within its limits an energy is constant; a block may still be a bound. */
+    if (force == 0) {
+        single_sum(one, true, g, A);
+        *worst = fmax(*worst, size_of(g, 3));
+        return;
+    }
     /* The second pass tests the exact block. */
     for (int exact = 0; exact < 2; exact++) {
         single_sum(one, exact, g, A);
@@ -247,7 +264,7 @@ static void check_change(single *one, const state *s, double *worst)
     batch_linearise(&one->b, true);
     batch_hessian(&one->b, 0, H);
     const double before = batch_value(&one->b);
-    const double scale = fabs(before) + size_of(g, 3) + size_of(H, one->b.size * one->b.size);
+    const double scale = fabs(before) + size_of(g, 3) + size_of(H, one->b.size * one->b.size) + weight_within(one, H);
     for (int k = 0; k < 4; k++) {
         double d[3];
         for (int i = 0; i < 3; i++)
@@ -276,6 +293,34 @@ static void changes_are_differences_of_the_value(void **unused)
     for_all("change of psi", TOLERANCE_EXACT, check_change);
 }
 
+/* The noise of a change is an estimate of round-off: not negative, and at most NOISE_MAX roundings of the numbers that
+ * the change is computed from. A larger one would accept steps that raise psi. */
+static void check_noise(single *one, const state *s, double *worst)
+{
+    double g[3], A[9], H[SIZE_MAX3 * SIZE_MAX3];
+    single_sum(one, true, g, A);
+    batch_linearise(&one->b, true);
+    batch_hessian(&one->b, 0, H);
+    const double before = batch_value(&one->b), epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    const double scale = fabs(before) + size_of(g, 3) + size_of(H, one->b.size * one->b.size) + weight_within(one, H);
+    for (int k = 0; k < 8; k++) {
+        double d[3], noise;
+        for (int i = 0; i < 3; i++)
+            d[i] = random_in(-0.2, 0.2) * (s->sigma[2] < 0.5 ? 0.2 : 1);
+        const double change = single_change(one, d, &noise);
+        if (!isfinite(change))
+            continue;
+        assert_true(noise >= 0);
+        *worst = fmax(*worst, noise / (epsilon * (scale + fabs(change))));
+    }
+}
+
+static void noise_is_round_off(void **unused)
+{
+    (void)unused;
+    for_all("noise of a change, in roundings", NOISE_MAX, check_noise);
+}
+
 /* psi(x + d) <= psi(x) + g . d + 1/2 d^T A d for steps of every size if the energy declares this bound; and every block
  * is positive semi-definite. */
 static void check_bound(single *one, const state *s, double *worst)
@@ -285,7 +330,9 @@ static void check_bound(single *one, const state *s, double *worst)
         const bool bound = one->b.ops->vertex_bounds & (exact ? SINEW_BOUND_EXACT : SINEW_BOUND_CHEAP);
         double g[3], A[9];
         single_sum(one, exact, g, A);
-        const double scale = size_of(A, 9) > 0 ? size_of(A, 9) : size_of(g, 3); /* linear in the vertex: no block */
+        /* No block: linear in the vertex, or constant within limits. */
+        const double linear_scale = size_of(g, 3) > 0 ? size_of(g, 3) : fabs((double)one->data[0]);
+        const double scale = size_of(A, 9) > 0 ? size_of(A, 9) : linear_scale;
         for (int k = 0; k < 24; k++) {
             const double length = pow(10, -2 + k % 4); /* elements are about 1 m large */
             double d[3], noise, linear = 0, square = 0;
@@ -307,6 +354,20 @@ static void bounds_are_bounds(void **unused)
 {
     (void)unused;
     for_all("bounds", TOLERANCE_BOUND, check_bound);
+}
+
+/* The same checks with parameters that are not the defaults. Bounds in double precision alone: they are divided by the
+ * block, which in single precision is mere round-off where a membrane is squashed. */
+static void parameters_are_used(void **unused)
+{
+    (void)unused;
+    sample_draws_all = true;
+    for_all("drawn: gradient and block", TOLERANCE_EXACT, check_sums);
+    for_all("drawn: change of psi", TOLERANCE_EXACT, check_change);
+    for_all("drawn: noise", NOISE_MAX, check_noise);
+    if (sizeof(sinew_real) == sizeof(double))
+        for_all("drawn: bounds", TOLERANCE_BOUND, check_bound);
+    sample_draws_all = false;
 }
 
 /* ---- Recolouring -------------------------------------------------------------------------------- */
@@ -388,10 +449,9 @@ static void recolouring_touches_only_what_changed(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_the_elements_own),
-        cmocka_unit_test(changes_are_differences_of_the_value),
-        cmocka_unit_test(bounds_are_bounds),
-        cmocka_unit_test(recolouring_touches_only_what_changed),
+        cmocka_unit_test(sums_are_the_elements_own), cmocka_unit_test(changes_are_differences_of_the_value),
+        cmocka_unit_test(bounds_are_bounds),         cmocka_unit_test(noise_is_round_off),
+        cmocka_unit_test(parameters_are_used),       cmocka_unit_test(recolouring_touches_only_what_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -307,7 +307,9 @@ static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
         double point[3], normal[3];
         if (!f->objects[o].kinematic || f->objects[o].vertex_count > 0)
             continue;
-        sinew_contact_plane(view, o, c->fraction[o], point, normal);
+        /* end_collider_steps() has ended the plane's motion of this step. */
+        const sinew_collider_record *plane = &view->colliders[f->objects[o].collider];
+        sinew_shape_plane(plane, view->time - plane->behind, 0, point, normal);
         for (int32_t v = 0; v < f->moved_count; v++) {
             const sinew_collision_object *own = &f->objects[f->object[v]];
             const double offset = own->half_thickness + f->objects[o].half_thickness;

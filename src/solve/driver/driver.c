@@ -78,7 +78,6 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
     sinew_solve_release(s);
     s->ops = sinew_solver_get_ops(s->def.kind);
     s->error_objective = o;
-    s->has_hard = false;
     s->constraint_message[0] = '\0';
     s->q = sinew_allocate_zero(&o->allocator, size, sizeof *s->q);
     s->gradient = sinew_allocate_zero(&o->allocator, size, sizeof *s->gradient);

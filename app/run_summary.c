@@ -353,6 +353,8 @@ bool sinew_run_summary_write(sinew_run *r, const char *status)
 {
     sinew_output out;
     json_t *summary = summary_json(r, status);
+    if (summary && r->closed)
+        json_object_set(summary, "closed", r->closed);
     char *text = summary ? json_dumps(summary, JSON_INDENT(2)) : NULL;
     json_decref(summary);
     if (!text) {

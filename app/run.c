@@ -28,6 +28,7 @@ static const sinew_option options[] = {
     {"tolerance", "R", "on the relative residual; 0 runs all iterations", false},
     {"frames", "N", "how many, counted from the start of the scene", false},
     {"threads", "N", "0: as many as the machine has; results do not depend on it", false},
+    {"memory", "SIZE", "the world may not hold more, e.g. 2GB; results do not depend on it", false},
     {"out", "DIR", "folder of the results; out/<scene> unless given", false},
     {"format", "LIST", "pc2, obj, vtu, gltf, csv, npy, usda or none, by commas; pc2 unless given", true},
     {"fields", "LIST", "of vtu and npy, by commas; von_mises unless given; all, none", true},

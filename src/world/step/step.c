@@ -311,6 +311,7 @@ void sinew_world_interrupt(sinew_world *world)
 /* Selects the flag of the world. Returns the flag of a step of another world that this thread is in, or NULL. */
 static const atomic_bool *begin_interruptible(sinew_world *world)
 {
+    sinew_memory_limit_forget();
     return sinew_stop_use(&world->interrupted);
 }
 

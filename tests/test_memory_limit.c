@@ -141,7 +141,9 @@ static void assert_goes_on(sinew_solver_kind solver, const sinew_world *world, c
     for (int i = step; i < STEPS; i++)
         sinew_world_step(larger, NULL);
     sinew_real *q = positions_of(larger);
-    assert_memory_equal(q, u->q[STEPS], u->size);
+    if (memcmp(q, u->q[STEPS], u->size) != 0)
+        fail_msg("%s, out of memory in step %d: goes on with other bits", sinew_get_solver_info(solver)->name,
+                 step + 1);
     free(q);
     sinew_world_destroy(larger);
 }

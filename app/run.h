@@ -126,6 +126,9 @@ void sinew_run_print_formats(const sinew_run *r);
 json_t *sinew_run_summary_read(const char *directory, bool *foreign);
 const char *sinew_run_summary_text(const json_t *summary, const char *key); /* "" when missing */
 bool sinew_run_summary_write(sinew_run *r, const char *status);
+/* Prints "running, step 12 of 200", or "killed, ..." if no process of this machine writes there, for a summary whose
+ * status is "running". The function only reads: it takes no lock that could stop a run. */
+void sinew_run_progress_text(const char *directory, const json_t *summary, char *text, size_t size);
 
 /* ---- The folder (run_files.c) ---------------------------------------------------------------- */
 

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -265,6 +267,64 @@ static bool lock_folder(sinew_run *r)
     return true;
 }
 
+/* ---- A run under way --------------------------------------------------------------------------- */
+
+/* True if a process has locked the folder; *known is false if the system does not list its locks. The list is read
+ * because an attempt to lock the folder could stop a run that starts at this moment. */
+static bool folder_is_locked(const char *directory, bool *known)
+{
+    struct stat facts;
+    char line[256];
+    bool locked = false;
+    FILE *locks = stat(directory, &facts) == 0 ? fopen("/proc/locks", "r") : NULL;
+    *known = locks != NULL;
+    while (locks && !locked && fgets(line, sizeof line, locks)) {
+        unsigned major, minor;
+        unsigned long long inode;
+        locked = sscanf(line, "%*d: FLOCK %*s WRITE %*d %x:%x:%llu", &major, &minor, &inode) == 3 &&
+                 inode == (unsigned long long)facts.st_ino && makedev(major, minor) == facts.st_dev;
+    }
+    if (locks)
+        fclose(locks);
+    return locked;
+}
+
+/* The step of the last complete row of metrics.csv.partial; 0: there is none. */
+static int64_t step_of_metrics(const char *directory)
+{
+    char path[2200], block[4097];
+    snprintf(path, sizeof path, "%s/metrics.csv.partial", directory);
+    FILE *stream = fopen(path, "r");
+    if (!stream)
+        return 0;
+    if (fseeko(stream, -(off_t)(sizeof block - 1), SEEK_END) != 0)
+        rewind(stream);
+    block[fread(block, 1, sizeof block - 1, stream)] = '\0';
+    fclose(stream);
+    char *end = strrchr(block, '\n');
+    if (!end)
+        return 0;
+    *end = '\0';
+    const char *row = strrchr(block, '\n'), *comma = row ? strchr(row, ',') : NULL;
+    return comma ? strtoll(comma + 1, NULL, 10) : 0;
+}
+
+void sinew_run_progress_text(const char *directory, const json_t *summary, char *text, size_t size)
+{
+    bool known;
+    const bool locked = folder_is_locked(directory, &known);
+    int64_t step = json_integer_value(json_object_get(summary, "step"));
+    const int64_t end = json_integer_value(json_object_get(summary, "last_frame")) *
+                        json_integer_value(json_object_get(summary, "steps_per_frame"));
+    const int64_t latest = locked || !known ? step_of_metrics(directory) : 0;
+    step = latest > step ? latest : step;
+    snprintf(text, size, "%s, step %lld of %lld",
+             locked  ? "running"
+             : known ? "killed (or running on another machine)"
+                     : "running, or killed",
+             (long long)step, (long long)end);
+}
+
 /* ---- Open ------------------------------------------------------------------------------------ */
 
 /* Number of frames of this folder that belong to the state. */
@@ -406,6 +466,8 @@ bool sinew_run_write_frame(sinew_run *r)
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->caches[format] && sinew_cache_frame(r->caches[format], &r->error) != SINEW_OK)
             return run_files_fail(r);
+    /* `sinew info run` and `sinew render` show the frames and steps of a run under way. */
+    fflush(r->metrics.stream);
     return sinew_run_checksum_frame(r);
 }
 

@@ -75,7 +75,7 @@ static int list_files(const char *folder, bool killed, char names[FILES_MAX][NAM
 static const char *const ways[] = {"changed", "truncated", "removed"};
 
 /* A place in the file. Of a killed run it is in the first quarter, which is older than its checkpoint, and not in the
- * number of samples of pc2, where 0 may become the number of kept frames, which is allowed. */
+ * number of samples of pc2, where 0 may become the number of frames in the file, which is allowed. */
 static off_t draw_place(const char *path, bool killed, random_cases *cases)
 {
     struct stat facts;

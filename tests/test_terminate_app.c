@@ -32,7 +32,7 @@ static const struct operation {
     {"gap", BLOCK("13, 13, 13", "pbng", "gap"), "run op.json --quiet --threads 1 --out op"},
     {"detection", NULL, "run tablecloth --quiet --threads 1 --out op"},
     {"saddle point", BLOCK("9, 9, 9", "scd", "residual"), "run op.json --quiet --threads 1 --out op"},
-    {"filling", NULL, "mesh fill " SCENES "/meshes/knot.obj --cells 300 --threads 1 --out op.vtu"},
+    {"filling", NULL, "mesh fill " SCENES "/meshes/bean.obj --cells 120 --threads 1 --out op.vtu"},
     {"picture", NULL, "render twist --frames 1 --size 1600x1200 --samples 256 --threads 1 --out op.png"},
     {"mesh file", NULL, "mesh check op.obj"},
 };

@@ -69,13 +69,16 @@ static sinew_status put_rows(sinew_npy_array *array, const void *data, size_t ro
     return status;
 }
 
-/* Fails unless the header of a kept array is that of an unfinished file, or of one finished with the kept frames. */
-static sinew_status npy_check_header(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
+/* Fails unless the header of a kept array is that of an unfinished file, or of one finished with the frames that it
+ * holds. */
+static sinew_status npy_check_header(sinew_npy_array *array, sinew_error *error)
 {
     char header[header_size], expected[2][header_size];
-    rewind(array->writer.stream);
+    FILE *stream = array->writer.stream;
+    const int64_t size = fseeko(stream, 0, SEEK_END) == 0 ? (int64_t)ftello(stream) : 0;
+    rewind(stream);
     lay_header(array, 0, expected[0]);
-    lay_header(array, cache->kept, expected[1]);
+    lay_header(array, (size - header_size) / (int64_t)row_size(array), expected[1]);
     if (fread(header, 1, sizeof header, array->writer.stream) == sizeof header &&
         (memcmp(header, expected[0], sizeof header) == 0 || memcmp(header, expected[1], sizeof header) == 0))
         return SINEW_OK;
@@ -89,7 +92,7 @@ static sinew_status npy_go_on(const sinew_cache *cache, sinew_npy_array *array, 
 {
     const int64_t size = header_size + cache->kept * (int64_t)row_size(array);
     char header[header_size];
-    sinew_status status = npy_check_header(cache, array, error);
+    sinew_status status = npy_check_header(array, error);
     if (status == SINEW_OK)
         status = sinew_cache_cut_bytes(&array->writer, size, error);
     lay_header(array, 0, header);

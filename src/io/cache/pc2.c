@@ -48,16 +48,18 @@ static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, i
     return status == SINEW_OK ? sinew_cache_put(writer, header, sizeof header, error) : status;
 }
 
-/* Fails unless the header of the kept file is that of an unfinished file, or of one finished with the kept frames. */
+/* Fails unless the header of the kept file is that of an unfinished file, or of one finished with the frames that it
+ * holds. */
 static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     unsigned char header[header_size], expected[header_size];
+    const int64_t size = fseeko(writer->stream, 0, SEEK_END) == 0 ? (int64_t)ftello(writer->stream) : 0;
     rewind(writer->stream);
     const bool whole = fread(header, 1, sizeof header, writer->stream) == sizeof header;
     lay_header(cache, 0, expected);
     if (whole && memcmp(header, expected, sizeof header) == 0)
         return SINEW_OK;
-    lay_header(cache, cache->kept, expected);
+    lay_header(cache, (int32_t)((size - header_size) / (12 * (int64_t)cache->point_count)), expected);
     if (whole && memcmp(header, expected, sizeof header) == 0)
         return SINEW_OK;
     if (whole && sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)

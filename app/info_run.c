@@ -34,8 +34,10 @@ static void print_progress(const json_t *summary, const char *directory)
     const long long per_frame = integer_at(summary, "steps_per_frame"), step = integer_at(summary, "step");
     const long long last = integer_at(summary, "last_frame");
     const bool done = strcmp(status, "finished") == 0;
-    printf("status     %s%s\n", status,
-           strcmp(status, "running") == 0 ? " (under way, or killed; as of its last checkpoint)" : "");
+    char now[128];
+    sinew_run_progress_text(directory, summary, now, sizeof now);
+    printf("status     %s%s\n", strcmp(status, "running") == 0 ? now : status,
+           strcmp(status, "running") == 0 ? "; below: as of its last checkpoint" : "");
     printf("progress   frame %lld of %lld, step %lld, %g s simulated\n", per_frame > 0 ? step / per_frame : 0, last,
            step, number_at(summary, "time"));
     if (strcmp(status, "starting") == 0)

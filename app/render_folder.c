@@ -70,7 +70,8 @@ static const struct known_cache {
     {SINEW_CACHE_PC2, "pc2", false},
 };
 
-static const struct known_cache *find_cache(const char *directory, const char *name, int64_t first)
+/* The most exact cache of the folder; NULL: none. With `unfinished`, files that are still being written. */
+static const struct known_cache *find_cache(const char *directory, const char *name, int64_t first, bool unfinished)
 {
     for (size_t i = 0; i < sizeof known_caches / sizeof known_caches[0]; i++) {
         char path[4096];
@@ -78,7 +79,7 @@ static const struct known_cache *find_cache(const char *directory, const char *n
         if (known->sequence)
             snprintf(path, sizeof path, "%s/%s.%04lld.%s", directory, name, (long long)first, known->ending);
         else
-            snprintf(path, sizeof path, "%s/%s.%s", directory, name, known->ending);
+            snprintf(path, sizeof path, "%s/%s.%s%s", directory, name, known->ending, unfinished ? ".partial" : "");
         if (access(path, F_OK) == 0)
             return known;
     }
@@ -89,7 +90,16 @@ static bool open_cache(sinew_render *r, const char *directory, const json_t *sum
 {
     const char *name = sinew_scene_name(r->scene);
     const int64_t first = json_integer_value(json_object_get(summary, "first_frame"));
-    const struct known_cache *known = find_cache(directory, name, first);
+    const bool running = strcmp(sinew_run_summary_text(summary, "status"), "running") == 0;
+    const struct known_cache *known = find_cache(directory, name, first, false);
+    const bool unfinished = !known && running;
+    if (unfinished)
+        known = find_cache(directory, name, first, true);
+    if (running) {
+        char now[128];
+        sinew_run_progress_text(directory, summary, now, sizeof now);
+        fprintf(stderr, "%s: %s; complete frames only\n", directory, now);
+    }
     if (!known) {
         sinew_usage_error(
             command,
@@ -102,6 +112,7 @@ static bool open_cache(sinew_render *r, const char *directory, const json_t *sum
     def.directory = directory;
     def.name = name;
     def.format = known->format;
+    def.unfinished = unfinished;
     r->whole_bodies = known->format == SINEW_CACHE_NPY;
     def.first_frame = first >= 0 && first < INT32_MAX ? (int32_t)first : 0;
     def.frame_time = (sinew_real)r->frame_time;

@@ -29,6 +29,7 @@ static const sinew_option options[] = {
     {"accuracy", "A", "position error of a solved step, as a fraction of a body's size; 1e-4 unless given", false},
     {"frames", "N", "how many, counted from the start of the scene", false},
     {"threads", "N", "0: as many as the machine has; results do not depend on it", false},
+    {"memory", "SIZE", "the world may not hold more, e.g. 2GB; results do not depend on it", false},
     {"out", "DIR", "folder of the results; out/<scene> unless given", false},
     {"format", "LIST", "pc2, obj, vtu, gltf, csv, npy, usda or none, by commas; pc2 unless given", true},
     {"fields", "LIST", "of vtu and npy, by commas; von_mises unless given; all, none", true},
@@ -344,7 +345,8 @@ static void run_print_summary(const sinew_run *r, double seconds, bool complete)
            sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual, gap, position[0] ? ", " : "",
            position, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     sinew_run_print_formats(r);
-    printf("metrics.csv, %sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "");
+    printf("metrics.csv, %s%sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "",
+           sinew_run_has_sequence(r) ? "checksums.csv, " : "");
     sinew_run_constraint_text(&r->statistics, gap, sizeof gap);
     if (gap[0])
         printf("Constraints: %s.\n", gap);
@@ -386,6 +388,8 @@ static int run_scene(sinew_run *r)
     if ((every && !sinew_read_number(command, "--checkpoint", every, 0, 1e9, &interval)) || !set_up(r))
         return SINEW_EXIT_USAGE;
     if (r->nothing_left) {
+        if (!sinew_run_verify_frames(r))
+            return SINEW_EXIT_USAGE;
         if (!quiet)
             printf("%s: finished already, at frame %lld; in %s; --frames with a larger number goes on\n",
                    sinew_scene_name(r->scene), (long long)r->frames, r->directory);

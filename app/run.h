@@ -15,6 +15,7 @@
 /* ---- Statistics of the steps (run_summary.c) ------------------------------------------------ */
 
 enum {
+    SINEW_RUN_GROWING = 19, /* kinds of cache files that grow (run_checksums.c) */
     SINEW_RUN_BITS = 32,
     SINEW_RUN_TETS = 20,    /* number of inverted tets that are listed */
     SINEW_RUN_DECADES = 64, /* intervals of position errors from 1e-15 m, four in each decade */
@@ -67,6 +68,12 @@ void sinew_run_position_text(const sinew_run_statistics *statistics, char *text,
 void sinew_run_constraint_text(const sinew_run_statistics *statistics, char *text, size_t size);
 void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text, size_t size);
 
+/* Size and CRC-32 of the first bytes of a file; size 0: there is none. */
+typedef struct sinew_run_check {
+    int64_t size;
+    uint32_t crc;
+} sinew_run_check;
+
 /* ---- The run -------------------------------------------------------------------------------- */
 
 typedef struct sinew_run {
@@ -88,11 +95,14 @@ typedef struct sinew_run {
     bool balance; /* true: steps compute their energy balance, for fields (residual, reaction) or a continued run */
     sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not requested */
     sinew_output metrics;
-    sinew_output contact; /* contact.csv, if the world has contact */
-    int64_t first_frame;  /* first frame of this folder */
-    bool goes_on;         /* the run continues the files in the folder */
-    bool nothing_left;    /* the folder's run is finished and ends with the last requested frame */
-    bool kept;            /* a checkpoint exists: a failure does not remove the files */
+    sinew_output contact;                      /* contact.csv, if the world has contact */
+    sinew_output checksums;                    /* checksums.csv, if a format has one file per frame */
+    sinew_run_check checks[SINEW_RUN_GROWING]; /* growing cache files at the last checkpoint */
+    json_t *closed;                            /* "closed" of summary.json; NULL: no cache was closed yet */
+    int64_t first_frame;                       /* first frame of this folder */
+    bool goes_on;                              /* the run continues the files in the folder */
+    bool nothing_left;                         /* the folder's run is finished and ends with the last requested frame */
+    bool kept;                                 /* a checkpoint exists: a failure does not remove the files */
 
     sinew_run_statistics statistics;
     int64_t steps_now; /* steps of this process */
@@ -121,6 +131,9 @@ void sinew_run_print_formats(const sinew_run *r);
 json_t *sinew_run_summary_read(const char *directory, bool *foreign);
 const char *sinew_run_summary_text(const json_t *summary, const char *key); /* "" when missing */
 bool sinew_run_summary_write(sinew_run *r, const char *status);
+/* Prints "running, step 12 of 200", or "killed, ..." if no process of this machine writes there, for a summary whose
+ * status is "running". The function only reads: it takes no lock that could stop a run. */
+void sinew_run_progress_text(const char *directory, const json_t *summary, char *text, size_t size);
 
 /* ---- The folder (run_files.c) ---------------------------------------------------------------- */
 
@@ -130,6 +143,8 @@ json_t *sinew_run_manifest(const sinew_run *r, bool existing);
 bool sinew_run_check_folder(const sinew_run *r);
 /* Creates and locks the folder, removes files that --overwrite replaces, and opens or reopens all files. */
 bool sinew_run_open_files(sinew_run *r);
+/* Verifies the frames of a continued run (run_checksums.c). */
+bool sinew_run_verify_frames(sinew_run *r);
 bool sinew_run_write_frame(sinew_run *r);
 void sinew_run_write_metrics(const sinew_run *r, int64_t step, const sinew_step_result *result);
 void sinew_run_write_contact(const sinew_run *r, int64_t step); /* writes a completed step; no effect without contact */
@@ -145,5 +160,19 @@ bool sinew_run_close_files(sinew_run *r); /* gives caches and tables their final
 /* Releases the folder's lock. Without a checkpoint (r->kept) also removes all files of the run; after a failure with a
  * checkpoint, unfinished files stay for --resume. */
 void sinew_run_free_files(sinew_run *r);
+
+/* ---- Checksums (run_checksums.c) -------------------------------------------------------------- */
+
+bool sinew_run_has_sequence(const sinew_run *r); /* a format has one file per frame */
+void sinew_run_checksums_head(FILE *stream);
+bool sinew_run_checksum_frame(sinew_run *r);  /* appends the files of the current frame to checksums.csv */
+bool sinew_run_checksum_growth(sinew_run *r); /* updates r->checks by the bytes since the last checkpoint */
+json_t *sinew_run_checks_json(const sinew_run *r);
+bool sinew_run_checks_read(sinew_run *r, const json_t *checks); /* false: damaged */
+/* Checksums of the files that the caches wrote when they were closed; NULL: out of memory. */
+json_t *sinew_run_closed_json(sinew_run *r);
+/* Verifies the files of all frames of the state. Prints the first file that is missing or was changed and returns
+ * false. `any_frame` is false if the state is before the first frame of the folder. */
+bool sinew_run_verify(sinew_run *r, bool any_frame);
 
 #endif

@@ -3,9 +3,9 @@
  * run_files.c: the folder of a run: ownership of its files, checkpoints, continuation.
  *
  * The order of writes lets a run survive a kill at any moment. summary.json comes first and lists every later file, so
- * that another run knows which files it may remove. Then the caches, metrics.csv and contact.csv grow under the names
- * *.partial. A checkpoint flushes these to the disk, then state.bin; the number of its step determines its frames and
- * rows, so nothing else has to match. At the end come a checkpoint, the final names of the files, and "finished" in
+ * that another run knows which files it may remove. Then the caches, metrics.csv, contact.csv and checksums.csv grow
+ * under the names *.partial. A checkpoint flushes these to the disk, then state.bin; the number of its step determines
+ * its frames and rows, and its comment has their checksums (run_checksums.c). At the end come a checkpoint, the final names of the files, and "finished" in
  * summary.json. A continued run truncates all files to the checkpoint.
  */
 #include <dirent.h>
@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "metrics.h"
@@ -80,6 +82,8 @@ json_t *sinew_run_manifest(const sinew_run *r, bool existing)
     json_t *files = json_pack("[s, s, s]", "summary.json", "state.bin", "metrics.csv");
     if (sinew_run_has_contact(r))
         json_array_append_new(files, json_string("contact.csv"));
+    if (sinew_run_has_sequence(r))
+        json_array_append_new(files, json_string("checksums.csv"));
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->wanted[format])
             list_format(r, &format_files[format], existing, files);
@@ -89,7 +93,7 @@ json_t *sinew_run_manifest(const sinew_run *r, bool existing)
 /* True if a run can have listed this file. Files of other kinds are kept, even if a summary.json lists them. */
 static bool may_be_listed(const char *text)
 {
-    static const char *const always[] = {"summary.json", "state.bin", "metrics.csv", "contact.csv"};
+    static const char *const always[] = {"summary.json", "state.bin", "metrics.csv", "contact.csv", "checksums.csv"};
     const size_t length = strlen(text);
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         if (strcmp(text, always[i]) == 0)
@@ -204,7 +208,8 @@ bool sinew_run_check_folder(const sinew_run *r)
     const bool overwrite = sinew_option_on(&r->arguments, "overwrite");
     const char *name = sinew_scene_name(r->scene);
     bool foreign;
-    if (r->wanted[SINEW_CACHE_CSV] && (strcmp(name, "metrics") == 0 || strcmp(name, "contact") == 0)) {
+    if (r->wanted[SINEW_CACHE_CSV] &&
+        (strcmp(name, "metrics") == 0 || strcmp(name, "contact") == 0 || strcmp(name, "checksums") == 0)) {
         sinew_usage_error(command,
                           "--format csv: %s.csv is another file of a run; give the scene another name: "
                           "--set name=NAME",
@@ -260,6 +265,64 @@ static bool lock_folder(sinew_run *r)
         return false;
     }
     return true;
+}
+
+/* ---- A run under way --------------------------------------------------------------------------- */
+
+/* True if a process has locked the folder; *known is false if the system does not list its locks. The list is read
+ * because an attempt to lock the folder could stop a run that starts at this moment. */
+static bool folder_is_locked(const char *directory, bool *known)
+{
+    struct stat facts;
+    char line[256];
+    bool locked = false;
+    FILE *locks = stat(directory, &facts) == 0 ? fopen("/proc/locks", "r") : NULL;
+    *known = locks != NULL;
+    while (locks && !locked && fgets(line, sizeof line, locks)) {
+        unsigned major, minor;
+        unsigned long long inode;
+        locked = sscanf(line, "%*d: FLOCK %*s WRITE %*d %x:%x:%llu", &major, &minor, &inode) == 3 &&
+                 inode == (unsigned long long)facts.st_ino && makedev(major, minor) == facts.st_dev;
+    }
+    if (locks)
+        fclose(locks);
+    return locked;
+}
+
+/* The step of the last complete row of metrics.csv.partial; 0: there is none. */
+static int64_t step_of_metrics(const char *directory)
+{
+    char path[2200], block[4097];
+    snprintf(path, sizeof path, "%s/metrics.csv.partial", directory);
+    FILE *stream = fopen(path, "r");
+    if (!stream)
+        return 0;
+    if (fseeko(stream, -(off_t)(sizeof block - 1), SEEK_END) != 0)
+        rewind(stream);
+    block[fread(block, 1, sizeof block - 1, stream)] = '\0';
+    fclose(stream);
+    char *end = strrchr(block, '\n');
+    if (!end)
+        return 0;
+    *end = '\0';
+    const char *row = strrchr(block, '\n'), *comma = row ? strchr(row, ',') : NULL;
+    return comma ? strtoll(comma + 1, NULL, 10) : 0;
+}
+
+void sinew_run_progress_text(const char *directory, const json_t *summary, char *text, size_t size)
+{
+    bool known;
+    const bool locked = folder_is_locked(directory, &known);
+    int64_t step = json_integer_value(json_object_get(summary, "step"));
+    const int64_t end = json_integer_value(json_object_get(summary, "last_frame")) *
+                        json_integer_value(json_object_get(summary, "steps_per_frame"));
+    const int64_t latest = locked || !known ? step_of_metrics(directory) : 0;
+    step = latest > step ? latest : step;
+    snprintf(text, size, "%s, step %lld of %lld",
+             locked  ? "running"
+             : known ? "killed (or running on another machine)"
+                     : "running, or killed",
+             (long long)step, (long long)end);
 }
 
 /* ---- Open ------------------------------------------------------------------------------------ */
@@ -347,6 +410,19 @@ static bool open_contact(sinew_run *r)
     return true;
 }
 
+static bool open_checksums(sinew_run *r)
+{
+    if (!sinew_run_has_sequence(r))
+        return true;
+    if (r->goes_on)
+        return sinew_output_reopen(&r->checksums, command, r->directory, "checksums.csv") &&
+               cut_rows(r, &r->checksums, false);
+    if (!sinew_output_open(&r->checksums, command, r->directory, "checksums.csv"))
+        return false;
+    sinew_run_checksums_head(r->checksums.stream);
+    return true;
+}
+
 /* Times of earlier processes are stored in summary.json only. */
 static void take_seconds(sinew_run *r)
 {
@@ -358,17 +434,24 @@ static void take_seconds(sinew_run *r)
     json_decref(summary);
 }
 
+bool sinew_run_verify_frames(sinew_run *r)
+{
+    return sinew_run_verify(r, frames_so_far(r) > 0);
+}
+
 bool sinew_run_open_files(sinew_run *r)
 {
     if (!sinew_make_folders(command, r->directory) || !lock_folder(r) || !sinew_run_check_folder(r))
         return false;
     r->kept = r->goes_on;
+    if (r->goes_on && !sinew_run_verify_frames(r))
+        return false;
     if (r->goes_on)
         take_seconds(r);
     else if (!clear_folder(r))
         return false;
     if (!sinew_run_summary_write(r, r->goes_on ? "running" : "starting") || !open_metrics(r) || !open_contact(r) ||
-        !open_caches(r))
+        !open_checksums(r) || !open_caches(r))
         return false;
     if (r->goes_on)
         return true;
@@ -383,7 +466,9 @@ bool sinew_run_write_frame(sinew_run *r)
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->caches[format] && sinew_cache_frame(r->caches[format], &r->error) != SINEW_OK)
             return run_files_fail(r);
-    return true;
+    /* `sinew info run` and `sinew render` show the frames and steps of a run under way. */
+    fflush(r->metrics.stream);
+    return sinew_run_checksum_frame(r);
 }
 
 void sinew_run_write_metrics(const sinew_run *r, int64_t step, const sinew_step_result *result)
@@ -406,8 +491,9 @@ void sinew_run_write_contact(const sinew_run *r, int64_t step)
 /* Data about the folder's files that the state stores, so that a later process can continue them. */
 static bool write_run_comment(sinew_run *r)
 {
-    json_t *comment = json_pack("{s:i, s:b, s:I, s:o}", "sinew_run", 1, "record", (int)r->record, "first_frame",
-                                (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
+    json_t *comment = json_pack("{s:i, s:b, s:I, s:o, s:o}", "sinew_run", 1, "record", (int)r->record, "first_frame",
+                                (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics),
+                                "checks", sinew_run_checks_json(r));
     if (comment && sinew_run_has_contact(r))
         json_object_set_new(comment, "contact", json_true());
     char *text = comment && sinew_run_add_to_state_comment(r, comment) ? json_dumps(comment, JSON_COMPACT) : NULL;
@@ -430,10 +516,11 @@ bool sinew_run_read_state_comment(sinew_run *r, const json_t *comment, const cha
 {
     json_int_t first;
     int record;
-    json_t *formats, *steps;
-    if (json_unpack((json_t *)comment, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
-                    &first, "steps", &steps) != 0 ||
-        !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
+    json_t *formats, *steps, *checks;
+    if (json_unpack((json_t *)comment, "{s:o, s:b, s:I, s:o, s:o}", "formats", &formats, "record", &record,
+                    "first_frame", &first, "steps", &steps, "checks", &checks) != 0 ||
+        !sinew_run_statistics_read(&r->statistics, steps) || !sinew_run_checks_read(r, checks) || first < 0 ||
+        first > r->frames) {
         sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
                           path);
         return false;
@@ -459,6 +546,7 @@ bool sinew_run_checkpoint(sinew_run *r)
         if (r->caches[format] && sinew_cache_sync(r->caches[format], &r->error) != SINEW_OK)
             return run_files_fail(r);
     if (!sinew_output_sync(&r->metrics) || (r->contact.stream && !sinew_output_sync(&r->contact)) ||
+        (r->checksums.stream && !sinew_output_sync(&r->checksums)) || !sinew_run_checksum_growth(r) ||
         !write_run_comment(r))
         return false;
     if (sinew_state_write(r->world, path, &r->error) != SINEW_OK)
@@ -480,6 +568,12 @@ bool sinew_run_close_files(sinew_run *r)
     good = good && sinew_output_sync(&r->metrics) && sinew_output_close(&r->metrics);
     if (r->contact.stream)
         good = good && sinew_output_sync(&r->contact) && sinew_output_close(&r->contact);
+    if (r->checksums.stream)
+        good = good && sinew_output_sync(&r->checksums) && sinew_output_close(&r->checksums);
+    if (good) {
+        json_decref(r->closed);
+        r->closed = sinew_run_closed_json(r);
+    }
     return good;
 }
 
@@ -490,6 +584,8 @@ void sinew_run_free_files(sinew_run *r)
         sinew_cache_drop(r->caches[format]);
     sinew_output_leave(&r->metrics);
     sinew_output_leave(&r->contact);
+    sinew_output_leave(&r->checksums);
+    json_decref(r->closed);
     if (begun && !r->kept)
         clear_folder(r);
     if (r->folder >= 0)

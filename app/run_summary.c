@@ -398,14 +398,15 @@ static json_t *seconds_json(const sinew_run *r)
                      r->gap_seconds);
 }
 
-/* The scene's file and settings, with which programs that play the caches can open it again. Threads are omitted,
+/* The scene's file and settings, with which programs that play the caches can open it again. Threads and the limit of memory are omitted,
  * because no result depends on them. The value is null if the path or a setting is not UTF-8. */
 static json_t *origin_json(const sinew_run *r)
 {
     json_t *settings = json_array();
     bool good = r->scene_file != NULL;
     for (int32_t i = 0; i < r->settings.count && good; i++)
-        if (strncmp(r->settings.texts[i], "threads=", 8) != 0)
+        if (strncmp(r->settings.texts[i], "threads=", 8) != 0 &&
+            strncmp(r->settings.texts[i], "memory_limit=", 13) != 0)
             good = json_array_append_new(settings, json_string(r->settings.texts[i])) == 0;
     json_t *origin = good ? json_pack("{s:s, s:O}", "file", r->scene_file, "settings", settings) : NULL;
     json_decref(settings);
@@ -432,6 +433,8 @@ bool sinew_run_summary_write(sinew_run *r, const char *status)
 {
     sinew_output out;
     json_t *summary = summary_json(r, status);
+    if (summary && r->closed)
+        json_object_set(summary, "closed", r->closed);
     char *text = summary ? json_dumps(summary, JSON_INDENT(2)) : NULL;
     json_decref(summary);
     if (!text) {

@@ -37,6 +37,19 @@ bool sinew_settings_add_number(sinew_settings *s, const sinew_arguments *argumen
     return true;
 }
 
+/* --memory SIZE is the scene's memory_limit, a number with a unit. */
+static bool sinew_settings_add_memory(sinew_settings *s, const sinew_arguments *arguments)
+{
+    const char *text = sinew_option_text(arguments, "memory");
+    if (text && (strlen(text) > 40 || text[strspn(text, "0123456789.eE+- kMGiB")] || !text[0])) {
+        sinew_usage_error(arguments->command, "--memory: \"%.40s\" is no size; e.g. 500MB or 2GiB", text);
+        return false;
+    }
+    if (text)
+        sinew_settings_add_text(s, "memory_limit", text);
+    return true;
+}
+
 bool sinew_settings_add_given(sinew_settings *s, const sinew_arguments *arguments)
 {
     for (int32_t i = 0; i < arguments->option_count; i++)
@@ -81,7 +94,7 @@ bool sinew_settings_add_options(sinew_settings *s, const sinew_arguments *argume
            sinew_settings_add_number(s, arguments, "accuracy", "solver.accuracy", false) &&
            sinew_settings_add_number(s, arguments, "frames", "frames", true) &&
            sinew_settings_add_number(s, arguments, "threads", "threads", true) &&
-           sinew_settings_add_given(s, arguments);
+           sinew_settings_add_memory(s, arguments) && sinew_settings_add_given(s, arguments);
 }
 
 static void report_missing_scene(const char *command, const char *name)

@@ -8,6 +8,7 @@
 #include "view.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "fail.h"
 
@@ -15,8 +16,9 @@ typedef void row_call(const view *v, int64_t first, int64_t last);
 
 /* Number of rows in one task. */
 #define ROW_BLOCK 2
-/* Number of parts of a pass; the progress callback runs after each part. */
-#define CHUNKS 6
+/* s: aim for the duration of a part of a pass. The progress callback, which may stop the picture, runs after each part;
+ * rows do not depend on each other, so the picture does not depend on the parts. */
+#define PART_SECONDS 0.03
 
 typedef struct row_work {
     const view *v;
@@ -31,15 +33,25 @@ static void run_block(void *context, int32_t member, int64_t first, int64_t last
     work->call(work->v, work->first + first, work->first + last);
 }
 
+static double view_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 /* Runs one pass over `rows` rows, which is `fraction` of the panel's work. Returns false if the progress callback stops
  * it. */
 static bool view_run_pass(view *v, row_call *call, int64_t rows, double fraction)
 {
-    for (int chunk = 0; chunk < CHUNKS; chunk++) {
-        row_work work = {v, call, rows * chunk / CHUNKS};
-        const int64_t last = rows * (chunk + 1) / CHUNKS;
-        sinew_run_range(v->thread_count, last - work.first, ROW_BLOCK, run_block, &work);
-        v->done_before += fraction / CHUNKS * v->done_fraction;
+    int64_t count = ROW_BLOCK * (int64_t)(v->thread_count > 0 ? v->thread_count : 1);
+    for (int64_t first = 0, last; first < rows; first = last) {
+        row_work work = {v, call, first};
+        const double began = view_seconds();
+        last = rows - first < count ? rows : first + count;
+        sinew_run_range(v->thread_count, last - first, ROW_BLOCK, run_block, &work);
+        count = view_seconds() - began < PART_SECONDS / 2 ? 2 * count : count;
+        v->done_before += fraction * (double)(last - first) / (double)rows * v->done_fraction;
         if (v->progress && !v->progress(v->context, v->done_before < 1 ? v->done_before : 1))
             return false;
     }

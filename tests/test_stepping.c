@@ -344,6 +344,68 @@ static void test_changes_are_refused(void **state)
     }
 }
 
+/* ---- Interruption -------------------------------------------------------------------------------- */
+
+/* A filter that tries a change and interrupts the step at a chosen call. */
+typedef struct interruption {
+    disturbance d;
+    int calls, at;
+} interruption;
+
+static bool disturb_and_interrupt(void *context, const sinew_contact_object *a, const sinew_contact_object *b)
+{
+    interruption *i = context;
+    const bool now = ++i->calls == i->at;
+    if (now)
+        sinew_world_interrupt(i->d.world);
+    return i->at == 0 || disturb(&i->d, a, b);
+}
+
+/* Changes are refused in a step that is being interrupted, and accepted when it has ended; the steps that follow have
+ * the bits of an undisturbed run. */
+static void test_interrupted_steps_are_guarded(void **state)
+{
+    (void)state;
+    const sinew_real gravity[3] = {0, (sinew_real)-9.81, 0};
+    const double low[3] = {0, 0.101, 0}, high[3] = {0.01, 0.304, 0};
+    uint64_t wanted = 0;
+    int ended = 0;
+    for (int call = -1; call < CHANGES; call++) {
+        sinew_error error = {0};
+        interruption i = {.d = {.call = call}};
+        sinew_world *world = i.d.world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+        set_touch(world, 2e-3, 0.3);
+        i.d.floor = add_floor(world);
+        add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, low, 1e5);
+        i.d.body = add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, high, 1e5);
+        i.d.energy = sinew_world_energy_at(world, 0);
+        i.d.pin = add_pins(world, i.d.body, (const int32_t[]){0}, 1, NULL);
+        sinew_world_set_contact_filter(world, disturb_and_interrupt, &i);
+        for (int step = 0; step < STEPS; step++) {
+            const uint64_t before = sinew_world_state_hash(world);
+            i.calls = 0;
+            i.at = call >= 0 ? 1 + step : 0;
+            if (i.at && sinew_world_step(world, NULL) & SINEW_STEP_INTERRUPTED) {
+                ended++;
+                assert_true(sinew_world_state_hash(world) == before);
+                assert_int_equal(sinew_world_step_count(world), step);
+                assert_int_equal(sinew_world_set_gravity(world, gravity, &error), SINEW_OK);
+                i.at = 0;
+                sinew_world_step(world, NULL);
+            } else if (!i.at) {
+                sinew_world_step(world, NULL);
+            }
+            assert_int_equal(sinew_world_step_count(world), step + 1);
+        }
+        assert_int_equal(i.d.refusals, i.d.tries);
+        if (call < 0)
+            wanted = sinew_world_state_hash(world);
+        assert_true(sinew_world_state_hash(world) == wanted);
+        sinew_world_destroy(world);
+    }
+    assert_true(ended >= CHANGES);
+}
+
 /* A refused filter allocates nothing and marks no surface stale. A filter alone leaves contact off. */
 static void test_refused_filter_changes_nothing(void **state)
 {
@@ -371,6 +433,7 @@ static void test_refused_filter_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes_are_refused),
+                                       cmocka_unit_test(test_interrupted_steps_are_guarded),
                                        cmocka_unit_test(test_refused_filter_changes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,8 @@ typedef struct sinew_cache_reader_def {
     sinew_cache_format format; /* pc2, csv, npy, obj or vtu; other formats cannot be read */
     sinew_real frame_time;     /* s between frames, for velocities of formats without velocities */
     int32_t first_frame;       /* number of the first frame when the cache was written */
+    bool unfinished;           /* true: reads the complete frames of files that are still being written (*.partial). The
+                                  number of frames is that at open. Default false */
 } sinew_cache_reader_def;
 
 SINEW_API sinew_cache_reader_def sinew_default_cache_reader_def(void);

@@ -157,6 +157,10 @@ typedef struct sinew_world_def {
     int32_t thread_count;  /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
     sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's task system, which
                                 receives thread_count - 1 tasks at a time */
+    uint64_t memory_limit;   /* bytes that the world may hold, including what its solver and its contacts allocate; 0,
+                                the default: no limit. A call that needs more fails with SINEW_ERROR_MEMORY, a step with
+                                SINEW_STEP_UNPREPARED; the world keeps its state and can go on. Meshes, caches and
+                                pictures are not counted. Results do not depend on it */
     bool balance;            /* true: each step computes its energy balance (sinew_world_balance) and stores residual
                                 and reactions (sinew_world_field): 16 numbers per particle, three more evaluations.
                                 Default false. Results do not depend on it */

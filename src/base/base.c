@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory_limit.h"
+
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -119,6 +121,8 @@ sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *for
         va_start(arguments, format);
         vsnprintf(error->text, sizeof error->text, format, arguments);
         va_end(arguments);
+        if (status == SINEW_ERROR_MEMORY)
+            sinew_memory_limit_explain(error->text, sizeof error->text);
         keep_to_one_line(error->text);
     }
     return status;

@@ -36,17 +36,18 @@ bool sinew_contact_store_previous(const sinew_contact_view *view)
 void sinew_contact_restore_previous(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
-    const size_t n = (size_t)c->step_start_count;
     if (!c->step_start_stored)
         return;
     c->step_start_stored = c->listed = false;
-    c->contacts.count = c->previous.count = 0;
-    if (!sinew_reserve_spare(view->allocator, &c->contacts.list, &c->contacts.capacity_bytes, n,
-                             sizeof *c->contacts.list))
-        return;
-    if (n > 0)
-        memcpy(c->contacts.list, c->step_start_contacts, n * sizeof *c->step_start_contacts);
+    /* The arrays change places: a copy would need memory, which may be the reason why the step was abandoned. */
+    sinew_contact_constraint *list = c->contacts.list;
+    const size_t capacity = c->contacts.capacity_bytes;
+    c->contacts.list = c->step_start_contacts;
+    c->contacts.capacity_bytes = c->step_start_capacity;
     c->contacts.count = c->step_start_count;
+    c->step_start_contacts = list;
+    c->step_start_capacity = capacity;
+    c->step_start_count = c->previous.count = 0;
 }
 
 /* Index of the contact with this key in a list sorted by keys; -1: none. */

@@ -4,10 +4,10 @@
  */
 #include "objective/assembly.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/sort.h"
 #include "objective/block_pattern.h"
 #include "objective/global_constraints.h"
 
@@ -87,7 +87,7 @@ static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entri
     int32_t block = 0, used = 0;
     for (int32_t j = 0; j < as->free_count; j++) {
         as->column[j] = block;
-        qsort(entries + start[j], (size_t)(start[j + 1] - start[j]), sizeof *entries, compare_entries);
+        sinew_sort(entries + start[j], (size_t)(start[j + 1] - start[j]), sizeof *entries, compare_entries);
         for (int32_t k = start[j]; k < start[j + 1]; k++) {
             if (k == start[j] || entries[k].row != entries[k - 1].row) {
                 as->row[block] = entries[k].row;

@@ -37,7 +37,7 @@ enum {
     SINEW_CHANGED_ALL = (1 << 8) - 1,
     SINEW_CHANGED_IN_STEP =
         1 << 8, /* with TRANSIENT: contacts change within a step; q and duals of fixed elements are kept */
-    SINEW_CHANGED_DISCARDED = 1 << 9 /* a step was interrupted: always prepared again, then gets its state back */
+    SINEW_CHANGED_DISCARDED = 1 << 9 /* a step was discarded: always prepared again, then gets its state back */
 };
 
 /* Bits of the changes that an update of contacts made between two iterations of a step. */

@@ -11,6 +11,7 @@
 #define SINEW_SRC_WORLD_WORLD_H
 
 #include "base/base.h"
+#include "base/memory_limit.h"
 #include "collide/shapes/colliders.h"
 #include <stdatomic.h>
 
@@ -107,6 +108,7 @@ typedef struct sinew_load_record sinew_load_record; /* defined in loads.h */
 
 struct sinew_world {
     sinew_allocator allocator;
+    sinew_memory_limit *memory_limit; /* of the allocator; NULL: none */
     sinew_world_def def;
     double time;
     int64_t step_count;

@@ -69,6 +69,40 @@ static sinew_status put_rows(sinew_npy_array *array, const void *data, size_t ro
     return status;
 }
 
+/* Fails unless the header of a kept array is that of an unfinished file, or of one finished with the frames that it
+ * holds. */
+static sinew_status npy_check_header(sinew_npy_array *array, sinew_error *error)
+{
+    char header[header_size], expected[2][header_size];
+    FILE *stream = array->writer.stream;
+    const int64_t size = fseeko(stream, 0, SEEK_END) == 0 ? (int64_t)ftello(stream) : 0;
+    rewind(stream);
+    lay_header(array, 0, expected[0]);
+    lay_header(array, (size - header_size) / (int64_t)row_size(array), expected[1]);
+    if (fread(header, 1, sizeof header, array->writer.stream) == sizeof header &&
+        (memcmp(header, expected[0], sizeof header) == 0 || memcmp(header, expected[1], sizeof header) == 0))
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_FORMAT,
+                      "%s: its header is damaged, or is not of what is there now; start the run again",
+                      array->writer.partial);
+}
+
+/* Truncates a kept array to the kept frames, with the header of an unfinished file. */
+static sinew_status npy_go_on(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
+{
+    const int64_t size = header_size + cache->kept * (int64_t)row_size(array);
+    char header[header_size];
+    sinew_status status = npy_check_header(array, error);
+    if (status == SINEW_OK)
+        status = sinew_cache_cut_bytes(&array->writer, size, error);
+    lay_header(array, 0, header);
+    if (status == SINEW_OK)
+        status = sinew_cache_seek(&array->writer, 0, error);
+    if (status == SINEW_OK)
+        status = sinew_cache_put(&array->writer, header, sizeof header, error);
+    return status == SINEW_OK ? sinew_cache_seek(&array->writer, size, error) : status;
+}
+
 static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
 {
     char header[header_size], ending[64];
@@ -79,7 +113,7 @@ static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *ar
     if (status != SINEW_OK)
         return status;
     if (array->moves && cache->kept > 0)
-        return sinew_cache_cut_bytes(&array->writer, header_size + cache->kept * (int64_t)row_size(array), error);
+        return npy_go_on(cache, array, error);
     lay_header(array, array->moves ? 0 : array->shape[0], header);
     status = sinew_cache_put(&array->writer, header, sizeof header, error);
     if (status == SINEW_OK && !array->moves)

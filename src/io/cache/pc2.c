@@ -29,27 +29,55 @@ typedef struct format_state {
     unsigned char *sample; /* [12 * point_count] bytes of one frame in the file */
 } format_state;
 
-static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+static void lay_header(const sinew_cache *cache, int32_t samples, unsigned char header[header_size])
 {
-    unsigned char header[header_size] = "POINTCACHE2";
+    memcpy(header, "POINTCACHE2", 12);
     sinew_cache_store32(header + 12, 1);
     sinew_cache_store32(header + 16, (uint32_t)cache->point_count);
     sinew_cache_store_float(header + 20, 0.0f);
     sinew_cache_store_float(header + 24, 1.0f);
-    sinew_cache_store32(header + sample_count_at, (uint32_t)cache->expected);
-    return sinew_cache_put(writer, header, sizeof header, error);
+    sinew_cache_store32(header + sample_count_at, (uint32_t)samples);
 }
 
-/* Fails if the header of the kept file has another number of points than the cache. */
-static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+/* Writes the header at the start of the file. The number of samples is 0 until close writes it. */
+static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, int32_t samples, sinew_error *error)
 {
     unsigned char header[header_size];
+    lay_header(cache, samples, header);
+    const sinew_status status = sinew_cache_seek(writer, 0, error);
+    return status == SINEW_OK ? sinew_cache_put(writer, header, sizeof header, error) : status;
+}
+
+/* Fails unless the header of the kept file is that of an unfinished file, or of one finished with the frames that it
+ * holds. */
+static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+{
+    unsigned char header[header_size], expected[header_size];
+    const int64_t size = fseeko(writer->stream, 0, SEEK_END) == 0 ? (int64_t)ftello(writer->stream) : 0;
     rewind(writer->stream);
-    if (fread(header, 1, sizeof header, writer->stream) != sizeof header ||
-        sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
+    const bool whole = fread(header, 1, sizeof header, writer->stream) == sizeof header;
+    lay_header(cache, 0, expected);
+    if (whole && memcmp(header, expected, sizeof header) == 0)
+        return SINEW_OK;
+    lay_header(cache, (int32_t)((size - header_size) / (12 * (int64_t)cache->point_count)), expected);
+    if (whole && memcmp(header, expected, sizeof header) == 0)
+        return SINEW_OK;
+    if (whole && sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; start the run again",
                           writer->partial, (int)cache->point_count, cache->noun);
-    return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: its header is damaged; start the run again", writer->partial);
+}
+
+/* Truncates the kept file to its kept frames, with the header of an unfinished file. */
+static sinew_status pc2_go_on(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+{
+    const int64_t size = header_size + 12 * (int64_t)cache->kept * cache->point_count;
+    sinew_status status = pc2_check_header(cache, writer, error);
+    if (status == SINEW_OK)
+        status = sinew_cache_cut_bytes(writer, size, error);
+    if (status == SINEW_OK)
+        status = put_header(cache, writer, 0, error);
+    return status == SINEW_OK ? sinew_cache_seek(writer, size, error) : status;
 }
 
 static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
@@ -65,11 +93,9 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
     status = sinew_cache_stream(cache, &own->pc2, ".pc2", error);
     if (status == SINEW_OK)
         status = sinew_cache_stream(cache, &own->obj, ".obj", error);
-    if (status == SINEW_OK && cache->kept > 0)
-        status = pc2_check_header(cache, &own->pc2, error);
-    if (status == SINEW_OK && cache->kept > 0)
-        return sinew_cache_cut_bytes(&own->pc2, header_size + 12 * (int64_t)cache->kept * cache->point_count, error);
-    return status == SINEW_OK ? put_header(cache, &own->pc2, error) : status;
+    if (status != SINEW_OK)
+        return status;
+    return cache->kept > 0 ? pc2_go_on(cache, &own->pc2, error) : put_header(cache, &own->pc2, 0, error);
 }
 
 static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_error *error)
@@ -149,14 +175,8 @@ static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? put_obj(cache, error) : SINEW_OK;
-    /* The header already has the expected count. It is patched if the count differs, or if the file was resumed. */
-    if (status == SINEW_OK && (cache->frame_count != cache->expected || cache->kept > 0)) {
-        unsigned char count[4];
-        sinew_cache_store32(count, (uint32_t)cache->frame_count);
-        status = sinew_cache_seek(&own->pc2, sample_count_at, error);
-        if (status == SINEW_OK)
-            status = sinew_cache_put(&own->pc2, count, sizeof count, error);
-    }
+    if (status == SINEW_OK)
+        status = put_header(cache, &own->pc2, cache->frame_count, error);
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->pc2, error);
     if (status != SINEW_OK)

@@ -161,6 +161,7 @@ sinew_cache_reader *sinew_cache_reader_open(const sinew_cache_reader_def *def, s
     reader->ops = formats[def->format];
     reader->first = def->first_frame;
     reader->frame_time = (double)def->frame_time;
+    reader->unfinished = def->unfinished;
     snprintf(reader->stem, sizeof reader->stem, "%s/%s", def->directory, def->name);
     reader->own = sinew_allocate_zero(&allocator, 1, reader->ops->own_size);
     if (!reader->own)

@@ -33,6 +33,7 @@ struct sinew_cache_reader {
     int32_t first;       /* number of the first frame */
     int32_t frame_count; /* frames in the files */
     int32_t point_count;
+    bool unfinished;   /* the files are still being written: frames that are complete at open count */
     double frame_time; /* s between frames */
     sinew_real *other; /* [3 * point_count] positions of a neighbouring frame; NULL until needed */
 };

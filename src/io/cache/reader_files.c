@@ -21,7 +21,7 @@
 static sinew_status reader_open_stream(sinew_cache_reader *reader, const char *ending, FILE **stream, size_t *size,
                                        sinew_error *error)
 {
-    snprintf(reader->path, sizeof reader->path, "%s%s", reader->stem, ending);
+    snprintf(reader->path, sizeof reader->path, "%s%s%s", reader->stem, ending, reader->unfinished ? ".partial" : "");
     *stream = sinew_file_stream(reader->path, size, error);
     return *stream ? SINEW_OK : error->status;
 }
@@ -45,10 +45,13 @@ typedef struct pc2_state {
 
 static sinew_status pc2_check(sinew_cache_reader *reader, const unsigned char *header, size_t size, sinew_error *error)
 {
-    const uint32_t points = sinew_cache_load32(header + 16), samples = sinew_cache_load32(header + 28);
+    const uint32_t points = sinew_cache_load32(header + 16);
+    uint32_t samples = sinew_cache_load32(header + 28);
     if (memcmp(header, "POINTCACHE2", 12) != 0 || sinew_cache_load32(header + 12) != 1)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not begin as a PC2 file of version 1 does",
                           reader->path);
+    if (reader->unfinished && points > 0)
+        samples = (uint32_t)((size - header_size) / (12 * (uint64_t)points) & INT32_MAX);
     if (points == 0 || points > INT32_MAX || samples == 0 || samples > INT32_MAX)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has %lu points and %lu frames; needs at least one of each",
                           reader->path, (unsigned long)points, (unsigned long)samples);
@@ -191,6 +194,11 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
     }
     if (status != SINEW_OK)
         return status;
+    /* The last frame may be incomplete; whether a single one is complete cannot be known. */
+    if (reader->unfinished && reader->frame_count > 0 && rows != reader->point_count)
+        return --reader->frame_count > 0
+                   ? SINEW_OK
+                   : sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has no complete frame yet", reader->path);
     if (reader->frame_count == 1)
         reader->point_count = (int32_t)rows;
     if (reader->frame_count == 0 || rows != reader->point_count)

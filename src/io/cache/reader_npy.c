@@ -40,7 +40,7 @@ static sinew_status parse_literal(npy_array *array, const char *literal, sinew_e
     long long frames, points;
     array->width = type && (type[12] == '4' || type[12] == '8') ? (size_t)(type[12] - '0') : 0;
     if (array->width == 0 || !strstr(literal, "'fortran_order': False") || !shape ||
-        sscanf(shape + 10, "%lld, %lld, 3)", &frames, &points) != 2 || frames < 1 || points < 1 || frames > INT32_MAX ||
+        sscanf(shape + 10, "%lld, %lld, 3)", &frames, &points) != 2 || frames < 0 || points < 1 || frames > INT32_MAX ||
         points > INT32_MAX)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is no array [frames, points, 3] of numbers: %.80s",
                           array->path, literal);
@@ -55,7 +55,7 @@ static sinew_status npy_reader_open_array(const sinew_cache_reader *reader, cons
     size_t size;
     unsigned char magic[magic_size];
     char literal[literal_size + 1] = "";
-    snprintf(array->path, sizeof array->path, "%s%s", reader->stem, ending);
+    snprintf(array->path, sizeof array->path, "%s%s%s", reader->stem, ending, reader->unfinished ? ".partial" : "");
     array->stream = sinew_file_stream(array->path, &size, error);
     if (!array->stream)
         return error->status;
@@ -70,6 +70,10 @@ static sinew_status npy_reader_open_array(const sinew_cache_reader *reader, cons
         return status;
     array->start = (int64_t)(magic_size + length);
     const uint64_t held = (size - (size_t)array->start) / (3 * array->width * (uint64_t)array->points);
+    if (reader->unfinished)
+        array->frames = held < INT32_MAX ? (int64_t)held : INT32_MAX;
+    if (array->frames < 1)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has no complete frame", array->path);
     if (held < (uint64_t)array->frames)
         return sinew_fail(error, SINEW_ERROR_FORMAT,
                           "%s: says %lld frames of %lld points and holds %llu; it was cut short", array->path,
@@ -86,6 +90,8 @@ static sinew_status npy_reader_open(sinew_cache_reader *reader, sinew_error *err
         status = npy_reader_open_array(reader, ".velocities.npy", &own->v, error);
     if (status != SINEW_OK)
         return status;
+    if (reader->unfinished) /* velocities are written after positions */
+        own->q.frames = own->v.frames = own->q.frames < own->v.frames ? own->q.frames : own->v.frames;
     if (own->q.frames != own->v.frames || own->q.points != own->v.points)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has %lld frames of %lld points, %s %lld of %lld", own->q.path,
                           (long long)own->q.frames, (long long)own->q.points, own->v.path, (long long)own->v.frames,

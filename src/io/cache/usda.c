@@ -36,14 +36,15 @@ typedef struct usda_reader {
     locale_t plain; /* locale with a decimal point */
 } usda_reader;
 
-/* Skips to just after the next occurrence of `text`; false: none. An occurrence that starts inside a failed partial
- * match is not found, unless it starts at the mismatched letter. */
-static bool find_text(FILE *stream, const char *text)
+/* Skips to just after the next occurrence of `line`, which begins with a line break and contains no other one before
+ * its last character; false: none. An occurrence inside a failed partial match can therefore only begin at the
+ * mismatched character. */
+static bool find_line(FILE *stream, const char *line)
 {
     size_t matched = 0;
-    for (int c; text[matched] && (c = getc(stream)) != EOF;)
-        matched = c == text[matched] ? matched + 1 : c == text[0];
-    return !text[matched];
+    for (int c; line[matched] && (c = getc(stream)) != EOF;)
+        matched = c == line[matched] ? matched + 1 : c == line[0];
+    return !line[matched];
 }
 
 static bool next_number(usda_reader *reader, float *value)
@@ -64,9 +65,11 @@ static bool next_number(usda_reader *reader, float *value)
 static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const sinew_usda_prim *prim, int array,
                                  sinew_error *error)
 {
-    static const char *const heads[SINEW_USDA_ARRAYS] = {"points.timeSamples = {", "velocities.timeSamples = {"};
+    /* Whole lines: names of prims and paths of files cannot contain them. */
+    static const char *const heads[SINEW_USDA_ARRAYS] = {"\n        point3f[] points.timeSamples = {\n",
+                                                         "\n        vector3f[] velocities.timeSamples = {\n"};
     sinew_usda *own = cache->own;
-    bool good = find_text(reader->stream, heads[array]);
+    bool good = find_line(reader->stream, heads[array]);
     sinew_status status = SINEW_OK;
     for (int32_t k = 0; k < cache->kept && good && status == SINEW_OK; k++) {
         float value;

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 void sinew_tags_open(sinew_tags *tags, const sinew_allocator *allocator)
 {
     *tags = (sinew_tags){.allocator = *allocator};
@@ -83,7 +85,7 @@ static sinew_status index_sorted(sinew_tags *tags, sinew_error *error)
         return sinew_fail_memory(error, "the vertex numbers");
     for (int64_t i = 0; i < tags->count; i++)
         tags->sorted[i] = (sinew_tag_pair){tags->tags[i], (int32_t)i};
-    qsort(tags->sorted, (size_t)tags->count, sizeof *tags->sorted, tags_compare_pairs);
+    sinew_sort(tags->sorted, (size_t)tags->count, sizeof *tags->sorted, tags_compare_pairs);
     for (int64_t i = 1; i < tags->count; i++)
         if (tags->sorted[i - 1].tag == tags->sorted[i].tag)
             return fail_twice(tags->sorted[i].tag, error);

@@ -524,6 +524,8 @@ static const sinew_field scene_fields[] = {
     {"balance", BOOLEAN,
      .meaning = "keeps residual and reactions of each step, for caches and programs; results do not depend on it"},
     {"threads", INTEGER, .meaning = "0: as many as the machine has", .minimum = 0, .maximum = 1024},
+    {"memory_limit", NUMBER, .meaning = "the world may not hold more; 0: no limit; results do not depend on it",
+     .unit = "B", .minimum = 0, .maximum = 1e15},
     {"write", KEYWORD, .meaning = "data of bodies with an embedded surface in caches; surface unless given",
      .choices = "surface|body"},
     {"solver", OBJECT, .meaning = "how steps are solved", .shape = &solver_shape},

@@ -137,7 +137,7 @@ static bool create_world(sinew_reader *reader)
 {
     const sinew_node *root = reader->tree.root, *balance = sinew_node_get(root, "balance");
     const sinew_node *gravity = sinew_node_get(root, "gravity"), *damping = sinew_node_get(root, "damping");
-    const sinew_node *quasistatic = sinew_node_get(root, "quasistatic");
+    const sinew_node *quasistatic = sinew_node_get(root, "quasistatic"), *limit = sinew_node_get(root, "memory_limit");
     sinew_scene *scene = reader->scene;
     sinew_world_def def = sinew_default_world_def();
     def.allocator = reader->allocator;
@@ -151,6 +151,7 @@ static bool create_world(sinew_reader *reader)
     def.balance = balance && json_is_true(balance->value);
     def.load_steps = integer_or(sinew_node_get(root, "load_steps"), 0);
     def.thread_count = integer_or(sinew_node_get(root, "threads"), 0);
+    def.memory_limit = limit ? (uint64_t)sinew_node_number(limit) : 0;
     read_solver(sinew_node_get(root, "solver"), &def.solver);
     scene->frames = integer_or(sinew_node_get(root, "frames"), 60);
     scene->writes_bodies = sinew_node_get(root, "write") && sinew_node_text(sinew_node_get(root, "write"))[0] == 'b';
@@ -158,7 +159,8 @@ static bool create_world(sinew_reader *reader)
     scene->time_step = def.time_step;
     scene->world = sinew_world_create(&def, reader->error);
     const sinew_node *solver = sinew_node_get(root, "solver");
-    return scene->world || sinew_tree_blame(&reader->tree, solver ? solver : root);
+    const bool small = limit && reader->error && reader->error->status == SINEW_ERROR_MEMORY;
+    return scene->world || sinew_tree_blame(&reader->tree, small ? limit : solver ? solver : root);
 }
 
 /* ---- The stages ----------------------------------------------------------------------------- */

@@ -64,6 +64,12 @@ static const sinew_unit units[] = {
     {"1/m", SINEW_DIMENSION_CURVATURE, 1},
     {"1/cm", SINEW_DIMENSION_CURVATURE, 1e2},
     {"1/mm", SINEW_DIMENSION_CURVATURE, 1e3},
+    {"B", SINEW_DIMENSION_MEMORY, 1},
+    {"kB", SINEW_DIMENSION_MEMORY, 1e3},
+    {"MB", SINEW_DIMENSION_MEMORY, 1e6},
+    {"GB", SINEW_DIMENSION_MEMORY, 1e9},
+    {"MiB", SINEW_DIMENSION_MEMORY, 1048576},
+    {"GiB", SINEW_DIMENSION_MEMORY, 1073741824},
 };
 enum {
     UNIT_COUNT = sizeof units / sizeof units[0]
@@ -105,6 +111,7 @@ const char *sinew_dimension_name(sinew_dimension dimension)
                                                              "a moment",
                                                              "a rigidity of a rod",
                                                              "a curvature",
+                                                             "a number of bytes",
                                                              "something else"};
     return (unsigned)dimension < SINEW_DIMENSION_COUNT ? names[dimension] : names[SINEW_DIMENSION_OTHER];
 }

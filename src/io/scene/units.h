@@ -28,6 +28,7 @@ typedef enum sinew_dimension {
     SINEW_DIMENSION_MOMENT,
     SINEW_DIMENSION_RIGIDITY, /* bending or torsional rigidity of a rod */
     SINEW_DIMENSION_CURVATURE,
+    SINEW_DIMENSION_MEMORY,
     SINEW_DIMENSION_OTHER, /* dimension of a unit that is not in the table */
     SINEW_DIMENSION_COUNT
 } sinew_dimension;

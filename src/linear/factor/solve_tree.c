@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* A subtree of the elimination tree with less than this fraction of all numbers becomes one unit of work. */
 #define SUBTREE_FRACTION 0.13
 
@@ -125,7 +127,7 @@ static int compare_subtrees(const void *a, const void *b)
  * supernode, whose subtree_of still holds the old number. renumber [subtree_count] is work space. */
 static void sort_subtrees(sinew_solve_tree *t, division *d, int32_t *renumber)
 {
-    qsort(t->subtrees, (size_t)t->subtree_count, sizeof *t->subtrees, compare_subtrees);
+    sinew_sort(t->subtrees, (size_t)t->subtree_count, sizeof *t->subtrees, compare_subtrees);
     for (int32_t p = 0; p < t->subtree_count; p++)
         renumber[d->subtree_of[t->subtrees[p].supernode_first]] = p;
     for (int32_t p = 0; p < t->subtree_count; p++)
@@ -181,7 +183,7 @@ static bool find_ancestors(sinew_solve_tree *t, const sinew_supernodal *factor, 
         if (pass == 0 && !allocate_vectors(&t->allocator, own))
             return false;
     }
-    qsort(own->ancestors, (size_t)own->ancestor_count, sizeof *own->ancestors, compare_int);
+    sinew_sort(own->ancestors, (size_t)own->ancestor_count, sizeof *own->ancestors, compare_int);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <amd.h>
 #include <camd.h>
 
+#include "base/memory_limit.h"
 #include "base/stop.h"
 #include "linear/ordering/nested_dissection.h"
 
@@ -20,6 +21,14 @@ static int32_t *narrow_offsets(const sinew_allocator *allocator, const sinew_gra
     return column;
 }
 
+/* True if there is memory for the work arrays of AMD and CAMD, which allocate without the hooks: twice the pattern
+ * with a fifth more, and up to ten integers per column. */
+static bool admits_workspace(const sinew_allocator *allocator, const sinew_graph *graph)
+{
+    const size_t entries = (size_t)graph->first[graph->count];
+    return sinew_memory_admits(allocator, entries + entries / 5 + 10 * (size_t)graph->count + 1, sizeof(int32_t));
+}
+
 bool sinew_dissection_order(const sinew_allocator *allocator, const sinew_graph *graph, const sinew_real *points,
                             int32_t *order)
 {
@@ -27,6 +36,7 @@ bool sinew_dissection_order(const sinew_allocator *allocator, const sinew_graph 
     int32_t *column = narrow_offsets(allocator, graph);
     /* Orders the sets one after the other, each by minimum degree. */
     const bool good = set && column && sinew_dissect(allocator, graph, points, set) == SINEW_OK &&
+                      admits_workspace(allocator, graph) &&
                       camd_order(graph->count, column, graph->other, order, NULL, NULL, set) >= 0;
     sinew_release(allocator, set);
     sinew_release(allocator, column);
@@ -38,7 +48,8 @@ bool sinew_minimum_degree_order(const sinew_allocator *allocator, const sinew_gr
 {
     double info[AMD_INFO];
     int32_t *column = narrow_offsets(allocator, graph);
-    const bool good = column && amd_order(graph->count, column, graph->other, order, NULL, info) >= 0;
+    const bool good = column && admits_workspace(allocator, graph) &&
+                      amd_order(graph->count, column, graph->other, order, NULL, info) >= 0;
     *fill = good ? (double)graph->count + info[AMD_LNZ] : 0; /* AMD does not count the diagonal */
     sinew_release(allocator, column);
     return good;

@@ -4,10 +4,10 @@
  */
 #include "objective/coarse/galerkin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/sort.h"
 #include "objective/block_pattern.h"
 
 enum {
@@ -153,7 +153,7 @@ static bool galerkin_build_pattern(sinew_galerkin *g, const sinew_objective *o, 
             entries[k] = (pair_entry){(int32_t)(pairs->keys[k] & 0xffffffff), (int32_t)(pairs->keys[k] >> 32), k};
         for (int32_t k = 0; k < count; k++)
             entries[pairs->count + k] = (pair_entry){k, k, -1};
-        qsort(entries, (size_t)total, sizeof *entries, galerkin_compare_pairs);
+        sinew_sort(entries, (size_t)total, sizeof *entries, galerkin_compare_pairs);
         merge_pairs(g, entries, total);
         g->values = sinew_allocate(allocator, SINEW_PAIR_NUMBERS * (size_t)g->column[count], sizeof *g->values);
         g->scratch = sinew_allocate(allocator, (size_t)o->thread_count * g->scratch_size, sizeof *g->scratch);

@@ -4,9 +4,9 @@
  */
 #include "solve/coarse/coarse_factor.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/stop.h"
 #include "base/tasks.h"
 
@@ -61,7 +61,7 @@ static void list_coarse_entries(sinew_coarse_system *c)
     memmove(first + 1, first, (size_t)c->matrix.count * sizeof *first);
     first[0] = 0;
     for (int32_t j = 0; j < c->matrix.count; j++)
-        qsort(c->slots + first[j], (size_t)(first[j + 1] - first[j]), sizeof *c->slots, compare_coarse_entries);
+        sinew_sort(c->slots + first[j], (size_t)(first[j + 1] - first[j]), sizeof *c->slots, compare_coarse_entries);
 }
 
 /* Writes the rows of the factor's lower triangle: one row of 3x3 blocks for every function of every aggregate. */

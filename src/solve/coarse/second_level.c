@@ -4,9 +4,9 @@
  */
 #include "solve/coarse/second_level.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/tasks.h"
 #include "objective/coarse/aggregates.h"
 
@@ -139,7 +139,7 @@ static void second_level_fill_pattern(sinew_second_level *u, group_pair *list)
             const int32_t a = u->group[m->row[k]], b = u->group[j];
             list[k] = (group_pair){a > b ? b : a, a > b ? a : b, 2 * k + (a < b)};
         }
-    qsort(list, (size_t)count, sizeof *list, second_level_compare_pairs);
+    sinew_sort(list, (size_t)count, sizeof *list, second_level_compare_pairs);
     for (int32_t k = 0; k < count; k++) {
         if (k == 0 || list[k].column != list[k - 1].column || list[k].row != list[k - 1].row) {
             while (column <= list[k].column)

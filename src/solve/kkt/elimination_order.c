@@ -4,9 +4,9 @@
  */
 #include "solve/kkt/elimination_order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "linear/factor/cholesky.h"
 
 enum {
@@ -25,7 +25,7 @@ static int elimination_compare_keys(const void *a, const void *b)
 size_t sinew_saddle_sort_keys(int64_t *keys, size_t count)
 {
     size_t used = 0;
-    qsort(keys, count, sizeof *keys, elimination_compare_keys);
+    sinew_sort(keys, count, sizeof *keys, elimination_compare_keys);
     for (size_t i = 0; i < count; i++)
         if (used == 0 || keys[i] != keys[used - 1])
             keys[used++] = keys[i];

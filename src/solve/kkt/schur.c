@@ -4,9 +4,9 @@
  */
 #include "solve/kkt/schur.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "linear/factor/cholesky.h"
 #include "math/vec3.h"
 
@@ -133,7 +133,7 @@ static size_t list_keys(const sinew_schur *c, int64_t *keys)
                     const int32_t y = c->slot[sinew_constraint_index(&constraints->sets[t], e, j)] / 3;
                     keys[count++] = (int64_t)(x < y ? x : y) << 32 | (x < y ? y : x);
                 }
-    qsort(keys, count, sizeof *keys, schur_compare_keys);
+    sinew_sort(keys, count, sizeof *keys, schur_compare_keys);
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
         if (used == 0 || keys[i] != keys[used - 1])
@@ -227,7 +227,7 @@ static bool assign_slots(sinew_schur *c)
     if (keys && c->slot) {
         for (int32_t r = 0; r < count; r++)
             keys[r] = (int64_t)c->saddle->multiplier_unknown[r] << 32 | r;
-        qsort(keys, (size_t)count, sizeof *keys, schur_compare_keys);
+        sinew_sort(keys, (size_t)count, sizeof *keys, schur_compare_keys);
         for (int32_t k = 0; k < count; k++)
             c->slot[keys[k] & 0xffffffff] = k;
     }

@@ -3,9 +3,9 @@
  * tear_criterion.c: selects the edges of a body that tear, by their strain. See tear.h.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/stop.h"
 #include "math/vec3.h"
 #include "mesh/mesh.h"
@@ -169,7 +169,7 @@ static sinew_status find_tension(const sinew_world *world, const sinew_body_reco
             (*taut)[n++] = (tension_edge){strain, {ends[0], ends[1]}};
     }
     if (*count > 0)
-        qsort(*taut, (size_t)*count, sizeof **taut, by_strain);
+        sinew_sort(*taut, (size_t)*count, sizeof **taut, by_strain);
     return SINEW_OK;
 }
 

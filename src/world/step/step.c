@@ -200,7 +200,7 @@ bool sinew_world_solver_remembers(const sinew_world *world)
     return pending ? world->solver_state_size > 0 : ops->state_size(&world->solve) > 0;
 }
 
-/* Copies the data that the solver keeps between steps, for the case that the step is interrupted. */
+/* Copies the data that the solver keeps between steps, for the case that the step is interrupted or memory is short. */
 static sinew_status keep_solver_state(sinew_world *world, sinew_error *error)
 {
     if (world->solver_state_pending)
@@ -262,6 +262,10 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
         discard_solver(world);
         return fail_interrupted(error);
     }
+    if (status == SINEW_ERROR_MEMORY) {
+        discard_solver(world);
+        return status;
+    }
     world->solver_state_pending &= status == SINEW_OK;
     if (status == SINEW_OK)
         world->solver_changed = 0;
@@ -311,6 +315,7 @@ void sinew_world_interrupt(sinew_world *world)
 /* Selects the flag of the world. Returns the flag of a step of another world that this thread is in, or NULL. */
 static const atomic_bool *begin_interruptible(sinew_world *world)
 {
+    sinew_memory_limit_forget();
     return sinew_stop_use(&world->interrupted);
 }
 
@@ -392,12 +397,12 @@ static uint32_t discard_step(sinew_world *world, const sinew_contact_view *view,
 }
 
 /* Ends a step for which memory was short: keeps the state, returns SINEW_STEP_UNPREPARED, and marks the solver for
- * preparation in the next step. */
+ * preparation in the next step, with its data from before this one. */
 static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
         sinew_contact_abandon(view);
-    sinew_world_mark_changed(world, SINEW_CHANGED_SOLVER | SINEW_CHANGED_TRANSIENT);
+    discard_solver(world);
     *out = unprepared;
     return out->bits;
 }

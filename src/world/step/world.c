@@ -56,11 +56,15 @@ sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
     if (check_world_def(def, error) != SINEW_OK)
         return NULL;
     sinew_allocator allocator = sinew_allocator_or_system(&def->allocator);
-    sinew_world *world = sinew_allocate_zero(&allocator, 1, sizeof *world);
+    sinew_memory_limit_forget();
+    sinew_memory_limit *limit = def->memory_limit > 0 ? sinew_memory_limit_open(&allocator, def->memory_limit) : NULL;
+    sinew_world *world = limit || def->memory_limit == 0 ? sinew_allocate_zero(&allocator, 1, sizeof *world) : NULL;
     if (!world) {
         sinew_fail_memory(error, "a world");
+        sinew_memory_limit_close(limit);
         return NULL;
     }
+    world->memory_limit = limit;
     sinew_registration_close();
     sinew_tasks_open();
     world->allocator = allocator;
@@ -84,6 +88,7 @@ void sinew_world_destroy(sinew_world *world)
     if (!world || !SINEW_ASSERT(!world->stepping))
         return;
     const sinew_allocator allocator = world->allocator;
+    sinew_memory_limit *limit = world->memory_limit;
     sinew_contact_release(world);
     sinew_query_release(world);
     sinew_balance_release(world);
@@ -109,6 +114,7 @@ void sinew_world_destroy(sinew_world *world)
                       world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
+    sinew_memory_limit_close(limit);
     sinew_tasks_use(&(sinew_task_system){0}); /* the program may end its task system after its last world */
     sinew_tasks_close();
 }

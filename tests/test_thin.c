@@ -195,17 +195,20 @@ static void strips_hang_as_the_elastica(void **unused)
     for (int m = 0; m < PLATE_MESHES; m++) {
         double worst[2] = {0};
         for (int fine = 0; fine < 2; fine++) {
-            strip s = hanging((plate_mesh_kind)m, (nightly() ? 32 : 12) << fine);
+            const int32_t cells = (nightly() ? 32 : 12) << fine;
+            strip s = hanging((plate_mesh_kind)m, cells);
             for (int i = 0; i < s.count; i++) {
                 worst[fine] = fmax(worst[fine], fabs(s.shapes[i].drop / s.shapes[i].reach / ratio[i] - 1));
                 assert_float_equal(s.shapes[i].angle * 180 / MAKE_PI, angle[i], nightly() ? 0.1 : 0.5);
             }
             strip_release(&s);
+            /* Errors fall with the square of the cells; the constant grows with the load. Their ratio is no measure:
+             * on the turned mesh two errors of opposite sign cancel at about 32 cells. */
+            assert_true(worst[fine] < (nightly() ? 15.0 : 2.5) / (cells * cells));
         }
         print_message("%-22s H/W off by %.3f %%, with edges half as long %.3f %%\n", plate_mesh_names[m],
                       100 * worst[0], 100 * worst[1]);
         assert_true(worst[1] < 0.01);
-        assert_true(worst[1] < 0.5 * worst[0]);
     }
 }
 

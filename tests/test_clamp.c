@@ -8,6 +8,7 @@
 #include "small_world.h"
 
 #include "../experiments/rod_cases.h"
+#include "sinew/scene.h"
 
 #ifdef SINEW_SINGLE
 #define EXACT 2e-3
@@ -357,6 +358,48 @@ static void bad_clamps_are_refused(void **unused)
     sinew_world_destroy(world);
 }
 
+/* ---- Scenes --------------------------------------------------------------------------------------- */
+
+static sinew_scene *read_clamped(const char *clamp, sinew_error *error)
+{
+    static char text[1024];
+    sinew_scene_def def = sinew_default_scene_def();
+    snprintf(text, sizeof text,
+             "{\"sinew\": 1, \"quasistatic\": true, \"time_step\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": "
+             "\"rod\", \"mesh\": {\"generator\": \"rope\", \"vertices\": 5, \"directors\": true}, \"density\": 1, "
+             "\"energies\": [{\"energy\": \"edge_strain\", \"stiffness\": 1000}, {\"energy\": \"rod\"}, {\"energy\": "
+             "\"director\"}], \"clamp\": [%s]}]}",
+             clamp);
+    def.text = text;
+    def.text_size = strlen(text);
+    return sinew_scene_read(&def, error);
+}
+
+static void scenes_have_clamps(void **unused)
+{
+    (void)unused;
+    static const char *const bad[3][2] = {{"{\"select\": {\"indices\": [1]}}", "vertex 1 has 2 edges"},
+                                          {"{\"tangent\": [0, 1, 0]}", "select"},
+                                          {"{\"select\": {\"indices\": [0]}, \"tangent\": [0, 0, 0]}", "no direction"}};
+    sinew_error error = {0};
+    sinew_scene *scene = read_clamped("{\"select\": {\"indices\": [0]}, \"tangent\": [0, 1, 0]}", &error);
+    must(&error);
+    sinew_world *world = sinew_scene_world(scene);
+    sinew_real q[15];
+    for (int i = 0; i < 8; i++)
+        sinew_world_step(world, NULL);
+    sinew_world_get_positions(world, 0, 5, q);
+    assert_float_equal((double)q[12], 0, 1e-3);
+    assert_float_equal((double)q[13], 1, 1e-3);
+    sinew_scene_destroy(scene);
+    for (int i = 0; i < 3; i++) {
+        error = (sinew_error){0};
+        assert_null(read_clamped(bad[i][0], &error));
+        assert_non_null(strstr(error.text, "bodies[0].clamp[0]"));
+        assert_non_null(strstr(error.text, bad[i][1]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,7 +408,7 @@ int main(void)
 #endif
         cmocka_unit_test(twist_between_clamps_is_exact),  cmocka_unit_test(tangents_are_held),
         cmocka_unit_test(rest_curvature_closes_a_circle), cmocka_unit_test(removed_clamps_let_go),
-        cmocka_unit_test(bad_clamps_are_refused),
+        cmocka_unit_test(bad_clamps_are_refused),         cmocka_unit_test(scenes_have_clamps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

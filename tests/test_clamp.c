@@ -382,16 +382,16 @@ static void scenes_have_clamps(void **unused)
                                           {"{\"tangent\": [0, 1, 0]}", "select"},
                                           {"{\"select\": {\"indices\": [0]}, \"tangent\": [0, 0, 0]}", "no direction"}};
     sinew_error error = {0};
-    sinew_scene *scene = read_clamped("{\"select\": {\"indices\": [0]}, \"tangent\": [0, 1, 0]}", &error);
+    sinew_scene *made = read_clamped("{\"select\": {\"indices\": [0]}, \"tangent\": [0, 1, 0]}", &error);
     must(&error);
-    sinew_world *world = sinew_scene_world(scene);
+    sinew_world *world = sinew_scene_world(made);
     sinew_real q[15];
     for (int i = 0; i < 8; i++)
         sinew_world_step(world, NULL);
     sinew_world_get_positions(world, 0, 5, q);
     assert_float_equal((double)q[12], 0, 1e-3);
     assert_float_equal((double)q[13], 1, 1e-3);
-    sinew_scene_destroy(scene);
+    sinew_scene_destroy(made);
     for (int i = 0; i < 3; i++) {
         error = (sinew_error){0};
         assert_null(read_clamped(bad[i][0], &error));

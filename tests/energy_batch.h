@@ -280,6 +280,25 @@ static inline void shell_rest_points(double *rest)
                                   random_in(-0.1, 0.1);
 }
 
+/* Turns the director points of a shell about their edges by at most 150 degrees, into the range of the barriers. */
+static inline void turn_directors(sample *s)
+{
+    for (int i = 0; i < 3; i++) {
+        const double *a = s->x + 3 * ((i + 1) % 3), *b = s->x + 3 * ((i + 2) % 3);
+        double *p = s->x + 9 + 3 * i, e[3], R[9], w[3], along = 0, square = 0;
+        for (int c = 0; c < 3; c++) {
+            e[c] = b[c] - a[c];
+            square += e[c] * e[c];
+            along += e[c] * (p[c] - a[c]);
+        }
+        rotation(e, random_in(-2.6, 2.6), R);
+        for (int c = 0; c < 3; c++)
+            w[c] = p[c] - a[c] - along / square * e[c];
+        for (int c = 0; c < 3; c++)
+            p[c] = a[c] + along / square * e[c] + R[3 * c] * w[0] + R[3 * c + 1] * w[1] + R[3 * c + 2] * w[2];
+    }
+}
+
 /* Rotates the second of two frames about the first joint axis, z, and translates it: joints open, limits are exceeded.
  */
 static inline void turn_second_frame(sample *s)
@@ -366,6 +385,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     sample_move(&result, F, t);
     if (info->stencil == SINEW_STENCIL_FRAMES && s != states)
         turn_second_frame(&result);
+    if (info->stencil == SINEW_STENCIL_SHELL && s != states)
+        turn_directors(&result);
     return result;
 }
 

@@ -20,7 +20,7 @@
 #define TOLERANCE_WIDTH 4e-6
 #else
 #define STEP            5e-4
-#define TOLERANCE_FD    1e-9
+#define TOLERANCE_FD    1e-10
 #define TOLERANCE_EXACT 1e-12
 #define TOLERANCE_WIDTH 1e-13
 #endif
@@ -76,13 +76,16 @@ static double largest(const double *a, int count)
     return result;
 }
 
-/* Fourth-order central difference from f(x-2h), f(x-h), f(x+h), f(x+2h). */
-static double difference(const double f[4], double h)
-{
-    return (f[0] - f[3] + 8 * (f[2] - f[1])) / (12 * h);
-}
+enum {
+    OFFSETS = 6
+};
+static const double offsets[OFFSETS] = {-3 * STEP, -2 * STEP, -STEP, STEP, 2 * STEP, 3 * STEP};
 
-static const double offsets[4] = {-2 * STEP, -STEP, STEP, 2 * STEP};
+/* Sixth-order central difference from f(x-3h), f(x-2h), f(x-h), f(x+h), f(x+2h), f(x+3h): barriers are steep. */
+static double difference(const double f[OFFSETS], double h)
+{
+    return (f[5] - f[0] - 9 * (f[4] - f[1]) + 45 * (f[3] - f[2])) / (60 * h);
+}
 
 static void check_gradient(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
@@ -100,14 +103,14 @@ static void check_gradient(const sinew_simd_variant *simd, const sinew_energy_op
     for (int i = 0; i < b.size; i++) {
         sinew_real *x = batch_at(&b, b.x, 0, i);
         const sinew_real before = *x;
-        double f[4], moved[4];
-        for (int k = 0; k < 4; k++) {
+        double f[OFFSETS], moved[OFFSETS];
+        for (int k = 0; k < OFFSETS; k++) {
             *x = before + (sinew_real)offsets[k];
             moved[k] = (double)*x;
             f[k] = batch_value(&b);
         }
         *x = before;
-        worst_of(worst, fabs(difference(f, (moved[3] - moved[0]) / 4) - g[i]) / scale);
+        worst_of(worst, fabs(difference(f, (moved[5] - moved[0]) / 6) - g[i]) / scale);
     }
     batch_free(&b);
 }
@@ -129,8 +132,8 @@ static void check_hessian(const sinew_simd_variant *simd, const sinew_energy_ops
     for (int column = 0; column < b.size; column++) {
         sinew_real *x = batch_at(&b, b.x, 0, column);
         const sinew_real before = *x;
-        double g[SIZE_MAX3][4];
-        for (int k = 0; k < 4; k++) {
+        double g[SIZE_MAX3][OFFSETS];
+        for (int k = 0; k < OFFSETS; k++) {
             *x = before + (sinew_real)offsets[k];
             batch_gradient(&b);
             for (int row = 0; row < b.size; row++)

@@ -25,6 +25,13 @@ static bool nightly(void)
     return text && text[0] == '1';
 }
 
+/* Segments of cantilevers. In single precision steps of finer rods end at the round-off of the stretching force,
+ * EA epsilon / l, before their bending is solved: the shape is that of a stiffer rod. */
+static int32_t cantilever_segments(void)
+{
+    return nightly() && sizeof(sinew_real) > 4 ? 80 : 24;
+}
+
 /* ---- Strains from frames ------------------------------------------------------------------------- */
 
 static void times(const double A[9], const double B[9], double C[9])
@@ -205,18 +212,19 @@ static void cantilevers_hang_as_the_elastica(void **unused)
     (void)unused;
     static const double ratio[7][2] = {{1, 0.124562},  {3, 0.364621},  {5, 0.585721},  {10, 1.066802},
                                        {20, 1.863930}, {50, 3.705561}, {100, 5.888105}};
-    const int last = nightly() ? 7 : 4;
+    /* 24 segments are too coarse for the last load. */
+    const int last = !nightly() ? 4 : cantilever_segments() < 80 ? 6 : 7;
     for (int i = nightly() ? 0 : 2; i < last; i++) {
         sinew_error error = {0};
         double angle;
-        const double found = rod_drop_over_reach(nightly() ? 80 : 24, ratio[i][0], &angle, &error);
+        const double found = rod_drop_over_reach(cantilever_segments(), ratio[i][0], &angle, &error);
         must(&error);
         print_message("Gamma %g: drop over reach %.6f, elastica %.6f\n", ratio[i][0], found, ratio[i][1]);
         assert_true(fabs(found / ratio[i][1] - 1) < 0.01 * ANSWERS);
     }
     sinew_error error = {0};
     double w = NAN, u = NAN;
-    rod_tip_load(nightly() ? 80 : 24, 4, &w, &u, &error);
+    rod_tip_load(cantilever_segments(), 4, &w, &u, &error);
     must(&error);
     print_message("tip load 4: w %.5f, u %.5f\n", w, u);
     assert_true(fabs(w / 0.66996 - 1) < 0.01 * ANSWERS && fabs(u / 0.32894 - 1) < 0.01 * ANSWERS);
@@ -266,7 +274,7 @@ static void strips_and_rings_give_way_where_they_should(void **unused)
         const double above = rod_sideways(n, 0.5, weight, (1 + margin) * critical, ROD_NUDGE, &error);
         must(&error);
         print_message("%s: %.3g m/N aside below, %.3g above\n", weight ? "own weight" : "tip load", below, above);
-        assert_true(fabs(below) < 100 && fabs(above) > 1e4);
+        assert_true(fabs(below) < 100 && fabs(above) > 0.01 / ROD_NUDGE);
     }
     const double below = rod_ring_loss(ring, 0.7, (1 - margin) * limit, &error);
     const double above = rod_ring_loss(ring, 0.7, (1 + margin) * limit, &error);

@@ -105,7 +105,7 @@ static sample sample_of(const sinew_energy_ops *ops, const element *e)
 static void project(const sinew_simd_variant *simd, const element *elements, int count, double T[][9], double *psi)
 {
     const sinew_energy_ops *ops = simd->energies[elements[0].kind];
-    sample samples[BATCH_MAX];
+    sample samples[BATCH_MAX] = {0};
     for (int e = 0; e < count; e++)
         samples[e] = sample_of(ops, &elements[e]);
     batch b = batch_make(simd, ops, samples, count);

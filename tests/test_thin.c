@@ -195,17 +195,20 @@ static void strips_hang_as_the_elastica(void **unused)
     for (int m = 0; m < PLATE_MESHES; m++) {
         double worst[2] = {0};
         for (int fine = 0; fine < 2; fine++) {
-            strip s = hanging((plate_mesh_kind)m, (nightly() ? 32 : 12) << fine);
+            const int32_t cells = (nightly() ? 32 : 12) << fine;
+            strip s = hanging((plate_mesh_kind)m, cells);
             for (int i = 0; i < s.count; i++) {
                 worst[fine] = fmax(worst[fine], fabs(s.shapes[i].drop / s.shapes[i].reach / ratio[i] - 1));
                 assert_float_equal(s.shapes[i].angle * 180 / MAKE_PI, angle[i], nightly() ? 0.1 : 0.5);
             }
             strip_release(&s);
+            /* Errors fall with the square of the cells; the constant grows with the load. Their ratio is no measure:
+             * on the turned mesh two errors of opposite sign cancel at about 32 cells. */
+            assert_true(worst[fine] < (nightly() ? 15.0 : 2.5) / (cells * cells));
         }
         print_message("%-22s H/W off by %.3f %%, with edges half as long %.3f %%\n", plate_mesh_names[m],
                       100 * worst[0], 100 * worst[1]);
         assert_true(worst[1] < 0.01);
-        assert_true(worst[1] < 0.5 * worst[0]);
     }
 }
 
@@ -280,6 +283,124 @@ static void the_roof_converges(void **unused)
         print_message("%-22s roof off by %.1f, %.1f, %.1f %%\n", plate_mesh_names[m], 100 * error[0], 100 * error[1],
                       100 * error[2]);
         assert_true(error[2] < 0.05 && error[2] < error[1] && error[1] < error[0]);
+    }
+}
+
+/* An octant of a cylinder of radius and half length 300 about z; cells shrink towards the corner (0, 300, 0) with
+ * this power of their number. */
+static sinew_mesh *make_octant(int32_t cells, double power)
+{
+    sinew_error error = {0};
+    sinew_cloth_def def = sinew_default_cloth_def();
+    def.vertices[0] = def.vertices[1] = cells + 1;
+    sinew_mesh *flat = sinew_mesh_cloth(&def, &error);
+    must(&error);
+    const int32_t count = sinew_mesh_vertex_count(flat);
+    sinew_real *x = make_array(3 * (size_t)count, sizeof *x);
+    for (int32_t i = 0; i < count; i++) {
+        const double u = pow((double)sinew_mesh_positions(flat)[3 * i], power);
+        const double angle = MAKE_PI / 2 * pow((double)sinew_mesh_positions(flat)[3 * i + 1], power);
+        x[3 * i] = (sinew_real)(300 * sin(angle));
+        x[3 * i + 1] = (sinew_real)(300 * cos(angle));
+        x[3 * i + 2] = (sinew_real)(300 * u);
+    }
+    sinew_mesh *mesh = sinew_mesh_moved(flat, x, &error);
+    must(&error);
+    free(x);
+    sinew_mesh_destroy(flat);
+    return mesh;
+}
+
+/* Holds the vertices with coordinate `axis` = place. */
+static void hold_octant(const plate *p, const sinew_mesh *mesh, int axis, double place, plate_slide_kind kind)
+{
+    sinew_error error = {0};
+    const double along[3] = {axis == 0, axis == 1, axis == 2};
+    uint8_t *marked = make_array((size_t)sinew_mesh_vertex_count(mesh), 1);
+    for (int32_t i = 0; i < sinew_mesh_vertex_count(mesh); i++)
+        marked[i] = fabs((double)sinew_mesh_positions(mesh)[3 * i + axis] - place) < 1e-6;
+    plate_slide(p, marked, along, kind, &error);
+    must(&error);
+    free(marked);
+}
+
+/* Deflection under the load of the pinched cylinder (MacNeal and Harder 1985), over the published 1.8248e-5:
+ * thickness 3, E = 3e6, nu = 0.3, diaphragms at the ends, two opposite forces of 1. */
+static double pinched_cylinder(int32_t cells, double power)
+{
+    sinew_error error = {0};
+    const plate_def def = {.rigidity = 3e6 * 27 / (12 * (1 - 0.3 * 0.3)), .poisson = 0.3, .thickness = 3, .density = 1};
+    sinew_mesh *mesh = make_octant(cells, power);
+    sinew_world *world = plate_world(0, &error);
+    plate p;
+    plate_add(world, mesh, &def, &p, &error);
+    must(&error);
+    for (int axis = 0; axis < 3; axis++)
+        hold_octant(&p, mesh, axis, 0, PLATE_IN_PLANE);
+    hold_octant(&p, mesh, 2, 300, PLATE_ON_LINE);
+    const sinew_real force[3] = {0, (sinew_real)-0.25, 0};
+    const int32_t corner = sinew_body_first_particle(world, p.body);
+    sinew_real q[3];
+    assert_int_equal(sinew_world_set_forces(world, corner, 1, force), SINEW_OK);
+    assert_true(plate_settle(world, 10) >= 0);
+    sinew_world_get_positions(world, corner, 1, q);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+    return (300 - (double)q[1]) / 1.8248e-5;
+}
+
+/* Deflection of a clamped square plate of side 1 with a force at its centre, over 0.0056121 P / D (Timoshenko). A
+ * quarter is modelled. */
+static double centre_load(int32_t cells)
+{
+    sinew_error error = {0};
+    const plate_def def = {.rigidity = 1, .poisson = 0.3, .thickness = 0.01, .density = 1};
+    const double low[2] = {0, 0}, high[2] = {0.5, 0.5}, load = 1e-5;
+    sinew_mesh *mesh = plate_mesh(PLATE_ALIGNED, low, high, cells, false, 1, &error);
+    sinew_world *world = plate_world(0, &error);
+    plate p;
+    plate_add(world, mesh, &def, &p, &error);
+    must(&error);
+    int32_t centre = 0;
+    uint8_t *clamped = make_array((size_t)sinew_mesh_vertex_count(mesh), 1);
+    for (int32_t i = 0; i < sinew_mesh_vertex_count(mesh); i++) {
+        const sinew_real *x = sinew_mesh_positions(mesh) + 3 * i;
+        const double far = fmax(fabs((double)x[0]), fabs((double)x[2]));
+        clamped[i] = far > 0.5 - 1e-6;
+        centre = far < 1e-6 ? i : centre;
+    }
+    plate_pin(&p, clamped, true, &error);
+    must(&error);
+    hold_octant(&p, mesh, 0, 0, PLATE_IN_PLANE);
+    hold_octant(&p, mesh, 2, 0, PLATE_IN_PLANE);
+    const sinew_real force[3] = {0, (sinew_real)(-load / 4), 0};
+    sinew_real q[3];
+    assert_int_equal(sinew_world_set_forces(world, sinew_body_first_particle(world, p.body) + centre, 1, force),
+                     SINEW_OK);
+    assert_true(plate_settle(world, 10) >= 0);
+    sinew_world_get_positions(world, sinew_body_first_particle(world, p.body) + centre, 1, q);
+    free(clamped);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+    return -(double)q[1] / load / 0.0056121;
+}
+
+/* Under a point load the element is too soft by 0.1 to 0.2 P l^2 / D, l the edges at the load, also without membrane
+ * stress. Meshes with finer cells there carry it. */
+static void graded_meshes_carry_point_loads(void **unused)
+{
+    (void)unused;
+    const double coarse = centre_load(4), fine = centre_load(8);
+    print_message("plate, 4 and 8 cells a side: %+.1f, %+.1f %%\n", 100 * (coarse - 1), 100 * (fine - 1));
+    assert_true(fine > 1 && fine - 1 < 0.4 * (coarse - 1));
+    for (int32_t cells = 16; nightly() && cells < 64; cells *= 2)
+        print_message("plate, %d cells: %+.1f %%\n", (int)cells, 100 * (centre_load(cells) - 1));
+    for (int32_t cells = nightly() ? 8 : 16; cells < (nightly() ? 64 : 32); cells *= 2) {
+        const double uniform = pinched_cylinder(cells, 1), half = pinched_cylinder(cells, 1.5),
+                     graded = pinched_cylinder(cells, 2);
+        print_message("pinched cylinder, %d cells a side: %+.1f %%, power 1.5 %+.1f, 2 %+.1f %%\n", (int)cells,
+                      100 * (uniform - 1), 100 * (half - 1), 100 * (graded - 1));
+        assert_true(fabs(graded - 1) < 12.0 / (cells * cells)); /* less than 5 % with 16 cells */
     }
 }
 
@@ -360,6 +481,7 @@ int main(void)
         cmocka_unit_test(a_tip_load_bends_as_the_elastica),
         cmocka_unit_test(a_couple_makes_a_circle),
         cmocka_unit_test(the_roof_converges),
+        cmocka_unit_test(graded_meshes_carry_point_loads),
         cmocka_unit_test(fabrics_drape),
 #endif
         cmocka_unit_test(bad_shells_are_refused),

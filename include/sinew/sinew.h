@@ -534,6 +534,30 @@ SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, 
 SINEW_API sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion,
                                             sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error);
+/* A clamp holds position and tangent of a shell or rod exactly at vertices (docs/reference/energies/rod.md). Errors of
+ * a clamped rod or strip fall with the square of the edge length.
+ *
+ * Shells: the vertices and the director points of the edges between two of them are pinned. Rods: each vertex is an
+ * end, which has one edge. The clamp appends two pinned points to the body, a segment that fixes tangent and frame, and
+ * an element to the body's rod energies, which must exist. Director points in the list are ignored. The mesh has
+ * directors. */
+typedef struct sinew_clamp_def {
+    uint32_t cookie;
+    sinew_body body;
+    int32_t vertex_count;       /* >= 1 */
+    const int32_t *vertices;    /* [vertex_count] vertices of the body */
+    const sinew_real *tangent;  /* rods: [3] direction of the rod away from its clamped ends, of any length; NULL, the
+                                   default: the current direction of the edge of each end */
+    const sinew_motion *motion; /* moves and rotates the clamp; NULL: constant */
+} sinew_clamp_def;
+
+SINEW_API sinew_clamp_def sinew_default_clamp_def(void);
+/* Returns the pins of all points of the clamp: the vertices, ascending, then director points (shells), or the end and
+ * the director point of the added segment of each vertex (rods). sinew_pin_set_motion() moves the clamp. index -1 on
+ * failure; if memory is short, added points stay in the body. */
+SINEW_API sinew_pin sinew_world_add_clamp(sinew_world *world, const sinew_clamp_def *def, sinew_error *error);
+/* Frees the vertices of a clamp and removes its elements. Points that it added to a rod stay in the body, pinned. */
+SINEW_API sinew_status sinew_world_remove_clamp(sinew_world *world, sinew_pin clamp, sinew_error *error);
 /* The pinned particles, ascending. Writes at most `capacity` of them and returns their total number. */
 SINEW_API int32_t sinew_world_pinned(const sinew_world *world, int32_t capacity, int32_t *particles);
 

@@ -56,6 +56,7 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_COOKIE_BODY         0x424f4453u
 #define SINEW_COOKIE_ENERGY       0x454e4553u
 #define SINEW_COOKIE_PIN          0x50494e53u
+#define SINEW_COOKIE_CLAMP        0x434c4d53u
 #define SINEW_COOKIE_POINTS       0x504f4953u
 #define SINEW_COOKIE_TEAR         0x54454153u
 #define SINEW_COOKIE_ATTACH       0x41545453u

@@ -17,11 +17,17 @@
  *
  *     D/2 sum_i k_i [(|r|^2 - s^2)^2 / (4 s^2) + (r . e - r_0 . e_0)^2 / l^2],   r = p - (x_a + x_b)/2,   e = x_b - x_a
  *
- * keeps it at its distance s and perpendicular to its edge (of length l at rest). The minimum of this term is zero for
- * all angles, so it does not change results.
+ * keeps it at its distance s and perpendicular to its edge (of length l at rest). A third term,
  *
- * Limits: Q belongs to the rest shape, so stretch does not change the rigidity. An angle that changes by more than pi
- * from rest wraps around.
+ *     D/2 sum_i c_i [b(H / (H_0 / 2)) + b((pi - |d_i|) / (pi / 4))],   b(u) = (1 - u)^3 / u^2 if u < 1, otherwise 0
+ *
+ * is a barrier at both places where d_i jumps, so that psi would have no minimum: the height H of the director point
+ * over the line of its edge stays positive, and the angle stays within half a turn from rest. b, b' and b'' are zero if
+ * H exceeds half of the height H_0 at rest and |d_i| is below 135 degrees. The minimum of the last two terms is zero
+ * for all smaller angles, so they do not change results.
+ *
+ * Limits: Q belongs to the rest shape, so stretch does not change the rigidity. Angles change by less than pi from
+ * rest.
  */
 #include "energy/bending/hinge_geometry.h"
 #include "energy/plate_parameters.h"
@@ -36,11 +42,13 @@ enum {
     DATA_FLOOR = 1,
     DATA_Q = 2, /* quadratic form of the angles: Q_00 Q_11 Q_22 Q_01 Q_02 Q_12 */
     DATA_ANGLE = 8,
-    DATA_SQUARE = 11, /* s^2, m2: squared offset of each director point */
-    DATA_LENGTH = 14, /* k / (4 s^2): stiffness of the offsets */
-    DATA_ACROSS = 17, /* k / l^2: stiffness of the directors' motion along the edges */
-    DATA_ALONG = 20,  /* r . e at rest, m2 */
-    DATA_COUNT = 23,
+    DATA_SQUARE = 11,  /* s^2, m2: squared offset of each director point */
+    DATA_LENGTH = 14,  /* k / (4 s^2): stiffness of the offsets */
+    DATA_ACROSS = 17,  /* k / l^2: stiffness of the directors' motion along the edges */
+    DATA_ALONG = 20,   /* r . e at rest, m2 */
+    DATA_REACH = 23,   /* 1/m: inverse of the height below which the barrier acts */
+    DATA_BARRIER = 26, /* c / 2: stiffness of the barriers */
+    DATA_COUNT = 29,
     INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT
 };
@@ -84,6 +92,10 @@ static const sinew_parameter parameters[] = {
     [WARP_Y] = PLATE_WARP("y", 0),
     [WARP_Z] = PLATE_WARP("z", 0),
 };
+
+#define BARRIER_HEIGHT 0.5  /* height below which the barrier acts, as a fraction of the height at rest */
+#define BARRIER_ANGLE  0.25 /* distance of an angle from half a turn below which the barrier acts, over half a turn */
+#define BARRIER_FLOOR  1e-3 /* lower bound of this distance over BARRIER_ANGLE half turns: keeps numbers finite */
 
 /* Points of hinge i: the edge, the triangle's third vertex, the director point. */
 static const int corners[3][4] = {{1, 2, 0, 3}, {2, 0, 1, 4}, {0, 1, 2, 5}};
@@ -168,6 +180,8 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
         data[DATA_LENGTH + i] = (sinew_real)(anchor_k / (4 * s2));
         data[DATA_ACROSS + i] = (sinew_real)(anchor_k / (h->length * h->length));
         data[DATA_ALONG + i] = (sinew_real)r.along[i];
+        data[DATA_REACH + i] = (sinew_real)(1 / (BARRIER_HEIGHT * h->height[1]));
+        data[DATA_BARRIER + i] = (sinew_real)(anchor_k * s2 / 2);
         floor = fmin(floor, fmin(h->length, fmin(h->height[0], r.offset[i])));
     }
     data[0] = p[RIGIDITY];
@@ -177,9 +191,15 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
 
 /* ---- The three angles ------------------------------------------------------------------------------ */
 
+/* A function of one variable with its first two derivatives. */
+typedef struct barrier {
+    wide value, first, second;
+} barrier;
+
 typedef struct shell_now {
     hinge_now hinge[3];
-    wide d[3], m[3]; /* angles relative to rest, and their moments Q d per unit of weight */
+    wide d[3], m[3];  /* angles relative to rest, and their moments Q d per unit of weight */
+    barrier angle[3]; /* barriers of the angles */
 } shell_now;
 
 KERNEL_INLINE wide number(const sinew_real *data, int i)
@@ -187,10 +207,25 @@ KERNEL_INLINE wide number(const sinew_real *data, int i)
     return wide_load(data + i * SIMD_WIDTH);
 }
 
+#define HALF_TURN ((sinew_real)3.14159265358979323846)
+
+/* b(u) */
+KERNEL_INLINE barrier barrier_at(wide distance)
+{
+    const wide u = wide_min(distance, wide_set(1)), inverse = 1 / u, gap = 1 - u, square = inverse * inverse;
+    return (barrier){square * gap * gap * gap, -square * inverse * gap * gap * (u + 2), 6 * square * square * gap};
+}
+
+/* k b(rate x + ...) by x */
+KERNEL_INLINE barrier barrier_scaled(barrier b, wide k, wide rate)
+{
+    return (barrier){k * b.value, k * rate * b.first, k * rate * rate * b.second};
+}
+
 /* The angle, up to a multiple of 2 pi, in [-pi, pi]. */
 KERNEL_INLINE wide wrapped(wide angle)
 {
-    const wide pi = wide_set((sinew_real)3.14159265358979323846), zero = wide_set(0);
+    const wide pi = wide_set(HALF_TURN), zero = wide_set(0);
     return angle - wide_select(wide_lt(pi, angle), 2 * pi, zero) + wide_select(wide_lt(angle, -pi), 2 * pi, zero);
 }
 
@@ -201,6 +236,15 @@ KERNEL_INLINE wide shell_angle(const wide *x, const sinew_real *data, int i, hin
         points[a] = x[3 * corners[i][a / 3] + a % 3];
     hinge_geometry(points, number(data, DATA_FLOOR), s);
     return wrapped(s->theta - number(data, DATA_ANGLE + i));
+}
+
+/* Barrier of angle i by the angle. */
+KERNEL_INLINE barrier angle_barrier(wide d, const sinew_real *data, int i)
+{
+    const sinew_real rate = 1 / ((sinew_real)BARRIER_ANGLE * HALF_TURN);
+    const wide u = wide_max(rate * (HALF_TURN - wide_abs(d)), wide_set((sinew_real)BARRIER_FLOOR));
+    const wide toward = wide_select(wide_lt(d, wide_set(0)), wide_set(rate), wide_set(-rate));
+    return barrier_scaled(barrier_at(u), number(data, DATA_BARRIER + i), toward);
 }
 
 /* Computes the angles and their moments; returns 1/2 d^T Q d. */
@@ -214,6 +258,7 @@ KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_n
         for (int j = 0; j < 3; j++)
             s->m[i] += number(data, DATA_Q + pair[i][j]) * s->d[j];
         psi += (sinew_real)0.5 * s->m[i] * s->d[i];
+        s->angle[i] = angle_barrier(s->d[i], data, i);
     }
     return psi;
 }
@@ -261,6 +306,36 @@ KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
     return sum;
 }
 
+/* Barrier of director i by the height of the director point over its edge. */
+KERNEL_INLINE barrier height_barrier(const hinge_now *s, const sinew_real *data, int i)
+{
+    const wide reach = number(data, DATA_REACH + i);
+    return barrier_scaled(barrier_at(s->h[1] * reach), number(data, DATA_BARRIER + i), reach);
+}
+
+KERNEL_INLINE void height_slope(const barrier *b, const hinge_now *s, int a, wide g[3])
+{
+    const wide first = b->first * hinge_coefficient(s, 1, a);
+    for (int c = 0; c < 3; c++)
+        g[c] += first * s->m[1][c];
+}
+
+/* K += block (a, b) of the barrier of a height, row-major:
+ *
+ *     b'' (m.y)^2 + b' [(n.y)^2 / H - H (m.z)^2 - 2 (e.y)(m.z)],   y and z as in hinge_geometry.h */
+KERNEL_INLINE void height_curve(const barrier *wall, const hinge_now *s, int a, int b, wide K[9])
+{
+    const wide *m = s->m[1], *n = s->n[1], *e = s->e, zero = wide_set(0);
+    const wide ya = hinge_coefficient(s, 1, a), yb = hinge_coefficient(s, 1, b);
+    const wide za = a > 1 ? zero : (sinew_real)(2 * a - 1) / s->l, zb = b > 1 ? zero : (sinew_real)(2 * b - 1) / s->l;
+    const wide across = wall->second * ya * yb - wall->first * s->h[1] * za * zb;
+    const wide around = wall->first * ya * yb / s->h[1];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            K[3 * i + j] += across * m[i] * m[j] + around * n[i] * n[j] -
+                            wall->first * (ya * zb * e[i] * m[j] + za * yb * m[i] * e[j]);
+}
+
 /* ---- Evaluate -------------------------------------------------------------------------------------- */
 
 KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
@@ -271,13 +346,16 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
         g[i] = wide_set(0);
     for (int i = 0; i < 3; i++) {
         anchor h;
-        psi += anchor_geometry(x, data, i, &h);
+        const barrier b = height_barrier(&s.hinge[i], data, i);
+        psi += anchor_geometry(x, data, i, &h) + b.value + s.angle[i].value;
+        const wide moment = s.m[i] + s.angle[i].first;
         for (int a = 0; g && a < 4; a++) {
             wide bend[3], pulled[3];
             hinge_slope(&s.hinge[i], a, bend);
             anchor_slope(&h, a, pulled);
+            height_slope(&b, &s.hinge[i], a, pulled);
             for (int c = 0; c < 3; c++)
-                g[3 * corners[i][a] + c] += s.m[i] * bend[c] + pulled[c];
+                g[3 * corners[i][a] + c] += moment * bend[c] + pulled[c];
         }
     }
     return psi;
@@ -294,8 +372,8 @@ KERNEL_INLINE void shell_slopes(const shell_now *s, wide slope[3][18])
     }
 }
 
-/* H += second derivatives of the angle of hinge i, times its moment, and of the term of its director. */
-KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, int i, wide *H)
+/* H += second derivatives of the angle of hinge i, times its moment, and of the terms of its director. */
+KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, const barrier *director, int i, wide *H)
 {
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++) {
@@ -307,13 +385,16 @@ KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, int i, wide 
                 K[c] = wide_set(0);
             hinge_curve(&s->hinge[i], 0, a, b, K);
             hinge_curve(&s->hinge[i], 1, a, b, K);
+            for (int c = 0; c < 9; c++)
+                K[c] *= s->m[i] + s->angle[i].first;
+            height_curve(director, &s->hinge[i], a, b, K);
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < (A == B ? c + 1 : 3); d++)
-                    H[dense_at(3 * A + c, 3 * B + d)] += s->m[i] * K[3 * c + d] + anchor_curve(h, a, b, c, d);
+                    H[dense_at(3 * A + c, 3 * B + d)] += K[3 * c + d] + anchor_curve(h, a, b, c, d);
         }
 }
 
-/* H = sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i + the terms of the directors. */
+/* H = sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i, Q and Q d with the barriers, + the terms of the directors. */
 static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     shell_now s;
@@ -325,15 +406,16 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
         for (int i = 0; i < 3; i++)
             moment[i] = number(data, DATA_Q + pair[i][0]) * slope[0][row] +
                         number(data, DATA_Q + pair[i][1]) * slope[1][row] +
-                        number(data, DATA_Q + pair[i][2]) * slope[2][row];
+                        number(data, DATA_Q + pair[i][2]) * slope[2][row] + s.angle[i].second * slope[i][row];
         for (int column = 0; column <= row; column++)
             H[dense_at(row, column)] =
                 moment[0] * slope[0][column] + moment[1] * slope[1][column] + moment[2] * slope[2][column];
     }
     for (int i = 0; i < 3; i++) {
         anchor h;
+        const barrier b = height_barrier(&s.hinge[i], data, i);
         anchor_geometry(x, data, i, &h);
-        shell_curve(&s, &h, i, H);
+        shell_curve(&s, &h, &b, i, H);
     }
 }
 
@@ -345,12 +427,13 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
 static void shell_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                             int32_t *others)
 {
-    static const int rows[5] = {DATA_ANGLE, DATA_SQUARE, DATA_LENGTH, DATA_ACROSS, DATA_ALONG};
+    static const int rows[7] = {DATA_ANGLE, DATA_SQUARE, DATA_LENGTH, DATA_ACROSS,
+                                DATA_ALONG, DATA_REACH,  DATA_BARRIER};
     const int turn = node % 3;
     memcpy(out, data, DATA_COUNT * sizeof *out);
     for (int i = 0; i < 3; i++) {
         const int from = (i + turn) % 3;
-        for (int row = 0; row < 5; row++)
+        for (int row = 0; row < 7; row++)
             out[rows[row] + i] = data[rows[row] + from];
         for (int j = 0; j < 3; j++)
             out[DATA_Q + pair[i][j]] = data[DATA_Q + pair[from][(j + turn) % 3]];
@@ -402,18 +485,26 @@ KERNEL_INLINE void corner_add(const shell_now *s, const anchor h[3], const sinew
             slope[i][c] = wide_set(0);
         if (a == 4)
             continue;
+        const barrier b = height_barrier(&s->hinge[i], data, i);
         wide K[9];
         for (int c = 0; c < 9; c++)
             K[c] = wide_set(0);
         hinge_slope(&s->hinge[i], a, slope[i]);
         anchor_slope(&h[i], a, pulled);
-        hinge_curve(&s->hinge[i], 0, a, a, K);
-        hinge_curve(&s->hinge[i], 1, a, a, K);
+        height_slope(&b, &s->hinge[i], a, pulled);
+        if (exact) {
+            hinge_curve(&s->hinge[i], 0, a, a, K);
+            hinge_curve(&s->hinge[i], 1, a, a, K);
+        }
+        const wide moment = s->m[i] + s->angle[i].first;
+        for (int c = 0; c < 9; c++)
+            K[c] *= moment;
+        height_curve(&b, &s->hinge[i], a, a, K);
         for (int c = 0; c < 3; c++)
-            g[c] += s->m[i] * slope[i][c] + pulled[c];
+            g[c] += moment * slope[i][c] + pulled[c];
         for (int c = 0; c < 6; c++)
-            A[c] += anchor_curve(&h[i], a, a, row[c], column[c]) +
-                    (exact ? s->m[i] * K[3 * row[c] + column[c]] : wide_set(0));
+            A[c] += anchor_curve(&h[i], a, a, row[c], column[c]) + K[3 * row[c] + column[c]] +
+                    s->angle[i].second * slope[i][row[c]] * slope[i][column[c]];
     }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -479,6 +570,12 @@ KERNEL_INLINE wide shell_difference(const incidence *v, const wide step[3], wide
         const wide square = number(v->data, DATA_SQUARE + i);
         sum += square * h.k * (wide_abs(moved.longer) + wide_abs(h.longer)) +
                h.q * wide_sqrt(square * jacobi_dot(h.e, h.e)) * (wide_abs(moved.along) + wide_abs(h.along));
+        const barrier b = height_barrier(&before.hinge[i], v->data, i);
+        const barrier c = height_barrier(&after.hinge[i], v->data, i);
+        change += c.value - b.value + after.angle[i].value - before.angle[i].value;
+        sum += c.value + b.value - c.first * after.hinge[i].h[1] - b.first * before.hinge[i].h[1];
+        sum += after.angle[i].value + before.angle[i].value + wide_abs(after.angle[i].first) +
+               wide_abs(before.angle[i].first);
     }
     /* The errors of angles and distances are a few epsilons. */
     *noise = 16 * WIDE_EPSILON * sum;

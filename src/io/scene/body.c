@@ -261,6 +261,31 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
     return good;
 }
 
+static bool read_clamp(sinew_reader *reader, const sinew_node *node, sinew_body body)
+{
+    const sinew_selectable points = sinew_body_points(reader->scene->world, body);
+    const sinew_node *moves = sinew_node_get(node, "motion"), *along = sinew_node_get(node, "tangent");
+    sinew_clamp_def def = sinew_default_clamp_def();
+    sinew_motion motion = {0};
+    sinew_selected held;
+    sinew_real tangent[3];
+    if (!sinew_reader_select(reader, sinew_node_get(node, "select"), node, &points, &held))
+        return false;
+    bool good = !moves || sinew_reader_motion(reader, moves, &motion);
+    if (along)
+        sinew_node_vector(along, tangent);
+    def.body = body;
+    def.vertices = held.indices;
+    def.vertex_count = held.count;
+    def.tangent = along ? tangent : NULL;
+    def.motion = moves ? &motion : NULL;
+    if (good && sinew_world_add_clamp(reader->scene->world, &def, reader->error).index < 0)
+        good = sinew_tree_blame(&reader->tree, node);
+    sinew_release(&reader->allocator, (void *)motion.keys);
+    sinew_release(&reader->allocator, held.indices);
+    return good;
+}
+
 /* Distributes the force on a vertex of the embedded surface to the body's vertices by its barycentric weights, which
  * preserves force and torque. */
 static void carry_force(const sinew_world *world, sinew_body body, int32_t vertex, const sinew_real force[3],
@@ -409,7 +434,7 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
     const sinew_mesh *kept = sinew_body_mesh(reader->scene->world, body);
     const sinew_node *initial = sinew_node_get(node, "initial"), *energies = sinew_node_get(node, "energies");
     const sinew_node *pins = sinew_node_get(node, "pins"), *forces = sinew_node_get(node, "forces");
-    const sinew_node *loads = sinew_node_get(node, "loads");
+    const sinew_node *loads = sinew_node_get(node, "loads"), *clamps = sinew_node_get(node, "clamp");
     good =
         read_velocities(reader, initial, body, sinew_mesh_vertex_count(kept)) && sinew_reader_show(reader, node, body);
     for (const sinew_node *entry = energies ? energies->child : NULL; entry && good; entry = entry->next)
@@ -418,7 +443,10 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
         good = read_pin(reader, entry, body);
     for (const sinew_node *entry = loads ? loads->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_load(reader, entry, body);
-    return good && (!forces || read_forces(reader, forces, body)) &&
-           read_tear(reader, sinew_node_get(node, "tear"), body) &&
+    good = good && (!forces || read_forces(reader, forces, body));
+    /* Clamps follow the energies, to which they add elements, and the selections of forces, as they add points. */
+    for (const sinew_node *entry = clamps ? clamps->child : NULL; entry && good; entry = entry->next)
+        good = read_clamp(reader, entry, body);
+    return good && read_tear(reader, sinew_node_get(node, "tear"), body) &&
            sinew_reader_body_contact(reader, sinew_node_get(node, "contact"), body);
 }

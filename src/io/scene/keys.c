@@ -310,6 +310,15 @@ static const sinew_field pin_fields[] = {
 };
 static const sinew_shape pin_shape = {.name = "pin", .fields = pin_fields, .field_count = COUNT(pin_fields)};
 
+static const sinew_field clamp_fields[] = {
+    {"select", SELECTION, .meaning = "the vertices: ends of rods, or edges of shells by both their ends",
+     .required = true},
+    {"tangent", VECTOR,
+     .meaning = "rods: direction in which they leave the clamp; that of their first edge unless given"},
+    {"motion", OBJECT, .meaning = "how it moves; it stands still unless given", .shape = &sinew_motion_shape},
+};
+static const sinew_shape clamp_shape = {.name = "clamp", .fields = clamp_fields, .field_count = COUNT(clamp_fields)};
+
 static const sinew_field force_fields[] = {
     {"select", SELECTION, .meaning = "the vertices that it acts on; all unless given"},
     {"force", VECTOR, .meaning = "on each of them", .unit = "N"},
@@ -420,6 +429,8 @@ static const sinew_field body_fields[] = {
     {"initial", OBJECT, .meaning = "where it starts and how fast", .shape = &initial_shape},
     {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
     {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},
+    {"clamp", LIST, .meaning = "vertices of shells and rods whose position and tangent are held",
+     .shape = &clamp_shape},
     {"forces", LIST, .meaning = "constant forces besides gravity", .shape = &force_shape},
     {"tear", OBJECT, .meaning = "tears where it is stretched too far", .shape = &tear_shape},
     {"loads", LIST, .meaning = "wind, traction, couples", .shape = &load_shape},

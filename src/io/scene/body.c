@@ -235,8 +235,9 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
 {
     const sinew_selectable points = sinew_body_points(reader->scene->world, body);
     const sinew_node *select = sinew_node_get(node, "select"), *moves = sinew_node_get(node, "motion");
-    const sinew_node *rows = sinew_node_get(node, "directions");
+    const sinew_node *rows = sinew_node_get(node, "directions"), *follows = sinew_node_get(node, "follow");
     sinew_motion motion = {0};
+    sinew_follow follow;
     sinew_selected held;
     sinew_real directions[9];
     int32_t direction_count;
@@ -244,18 +245,21 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
         return false;
     if (!sinew_reader_select(reader, select, node, &points, &held))
         return false;
-    bool good = !moves || sinew_reader_motion(reader, moves, &motion);
+    bool good = sinew_reader_follow(reader, follows, held.indices, held.count, &follow) &&
+                (!moves || sinew_reader_motion(reader, moves, &motion));
     if (good) {
         sinew_pin_def def = sinew_default_pin_def();
         def.body = body;
         def.vertices = held.indices;
         def.vertex_count = held.count;
         def.motion = moves ? &motion : NULL;
+        def.follow = follows ? &follow : NULL;
         def.directions = rows ? directions : NULL;
         def.direction_count = direction_count;
         if (sinew_world_add_pins(reader->scene->world, &def, reader->error).index < 0)
             good = sinew_tree_blame(&reader->tree, node);
     }
+    sinew_reader_release_follow(reader, &follow);
     sinew_release(&reader->allocator, (void *)motion.keys);
     sinew_release(&reader->allocator, held.indices);
     return good;

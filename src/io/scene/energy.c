@@ -185,15 +185,19 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
     const sinew_node *moves = sinew_node_get(node, "motion");
     sinew_real *values[SINEW_PARAMETER_MAX] = {0};
     sinew_selected selected = {0};
+    const sinew_node *follows = sinew_node_get(node, "follow");
     sinew_motion motion = {0};
+    sinew_follow follow = sinew_default_follow();
     sinew_mesh *shapes[SINEW_EXAMPLE_MAX] = {0};
     int32_t *elements = NULL;
     cell_view view = {0};
     bool good = view_cells(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
     good = good && choose_elements(reader, node, info, mesh, &view, &selected, def, values) &&
            gather_elements(reader, &view, &selected, &elements) && read_examples(reader, node, shapes, def) &&
+           sinew_reader_follow(reader, follows, elements ? elements : view.cells, selected.count, &follow) &&
            (!moves || sinew_reader_motion(reader, moves, &motion));
     if (good) {
+        def->follow = follows ? &follow : NULL;
         def->elements = elements;
         def->element_count = selected.count;
         def->motion = moves ? &motion : NULL;
@@ -204,6 +208,7 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
         sinew_release(&reader->allocator, values[i]);
     for (int k = 0; k < SINEW_EXAMPLE_MAX; k++)
         sinew_mesh_destroy(shapes[k]);
+    sinew_reader_release_follow(reader, &follow);
     sinew_release(&reader->allocator, (void *)motion.keys);
     sinew_release(&reader->allocator, selected.indices);
     sinew_release(&reader->allocator, elements);

@@ -47,17 +47,30 @@ static bool density_of_mass(sinew_reader *reader, const sinew_node *mass, const 
     return true;
 }
 
+/* Sets the density of a material; fails for a sheet on a mesh with tets, and for a volume on one without. */
+static bool take_material_density(sinew_reader *reader, const sinew_node *material, sinew_body_def *def)
+{
+    const char *name = sinew_node_text(material);
+    const sinew_material *sheet = sinew_material_by_name(name);
+    const sinew_volume_material *volume = sinew_volume_material_by_name(name);
+    if (sheet && density_dimension(def->mesh) != SINEW_DIMENSION_AREA_DENSITY)
+        return sinew_tree_fail(&reader->tree, material, "%s is a sheet, and this mesh has %s", name,
+                               sinew_mesh_tet_count(def->mesh) > 0 ? "tets" : "no triangles");
+    if (volume && sinew_mesh_tet_count(def->mesh) == 0)
+        return sinew_tree_fail(&reader->tree, material,
+                               "%s fills a volume, and this mesh has no tets; the key \"fill\" of a mesh makes them",
+                               name);
+    def->density = (sinew_real)(sheet ? sheet->density : volume->density);
+    return true;
+}
+
 /* Sets density or masses of the def; the caller releases *masses. */
 static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_def *def, sinew_real **masses)
 {
     const sinew_node *density = sinew_node_get(node, "density"), *mass = sinew_node_get(node, "mass");
     const sinew_node *file = sinew_node_get(node, "masses"), *material = sinew_node_get(node, "material");
-    if (material && density_dimension(def->mesh) != SINEW_DIMENSION_AREA_DENSITY)
-        return sinew_tree_fail(&reader->tree, material, "%s is a sheet, and this mesh has %s",
-                               sinew_node_text(material),
-                               sinew_mesh_tet_count(def->mesh) > 0 ? "tets" : "no triangles");
-    if (material)
-        def->density = (sinew_real)sinew_material_by_name(sinew_node_text(material))->density;
+    if (material && !take_material_density(reader, material, def))
+        return false;
     if (!material && !density && !mass && !file && sinew_mesh_tet_count(def->mesh) == 0)
         return sinew_tree_fail(&reader->tree, node,
                                "needs the key \"density\" (%s), \"mass\" (kg) or \"masses\", as its mesh has no tets; "

@@ -216,6 +216,19 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
     return good;
 }
 
+/* Warns of an energy over tets whose stiffness neither its keys nor the body's material, a volume, define. */
+static bool warn_unused_material(sinew_reader *reader, const sinew_node *node, const sinew_node *material,
+                                 const sinew_energy_info *info)
+{
+    const int32_t stiffness = sinew_energy_parameter(sinew_energy_by_name(info->name), "stiffness");
+    if (info->stencil != SINEW_STENCIL_TET || stiffness < 0 || sinew_node_get(node, "stiffness"))
+        return true;
+    char path[256];
+    sinew_node_path(node, path, sizeof path);
+    return sinew_reader_warn(reader, "%s: %s has no young and takes nothing of %s: its stiffness is the default, %g Pa",
+                             path, info->name, sinew_node_text(material), info->parameters[stiffness].preset);
+}
+
 bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body)
 {
     const sinew_node *word = sinew_node_get(node, "energy");
@@ -227,11 +240,11 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
     sinew_energy_def def = sinew_default_energy_def(kind);
     def.transient = false; /* elements of a scene are permanent */
     def.body = body;
-    /* The parent of the energy list is the body. An energy over tets, or without sheet parameters, ignores the
-     * material. */
+    /* The parent of the energy list is the body. An energy without parameters of the material ignores it. */
     const sinew_node *material = sinew_node_get(node->parent->parent, "material");
-    if (material)
-        sinew_energy_def_set_material(&def, sinew_node_text(material), NULL);
+    if (material && sinew_energy_def_set_material(&def, sinew_node_text(material), NULL) != SINEW_OK &&
+        !warn_unused_material(reader, node, material, info))
+        return false;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
     sinew_reader_manner(node, &def);
     return scene_energy_add_energy(reader, node, info, &def);

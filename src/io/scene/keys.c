@@ -429,8 +429,9 @@ static const sinew_field body_fields[] = {
      .shape = &show_shape},
     {"transform", OBJECT, .meaning = "moves the rest shape and its embedded surface", .shape = &sinew_transform_shape},
     {"material", KEYWORD,
-     .meaning = "a sheet by name: its density and the parameters of its energies, where keys do not say otherwise",
-     .choices = SINEW_MATERIAL_NAMES},
+     .meaning = "a sheet, or a volume for tets, by name: its density and the parameters of its energies, where keys do "
+                "not say otherwise",
+     .choices = SINEW_MATERIAL_NAMES "|" SINEW_VOLUME_MATERIAL_NAMES},
     {"density", NUMBER, .meaning = "of tets; without tets of triangles (kg/m2); without both of edges (kg/m)",
      .unit = "kg/m3|kg/m2|kg/m", .minimum = 0, .maximum = 1e12, .open_minimum = true},
     {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,

@@ -609,6 +609,24 @@ enum {
 /* Name of one SINEW_STEP_... bit, e.g. "not_converged"; "" if `bit` is not one known bit. */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
 
+/* Where a status bit of the last step comes from, in one body. */
+typedef struct sinew_step_place {
+    sinew_body body;
+    int32_t vertex;      /* the body's vertex with the worst value */
+    sinew_energy energy; /* SINEW_STEP_INVERTED: energy of the worst tet; else index -1 */
+    int32_t element;     /* its number there; else -1 */
+    double value;        /* the worst value of the body, in the unit below */
+} sinew_step_place;
+
+/* Lists the bodies that a bit of the last step comes from, the worst first. Writes at most `capacity` places and returns
+ * their total number; 0: unknown. Values and units: not_converged, stalled and round_off: residual of a vertex, "N",
+ * of bodies with at least a tenth of the largest one; inverted: smallest determinant, "det F"; contact: largest
+ * negative clearance of a contact with a force, "m"; truncated: number of truncated "vertices"; intersecting: number of
+ * intersecting "pairs". Other bits have no places and the unit "". */
+SINEW_API int32_t sinew_world_step_places(const sinew_world *world, uint32_t bit, int32_t capacity,
+                                          sinew_step_place *places);
+SINEW_API const char *sinew_step_place_unit(uint32_t bit);
+
 /* Measurements after one iteration. SINEW_RECORD_ITERATIONS: record 0 is the starting guess, record i follows iteration
  * i. SINEW_RECORD_STEP: one record, after the last iteration. */
 typedef struct sinew_iteration {

@@ -135,6 +135,19 @@ static int print_loads(void)
     return SINEW_EXIT_DONE;
 }
 
+static void print_volume_materials(void)
+{
+    printf("\n%-13s %8s %9s %7s\n%-13s %8s %9s\n", "volume", "density", "young", "poisson", "", "kg/m3", "kPa");
+    for (int32_t i = 0; i < sinew_volume_material_count(); i++) {
+        const sinew_volume_material *m = sinew_volume_material_at(i);
+        printf("%-13s %8g %9g %7g\n", m->name, m->density, 1e-3 * m->young, m->poisson);
+    }
+    printf("\n");
+    for (int32_t i = 0; i < sinew_volume_material_count(); i++)
+        printf("%-13s %s. %s\n", sinew_volume_material_at(i)->name, sinew_volume_material_at(i)->about,
+               sinew_volume_material_at(i)->source);
+}
+
 static int print_materials(void)
 {
     printf("%-13s %8s %9s %19s %9s %7s %21s\n%-13s %8s %9s %19s %9s %7s %21s\n", "sheet", "density", "thickness",
@@ -148,6 +161,7 @@ static int print_materials(void)
     printf("\n");
     for (int32_t i = 0; i < sinew_material_count(); i++)
         printf("%-13s %s. %s\n", sinew_material_at(i)->name, sinew_material_at(i)->about, sinew_material_at(i)->source);
+    print_volume_materials();
     return SINEW_EXIT_DONE;
 }
 
@@ -329,7 +343,7 @@ static const struct topic {
      print_all_solvers},
     {"energies", "parameters with units, ranges and defaults", print_energies, NULL},
     {"loads", "wind, traction and couples: parameters with units", print_loads, NULL},
-    {"materials", "sheets by name, with their numbers and sources", print_materials, NULL},
+    {"materials", "sheets and volumes by name, with their numbers and sources", print_materials, NULL},
     {"formats", "caches that a run can write, and their fields", sinew_info_formats, NULL},
     {"scenes", "example scenes, with what to look for", print_scenes, NULL},
     {"schema", "JSON Schema of scene files", print_schema, NULL},

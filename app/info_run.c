@@ -65,9 +65,14 @@ static void print_bits(const sinew_run_statistics *s)
     else
         printf("steps      %lld\n", (long long)s->steps);
     for (int i = 0; i < SINEW_RUN_BITS; i++)
-        if (bits & 1u << i)
+        if (bits & 1u << i) {
+            char text[512];
+            sinew_run_place_text(&s->places[i], 1u << i, text, sizeof text);
             printf("           %s in %lld of them, first in step %lld\n", sinew_step_bit_name(1u << i),
                    (long long)s->bits[i].count, (long long)s->bits[i].first);
+            if (text[0])
+                printf("             %s\n", text);
+        }
 }
 
 static void print_inverted(const sinew_run_statistics *s)

@@ -331,6 +331,21 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
 
 /* ---- End of the run -------------------------------------------------------------------------- */
 
+/* Prints a line for each status bit: how often, where, and a remedy. */
+static void run_print_places(const sinew_run *r)
+{
+    const sinew_run_statistics *s = &r->statistics;
+    for (int i = 0; i < SINEW_RUN_BITS; i++) {
+        char text[512];
+        if (s->bits[i].count == 0)
+            continue;
+        sinew_run_place_text(&s->places[i], 1u << i, text, sizeof text);
+        printf("  %s: in %lld of %lld steps, first in step %lld%s%s\n", sinew_step_bit_name(1u << i),
+               (long long)s->bits[i].count, (long long)s->steps, (long long)s->bits[i].first, text[0] ? ", " : "",
+               text);
+    }
+}
+
 static void run_print_summary(const sinew_run *r, double seconds, bool complete)
 {
     char bits[128], residual[96], gap[320], position[128];
@@ -347,6 +362,7 @@ static void run_print_summary(const sinew_run *r, double seconds, bool complete)
     sinew_run_print_formats(r);
     printf("metrics.csv, %s%sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "",
            sinew_run_has_sequence(r) ? "checksums.csv, " : "");
+    run_print_places(r);
     sinew_run_constraint_text(&r->statistics, gap, sizeof gap);
     if (gap[0])
         printf("Constraints: %s.\n", gap);

@@ -27,6 +27,30 @@ typedef struct sinew_run_worst {
     int64_t step;
 } sinew_run_worst;
 
+/* Where a status bit comes from (run_places.c). */
+enum {
+    SINEW_RUN_PLACE_BODIES = 4,
+    SINEW_RUN_PLACE_NAME = 40
+};
+
+typedef struct sinew_run_place {
+    int32_t body_count;
+    char bodies[SINEW_RUN_PLACE_BODIES][SINEW_RUN_PLACE_NAME]; /* [body_count] the first bodies that were involved */
+    int64_t step;                                              /* step with the worst value; 0: unknown */
+    char body[SINEW_RUN_PLACE_NAME];                           /* body with the worst value */
+    int32_t vertex, energy, element;                           /* as in sinew_step_place */
+    double value;
+} sinew_run_place;
+
+/* Updates the places [SINEW_RUN_BITS] of the bits of a step. */
+void sinew_run_count_places(sinew_run_place *places, const sinew_world *world, int64_t step, uint32_t bits);
+/* A measured remedy of a bit, or "". */
+const char *sinew_run_remedy(uint32_t bit);
+/* Formats "of jelly; worst in step 12, vertex 3 of jelly: 0.2 N; raise ..."; "" if nothing is known. */
+void sinew_run_place_text(const sinew_run_place *place, uint32_t bit, char *text, size_t size);
+json_t *sinew_run_place_json(const sinew_run_place *place, uint32_t bit); /* NULL: out of memory */
+bool sinew_run_place_read(sinew_run_place *place, const json_t *json);    /* NULL: an old summary, no place */
+
 /* Counts over all steps of the run, including those before a checkpoint. The counts do not depend on machine or clock,
  * because the state stores them, and the state must not depend on interruptions. */
 typedef struct sinew_run_statistics {
@@ -35,6 +59,7 @@ typedef struct sinew_run_statistics {
     struct {
         int64_t first, count; /* first step that set the bit, and number of such steps */
     } bits[SINEW_RUN_BITS];
+    sinew_run_place places[SINEW_RUN_BITS]; /* where each bit comes from */
     /* N; relative; J of SINEW_GAP_ESTIMATE; J of SINEW_GAP_BELOW */
     sinew_run_worst residual, relative, gap, gap_below;
     sinew_run_worst position, position_below; /* m: position errors, estimates and bounds */

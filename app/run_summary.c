@@ -103,6 +103,7 @@ void sinew_run_count(sinew_run_statistics *s, const sinew_world *world, int64_t 
         if (result->bits & 1u << i) {
             s->bits[i].first = s->bits[i].count++ == 0 ? step : s->bits[i].first;
         }
+    sinew_run_count_places(s->places, world, step, result->bits);
     take_worst(&s->residual, result->residual, step);
     take_worst(&s->relative, result->relative_residual, step);
     count_gap(s, step, result);
@@ -209,9 +210,11 @@ static json_t *bits_json(const sinew_run_statistics *s)
 {
     json_t *bits = json_object();
     for (int i = 0; i < SINEW_RUN_BITS; i++)
-        if (s->bits[i].count > 0 && json_object_set_new(bits, sinew_step_bit_name(1u << i),
-                                                        json_pack("{s:I, s:I}", "first", (json_int_t)s->bits[i].first,
-                                                                  "count", (json_int_t)s->bits[i].count)) != 0) {
+        if (s->bits[i].count > 0 &&
+            json_object_set_new(bits, sinew_step_bit_name(1u << i),
+                                json_pack("{s:I, s:I, s:o}", "first", (json_int_t)s->bits[i].first, "count",
+                                          (json_int_t)s->bits[i].count, "where",
+                                          sinew_run_place_json(&s->places[i], 1u << i))) != 0) {
             json_decref(bits);
             return NULL;
         }
@@ -230,6 +233,8 @@ static bool bits_read(sinew_run_statistics *s, const json_t *json)
             return false;
         s->bits[i].first = first;
         s->bits[i].count = count;
+        if (!sinew_run_place_read(&s->places[i], json_object_get(bit, "where")))
+            return false;
     }
     return true;
 }

@@ -3,15 +3,18 @@
  * test_sheets.c: pressure in closed surfaces, sheet materials by name, and damping of bodies and energies.
  */
 #include "sinew/material.h"
+#include "sinew/scene.h"
 
 #include "random_cases.h"
 #include "small_world.h"
 #include "world/world.h"
 
 #ifdef SINEW_SINGLE
-#define EXACT 1e-4
+#define EXACT     1e-4
+#define BAR_EXACT 2e-3
 #else
-#define EXACT 1e-9
+#define EXACT     1e-9
+#define BAR_EXACT 1e-6
 #endif
 
 static sinew_world_def calm(double h, sinew_solver_kind kind)
@@ -309,6 +312,79 @@ static void materials_are_what_they_say(void **unused)
     refused(&error, SINEW_ERROR_DATA, "neo_hookean takes nothing of cotton");
 }
 
+/* Pulls a bar of a named volume with a small force and compares its strain and narrowing with E and nu. */
+static void check_bar(const sinew_volume_material *m)
+{
+    char text[1500];
+    const double pull = 1e-3 * m->young; /* N on 1 m2; `linear` has no other strain than 1e-3 */
+    snprintf(text, sizeof text,
+             "{\"sinew\": 1, \"quasistatic\": true, \"gravity\": [0, 0, 0], \"solver\": {\"name\": \"newton\","
+             " \"iterations\": 30, \"tolerance\": 1e-9}, \"bodies\": [{\"mesh\": {\"generator\": \"box\","
+             " \"vertices\": [2, 2, 2]}, \"material\": \"%s\", \"energies\": [{\"energy\": \"linear\"}],"
+             " \"pins\": [{\"select\": {\"half_space\": {\"point\": [0.01, 0, 0], \"normal\": [-1, 0, 0]}},"
+             " \"directions\": [[1, 0, 0]]},"
+             " {\"select\": {\"half_space\": {\"point\": [0, 0.01, 0], \"normal\": [0, -1, 0]}},"
+             " \"directions\": [[0, 1, 0]]},"
+             " {\"select\": {\"half_space\": {\"point\": [0, 0, 0.01], \"normal\": [0, 0, -1]}},"
+             " \"directions\": [[0, 0, 1]]}],"
+             " \"loads\": [{\"load\": \"traction\", \"traction\": [%.9g, 0, 0],"
+             " \"select\": {\"half_space\": {\"point\": [0.99, 0, 0], \"normal\": [1, 0, 0]}}}]}]}",
+             m->name, pull);
+    sinew_error error = {0};
+    sinew_scene_def def = sinew_default_scene_def();
+    def.text = text;
+    def.text_size = strlen(text);
+    sinew_scene *scene = sinew_scene_read(&def, &error);
+    must(&error);
+    sinew_world *world = sinew_scene_world(scene);
+    sinew_world_step(world, NULL);
+    sinew_real *q = positions_of(world), masses[8];
+    const sinew_real *X = sinew_mesh_positions(sinew_body_mesh(world, sinew_world_body_at(world, 0)));
+    sinew_world_get_masses(world, 0, 8, masses);
+    double mass = 0;
+    for (int i = 0; i < 8; i++) {
+        mass += (double)masses[i];
+        for (int k = 0; k < 3; k++) {
+            const double u = (double)q[3 * i + k] - (double)X[3 * i + k];
+            const double expected = (k == 0 ? 1e-3 : -1e-3 * m->poisson) * (double)X[3 * i + k];
+            if (fabs(u - expected) > 1e-3 * BAR_EXACT)
+                fail_msg("%s: vertex %d moves by %g m along %d, expected %g", m->name, i, u, k, expected);
+        }
+    }
+    assert_true(fabs(mass / m->density - 1) < 1e-5);
+    free(q);
+    sinew_scene_destroy(scene);
+}
+
+static void volumes_are_what_they_say(void **unused)
+{
+    (void)unused;
+    char words[512] = "";
+    assert_true(sinew_material_count() + sinew_volume_material_count() <= 64);
+    for (int32_t i = 0; i < sinew_volume_material_count(); i++) {
+        const sinew_volume_material *m = sinew_volume_material_at(i);
+        strcat(words, i ? "|" : "");
+        strcat(words, m->name);
+        assert_ptr_equal(sinew_volume_material_by_name(m->name), m);
+        assert_null(sinew_material_by_name(m->name));
+        assert_true(m->density > 10 && m->density < 2e4 && m->young > 1e3 && m->young < 1e12);
+        assert_true(m->poisson >= 0 && m->poisson <= 0.49 && strlen(m->source) > 20);
+        check_bar(m);
+    }
+    assert_string_equal(words, SINEW_VOLUME_MATERIAL_NAMES);
+    assert_null(sinew_volume_material_by_name("butter"));
+    assert_null(sinew_volume_material_at(-1));
+    sinew_error error = {0};
+    sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_STRAIN);
+    sinew_energy_def_set_material(&def, "rubber", &error);
+    refused(&error, SINEW_ERROR_DATA, "strain takes nothing of rubber, which is a volume");
+    sinew_energy_def_set_material(&def, "ruber", &error);
+    refused(&error, SINEW_ERROR_DATA, "did you mean \"rubber\"?");
+    def = sinew_default_energy_def(SINEW_ENERGY_MEMBRANE_STVK);
+    sinew_energy_def_set_material(&def, "rubber", &error);
+    refused(&error, SINEW_ERROR_DATA, "membrane_stvk takes nothing of rubber");
+}
+
 /* ---- Damping ----------------------------------------------------------------------------------- */
 
 /* Two masses and a slightly stretched spring: energy after a time, J. */
@@ -502,6 +578,7 @@ int main(void)
         cmocka_unit_test(open_and_turned_surfaces_are_refused),
         cmocka_unit_test(a_gas_needs_volume_at_any_size),
         cmocka_unit_test(materials_are_what_they_say),
+        cmocka_unit_test(volumes_are_what_they_say),
         cmocka_unit_test(an_oscillator_loses_energy_as_predicted),
         cmocka_unit_test(rigid_motion_is_left_alone),
         cmocka_unit_test(the_filter_takes_its_part),

@@ -91,11 +91,6 @@ SINEW_API sinew_status sinew_body_set_contact(sinew_world *world, sinew_body bod
                                               sinew_error *error);
 SINEW_API sinew_body_contact sinew_body_get_contact(const sinew_world *world, sinew_body body);
 
-/* Id of a collider. */
-typedef struct sinew_collider {
-    int32_t index; /* < 0: none */
-    uint32_t generation;
-} sinew_collider;
 typedef struct sinew_contact_object {
     sinew_body body;         /* index -1: the object is a collider */
     sinew_collider collider; /* index -1: the object is a body */
@@ -150,6 +145,7 @@ SINEW_API sinew_collider_def sinew_default_collider_def(sinew_shape_kind kind);
 /* Returns index -1 on failure. For a mesh that is open, or intersects itself, the error holds a warning. */
 SINEW_API sinew_collider sinew_world_add_collider(sinew_world *world, const sinew_collider_def *def,
                                                   sinew_error *error);
+/* Fails for a collider that pins or targets follow (sinew_follow). */
 SINEW_API sinew_status sinew_world_remove_collider(sinew_world *world, sinew_collider collider, sinew_error *error);
 SINEW_API int32_t
 sinew_world_collider_count(const sinew_world *world); /* number of slots, including removed colliders */
@@ -174,6 +170,8 @@ SINEW_API sinew_status sinew_collider_surface_at(const sinew_world *world, sinew
 SINEW_API sinew_shape_kind sinew_collider_kind(const sinew_world *world, sinew_collider collider);
 SINEW_API const char *sinew_collider_name(const sinew_world *world, sinew_collider collider);
 SINEW_API bool sinew_collider_closed(const sinew_world *world, sinew_collider collider);
+/* Number of vertices of the mesh that the collider was made of, by which sinew_follow numbers them; 0 for other shapes. */
+SINEW_API int32_t sinew_collider_vertex_count(const sinew_world *world, sinew_collider collider);
 /* Force (N) and torque (N m, about its current position) of all contacts on a collider in the last step. */
 SINEW_API sinew_status sinew_collider_force(const sinew_world *world, sinew_collider collider, double force[3],
                                             double torque[3], sinew_error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sinew/material.h: sheet materials by name: cloth, leather, rubber, paper, steel.
+ * sinew/material.h: materials by name: sheets (cloth, leather, rubber, paper, steel), and volumes (jelly, silicone,
+ * rubber, foam, soft tissues, metals).
  *
  * Values are typical of their kind: fabrics of one name differ by a factor of two and more in stiffness. Moduli are
  * valid for small strain. Bending rigidity is a separate value: yarns and fibres slide past each other, so cloth and
@@ -16,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Names of all materials in scene files, separated by '|'. */
+/* Names of all sheets in scene files, separated by '|'. */
 #define SINEW_MATERIAL_NAMES "cotton|wool|silk|denim|canvas|leather|rubber_sheet|paper|steel_foil"
 
 typedef struct sinew_material {
@@ -34,9 +35,30 @@ typedef struct sinew_material {
 SINEW_API int32_t sinew_material_count(void);
 SINEW_API const sinew_material *sinew_material_at(int32_t index);         /* NULL: out of range */
 SINEW_API const sinew_material *sinew_material_by_name(const char *name); /* NULL: unknown */
-/* Sets the parameters of a sheet energy that the material defines, by name: young (for energies without warp and weft:
+
+/* Names of all volumes in scene files, separated by '|'; no sheet has one of them. */
+#define SINEW_VOLUME_MATERIAL_NAMES                                                                                    \
+    "jelly|silicone_soft|silicone|pdms|rubber|foam|brain|fat|liver|muscle|ice|aluminium|steel"
+
+/* An isotropic material of a body of tets, at small strain. */
+typedef struct sinew_volume_material {
+    const char *name;
+    const char *about; /* one line of description */
+    double density;    /* kg/m3 */
+    double young;      /* Pa */
+    double poisson;    /* Poisson's ratio, at most 0.49: linear tets lock above it */
+    const char *source;
+} sinew_volume_material;
+
+SINEW_API int32_t sinew_volume_material_count(void);
+SINEW_API const sinew_volume_material *sinew_volume_material_at(int32_t index);         /* NULL: out of range */
+SINEW_API const sinew_volume_material *sinew_volume_material_by_name(const char *name); /* NULL: unknown */
+
+/* Volumes: sets young and poisson of an energy over tets. Sheets: sets the parameters of an energy that the material
+ * defines, by name: young (for energies without warp and weft:
  * the geometric mean), warp_young, weft_young, shear, poisson, thickness, rigidity, weft_ratio, and stiffnesses in N/m
- * (modulus times thickness). SINEW_ERROR_DATA: the energy has none of these or acts on tets; the def is unchanged. */
+ * (modulus times thickness). SINEW_ERROR_DATA: the energy has none of these, or acts on tets and the material
+ * is a sheet, or the other way round; the def is unchanged. */
 SINEW_API sinew_status sinew_energy_def_set_material(sinew_energy_def *def, const char *material, sinew_error *error);
 
 #ifdef __cplusplus

@@ -85,6 +85,10 @@ typedef struct sinew_pin {
     int32_t index;
     uint32_t generation;
 } sinew_pin;
+typedef struct sinew_collider { /* sinew/contact.h */
+    int32_t index;              /* < 0: none */
+    uint32_t generation;
+} sinew_collider;
 
 typedef enum sinew_solver_kind {
     SINEW_SOLVER_NEWTON = 0,
@@ -271,6 +275,24 @@ typedef struct sinew_motion {
     sinew_real pivot[3];   /* m */
 } sinew_motion;
 
+/* What base points of pins and targets follow: a collider of the world, or the frames of a vertex cache. A pinned point
+ * that follows a collider, and the edges and triangles that contain it, do not collide with that collider. */
+typedef struct sinew_follow {
+    sinew_collider collider; /* index -1 (default): the frames below */
+    /* NULL: a point keeps its place relative to the collider: to its frame, or, for a collider with a cache, to the
+     * triangle that is nearest when the pins or targets are added (barycentric coordinates and distance along the
+     * normal). Point i follows vertex i of the frames. Else [number of points] vertices of the collider's mesh or of the
+     * frames: the points are at these vertices. */
+    const int32_t *vertices;
+    int32_t frame_count;        /* >= 2; ignored with a collider, as are the next three */
+    int32_t frame_vertex_count; /* vertices of each frame */
+    const sinew_real *frames;   /* m [frame_count][3 * frame_vertex_count]; copied */
+    sinew_real frame_time;      /* s between frames, > 0; the first is at time 0. Linear interpolation; constant before
+                                   the first and after the last. Default 1/24 */
+} sinew_follow;
+
+SINEW_API sinew_follow sinew_default_follow(void);
+
 /* ---- Energy -------------------------------------------------------------------------------- */
 
 typedef enum sinew_energy_kind {
@@ -396,6 +418,7 @@ typedef struct sinew_energy_def {
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: the current positions */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: constant targets */
+    const sinew_follow *follow; /* VERTEX: what the targets follow in place of a motion; NULL: nothing */
     int32_t example_count;      /* 0 .. SINEW_EXAMPLE_MAX shapes for the energy `examples`; ignored by other energies */
     int32_t example_vertex_count; /* vertices of each shape: as many as the body (index -1: the world) has */
     const sinew_real *examples[SINEW_EXAMPLE_MAX]; /* [3 * example_vertex_count] m each: vertex positions */
@@ -459,7 +482,7 @@ SINEW_API sinew_status sinew_energy_get_parameter(const sinew_world *world, sine
  * rest [count * vertex_count * 3] m, in the order of the def's vertices. Masses are unchanged. */
 SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int32_t first, int32_t count,
                                              const sinew_real *rest, sinew_error *error);
-/* Sets new targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
+/* Sets new targets of a VERTEX energy, [3 * element_count] m. Replaces its motion, and the targets follow nothing. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                                 sinew_error *error);
 /* Multipliers of the constraints in the last step, of xpbd, xpbd-qs and pbd, and of the hard energies of sap,
@@ -519,6 +542,7 @@ typedef struct sinew_pin_def {
     const int32_t *vertices;      /* [vertex_count]; a particle pinned in all directions may be in one pin only */
     const sinew_real *targets;    /* [3 * vertex_count] m base points; NULL: the current positions */
     const sinew_motion *motion;   /* moves the base points; NULL: constant base points */
+    const sinew_follow *follow;   /* what the base points follow in place of a motion; NULL: nothing */
     int32_t direction_count;      /* 1, 2 or 3; ignored if `directions` is NULL */
     const sinew_real *directions; /* [3 * direction_count] fixed in space, of any length and angle: along each direction
                                      n the particles follow the base points, n.x = n.t, and their velocities along n
@@ -527,10 +551,12 @@ typedef struct sinew_pin_def {
 
 SINEW_API sinew_pin_def sinew_default_pin_def(void);
 SINEW_API sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sinew_error *error);
-/* Sets the positions of the pinned particles at the end of the next step, [3 * vertex_count]. Replaces the motion. */
+/* Sets the positions of the pinned particles at the end of the next step, [3 * vertex_count]. Replaces the motion,
+ * and the pins follow nothing. */
 SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets,
                                              sinew_error *error);
-/* Replaces the key frames of the pins' base points (of the def, or last set); NULL: constant points. */
+/* Replaces the key frames of the pins' base points (of the def, or last set); NULL: constant points. The pins follow
+ * nothing then. */
 SINEW_API sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion,
                                             sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error);
@@ -617,6 +643,24 @@ enum {
 };
 /* Name of one SINEW_STEP_... bit, e.g. "not_converged"; "" if `bit` is not one known bit. */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
+
+/* Where a status bit of the last step comes from, in one body. */
+typedef struct sinew_step_place {
+    sinew_body body;
+    int32_t vertex;      /* the body's vertex with the worst value */
+    sinew_energy energy; /* SINEW_STEP_INVERTED: energy of the worst tet; else index -1 */
+    int32_t element;     /* its number there; else -1 */
+    double value;        /* the worst value of the body, in the unit below */
+} sinew_step_place;
+
+/* Lists the bodies that a bit of the last step comes from, the worst first. Writes at most `capacity` places and returns
+ * their total number; 0: unknown. Values and units: not_converged, stalled and round_off: residual of a vertex, "N",
+ * of bodies with at least a tenth of the largest one; inverted: smallest determinant, "det F"; contact: largest
+ * negative clearance of a contact with a force, "m"; truncated: number of truncated "vertices"; intersecting: number of
+ * intersecting "pairs". Other bits have no places and the unit "". */
+SINEW_API int32_t sinew_world_step_places(const sinew_world *world, uint32_t bit, int32_t capacity,
+                                          sinew_step_place *places);
+SINEW_API const char *sinew_step_place_unit(uint32_t bit);
 
 /* Measurements after one iteration. SINEW_RECORD_ITERATIONS: record 0 is the starting guess, record i follows iteration
  * i. SINEW_RECORD_STEP: one record, after the last iteration. */

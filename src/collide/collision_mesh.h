@@ -40,11 +40,13 @@ typedef struct sinew_collision_mesh {
     int32_t object_count, vertex_count, edge_count, primitive_count;
     int32_t moved_count;             /* number of vertices that represent particles; these are first */
     sinew_collision_object *objects; /* [object_count] */
-    uint8_t *may_collide; /* [object_count * object_count] 1: the two may collide; diagonal: self-collision */
-    int32_t *object;      /* [vertex_count] object of each vertex */
-    int32_t *particle;    /* [moved_count] numbers in the world's internal order, ascending within a body */
-    sinew_real *rest;     /* [vertex_count][4] m: rest positions; colliders: positions at creation */
-    int32_t (*edges)[2];  /* [edge_count] lower vertex first, each edge once */
+    uint8_t *may_collide;    /* [object_count * object_count] 1: the two may collide; diagonal: self-collision */
+    const int32_t *followed; /* [moved_count] collider that a pinned vertex follows, as an object; -1: none. NULL: no
+                                vertex follows one. Borrowed */
+    int32_t *object;         /* [vertex_count] object of each vertex */
+    int32_t *particle;       /* [moved_count] numbers in the world's internal order, ascending within a body */
+    sinew_real *rest;        /* [vertex_count][4] m: rest positions; colliders: positions in their own frame */
+    int32_t (*edges)[2];     /* [edge_count] lower vertex first, each edge once */
     int32_t (
         *opposite_vertices)[2]; /* [edge_count] vertices opposite to the edge in its first two triangles; -1: none */
     int32_t (*primitives)[3];   /* [primitive_count] vertices of each primitive */
@@ -75,6 +77,30 @@ void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh); /* accepts a zero
 static inline bool sinew_may_collide(const sinew_collision_mesh *f, int32_t a, int32_t b)
 {
     return f->may_collide[(size_t)a * (size_t)f->object_count + (size_t)b];
+}
+
+/* True if one of `count` vertices follows the object: the feature does not collide with it. */
+static inline bool sinew_feature_follows(const sinew_collision_mesh *f, const int32_t *vertices, int count,
+                                         int32_t object)
+{
+    bool follows = false;
+    for (int i = 0; f->followed && i < count; i++)
+        follows = follows || (vertices[i] < f->moved_count && f->followed[vertices[i]] == object);
+    return follows;
+}
+
+/* True if a vertex of a body may collide with an object. */
+static inline bool sinew_vertex_may_collide(const sinew_collision_mesh *f, int32_t v, int32_t object)
+{
+    return sinew_may_collide(f, f->object[v], object) && !sinew_feature_follows(f, &v, 1, object);
+}
+
+/* True if one of two features, given by their vertices, follows the object of the other. */
+static inline bool sinew_features_follow(const sinew_collision_mesh *f, const int32_t *a, int a_count, const int32_t *b,
+                                         int b_count)
+{
+    return f->followed && (sinew_feature_follows(f, a, a_count, f->object[b[0]]) ||
+                           sinew_feature_follows(f, b, b_count, f->object[a[0]]));
 }
 
 #endif

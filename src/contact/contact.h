@@ -52,9 +52,10 @@ typedef struct sinew_contact_view {
     sinew_real *q, *v, *v_before, *q_tilde; /* [particle_count][4]; v_before: NULL before the first step with contact */
     const sinew_real *f_ext, *mass, *rest;  /* [particle_count][4] N; [particle_count] kg; [particle_count][4] m */
     const uint8_t *pinned;                  /* [particle_count] 1: pinned in all directions */
-    const int32_t *inside, *outside;        /* inside[public number]: internal number; outside: the inverse */
-    const sinew_contact_body *bodies;       /* [body_count] by slot */
-    sinew_collider_record *colliders;       /* [collider_count] by slot */
+    const int32_t *followed; /* [particle_count] slot of the collider that a pin follows, -1: none; NULL: no pin does */
+    const int32_t *inside, *outside;  /* inside[public number]: internal number; outside: the inverse */
+    const sinew_contact_body *bodies; /* [body_count] by slot */
+    sinew_collider_record *colliders; /* [collider_count] by slot */
     int32_t body_count, collider_count;
     sinew_batch **batches; /* [transient_count + 1] transient batches of the energies; the last entry is for contacts */
     int32_t transient_count;
@@ -99,6 +100,8 @@ typedef struct sinew_contact_tree {
 struct sinew_contact_work {
     sinew_contact_body *bodies; /* [body_count] bodies of the last view */
     size_t body_capacity;
+    int32_t *followed; /* [particle_count] of the last view */
+    size_t followed_capacity;
     sinew_contact_def def;
     sinew_contact_filter *filter;
     void *filter_context;
@@ -108,6 +111,8 @@ struct sinew_contact_work {
     int64_t shape_version; /* of the view from which the surfaces were built */
     sinew_collision_mesh mesh;
     sinew_detector *detector;
+    int32_t *vertex_followed; /* [moved_count] objects that vertices follow; `followed` of the mesh points here */
+    size_t vertex_followed_capacity;
     double *mean_edge;        /* [object_count] m: mean length of edges */
     int32_t *vertex_number;   /* [vertex_count] number of each vertex in the mesh of its body or in its collider */
     sinew_skin_vertex *skins; /* [skin_count] in the order of objects */

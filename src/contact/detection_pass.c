@@ -173,7 +173,7 @@ static bool add_plane_pairs(const sinew_contact_view *view, sinew_contact_work *
         double distance = -f->objects[f->object[v]].radius;
         for (size_t i = 0; i < 3; i++)
             distance += normal[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - point[i]);
-        if (!sinew_may_collide(f, f->object[v], o) ||
+        if (!sinew_vertex_may_collide(f, v, o) ||
             distance > (double)c->inflation_radius[v] + vec3_norm(d) + f->objects[o].half_thickness * (1 + MARGIN))
             continue;
         sinew_candidate *p = sinew_contact_add_pair(view);
@@ -222,7 +222,7 @@ static bool plane_is_open(const sinew_contact_view *view, int32_t o, double frac
             before += n_from[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - from[i]);
             after += n_to[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - to[i]);
         }
-        if (before > 0 && after < 0.2 * before && sinew_may_collide(f, f->object[v], o))
+        if (before > 0 && after < 0.2 * before && sinew_vertex_may_collide(f, v, o))
             return false;
     }
     return true;

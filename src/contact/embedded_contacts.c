@@ -221,7 +221,7 @@ sinew_status sinew_contact_add_skins(const sinew_contact_view *view, sinew_error
         for (int32_t o = 0; o < c->mesh.object_count && status == SINEW_OK; o++) {
             sinew_contact_constraint t;
             if (!c->mesh.objects[o].kinematic || !sinew_may_collide(&c->mesh, c->skins[k].object, o) ||
-                !skin_find_contact(view, k, o, &t))
+                sinew_feature_follows(&c->mesh, c->skins[k].v, 4, o) || !skin_find_contact(view, k, o, &t))
                 continue;
             if ((size_t)(list->count + 1) * sizeof t > list->capacity_bytes) {
                 const size_t more = 2 * (size_t)list->count + 64;

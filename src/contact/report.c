@@ -316,7 +316,7 @@ static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
             double violation = offset + own->radius;
             for (size_t i = 0; i < 3; i++)
                 violation -= normal[i] * ((double)x[4 * (size_t)v + i] - point[i]);
-            if (violation > 0 && sinew_may_collide(f, f->object[v], o))
+            if (violation > 0 && sinew_vertex_may_collide(f, v, o))
                 report_violation(c, violation, offset > 0 ? violation / offset : 0);
         }
     }

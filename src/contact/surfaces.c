@@ -235,6 +235,14 @@ static bool objects_may_collide(const sinew_contact_view *view, const sinew_coll
     return !c->filter || c->filter(c->filter_context, &first, &second);
 }
 
+/* The rest shape of a collider is in its own frame: it does not depend on the time at which the mesh is built, which a
+ * loaded state changes. */
+static void collider_rest(const sinew_collider_record *r, sinew_real *rest)
+{
+    for (int32_t v = 0; v < r->vertex_count; v++)
+        memcpy(rest + 4 * (size_t)v, r->vertices + 3 * (size_t)v, 3 * sizeof *rest);
+}
+
 static void fill_collision_mesh(const sinew_contact_view *view, const sketch *s, sinew_collision_mesh *f)
 {
     int32_t *number = view->contact->vertex_number;
@@ -245,7 +253,7 @@ static void fill_collision_mesh(const sinew_contact_view *view, const sketch *s,
             number[object->first_vertex + v] =
                 object->kinematic ? v : view->outside[s->particles[o][v]] - view->bodies[object->body].first;
         if (object->kinematic) {
-            sinew_contact_collider_positions(view, o, 0, rest);
+            collider_rest(&view->colliders[object->collider], rest);
             continue;
         }
         memcpy(f->particle + object->first_vertex, s->particles[o], (size_t)object->vertex_count * sizeof *f->particle);
@@ -333,12 +341,32 @@ void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator
     sinew_collision_mesh_destroy(&c->mesh);
 }
 
-sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error)
+/* Lists the objects that vertices follow. Pins may have changed since the collision mesh was built. */
+static sinew_status find_followed(const sinew_contact_view *view, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    sinew_collision_mesh *f = &c->mesh;
+    f->followed = NULL;
+    if (!view->followed)
+        return SINEW_OK;
+    if (!sinew_reserve_spare(view->allocator, &c->vertex_followed, &c->vertex_followed_capacity, (size_t)f->moved_count,
+                             sizeof *c->vertex_followed))
+        return sinew_fail_memory(error, "contacts");
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        const int32_t slot = view->followed[f->particle[v]];
+        c->vertex_followed[v] = -1;
+        for (int32_t o = 0; slot >= 0 && o < f->object_count; o++)
+            if (f->objects[o].collider == slot)
+                c->vertex_followed[v] = o;
+    }
+    f->followed = c->vertex_followed;
+    return SINEW_OK;
+}
+
+static sinew_status rebuild_surfaces(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     sketch s = {0};
-    if (!c->stale && c->shape_version == view->shape_version)
-        return SINEW_OK;
     if (!sinew_contact_cache_store(view))
         return sinew_fail_memory(error, "the collision mesh");
     c->intersections_known = false;
@@ -368,6 +396,15 @@ sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error 
     c->stale = false;
     c->shape_version = view->shape_version;
     return SINEW_OK;
+}
+
+sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error)
+{
+    const sinew_contact_work *c = view->contact;
+    sinew_status status = SINEW_OK;
+    if (c->stale || c->shape_version != view->shape_version)
+        status = rebuild_surfaces(view, error);
+    return status == SINEW_OK ? find_followed(view, error) : status;
 }
 
 void sinew_contact_gather(const sinew_contact_view *view, const sinew_real *q, sinew_real *x)

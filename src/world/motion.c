@@ -40,7 +40,14 @@ void sinew_trajectory_destroy(sinew_trajectory *trajectory, const sinew_allocato
     sinew_release(allocator, trajectory->base);
     sinew_release(allocator, trajectory->current);
     sinew_release(allocator, trajectory->keys);
+    sinew_release(allocator, trajectory->points);
+    sinew_release(allocator, trajectory->frames);
     *trajectory = (sinew_trajectory){0};
+}
+
+bool sinew_trajectory_is_moving(const sinew_trajectory *trajectory)
+{
+    return trajectory->key_count > 0 || trajectory->follows;
 }
 
 void sinew_trajectory_move(sinew_trajectory *trajectory, double time)
@@ -65,7 +72,8 @@ void sinew_trajectory_move(sinew_trajectory *trajectory, double time)
 void sinew_trajectory_set(sinew_trajectory *trajectory, const sinew_real *base)
 {
     trajectory->key_count = 0;
-    memcpy(trajectory->base, base, 3 * (size_t)trajectory->count * sizeof *base);
+    trajectory->follows = false;
+    memmove(trajectory->base, base, 3 * (size_t)trajectory->count * sizeof *base);
     memcpy(trajectory->current, base, 3 * (size_t)trajectory->count * sizeof *base);
 }
 

@@ -8,7 +8,15 @@
 #include "base/base.h"
 #include "sinew/sinew.h"
 
-/* Points of a base shape that key frames move. */
+/* A point that follows a collider (follow.c). States store the same struct, so it has no padding. */
+typedef struct sinew_follow_point {
+    int32_t corners[3]; /* vertices of the collider; the first is negative: a point of the collider's frame; only the
+                           second is: the first vertex itself */
+    int32_t unused;     /* 0 */
+    double local[3];    /* m: coordinates in the collider's frame; or s, t and d (m) of a triangle */
+} sinew_follow_point;
+
+/* Points of a base shape that key frames move, or that follow a collider or the frames of a cache. */
 typedef struct sinew_trajectory {
     int32_t count;
     sinew_real *base;    /* [count][3] m */
@@ -16,6 +24,12 @@ typedef struct sinew_trajectory {
     int32_t key_count;   /* 0: no motion, current = base */
     sinew_key *keys;     /* [key_count] key frames */
     sinew_real pivot[3]; /* m: centre of the rotations */
+    bool follows;        /* the points follow, by `points` or by `frames` */
+    sinew_collider followed;
+    sinew_follow_point *points; /* [count] points on `followed`; NULL: none */
+    int32_t frame_count;
+    sinew_real frame_time; /* s between frames */
+    sinew_real *frames;    /* [frame_count][count][3] m; NULL: none */
 } sinew_trajectory;
 
 /* motion may be NULL; base [count][3]; both are copied. Fails for key frames out of order or not finite; `owner` is
@@ -24,7 +38,10 @@ sinew_status sinew_trajectory_create(sinew_trajectory *trajectory, const sinew_a
                                      const sinew_real *base, const sinew_motion *motion, const char *owner,
                                      sinew_error *error);
 void sinew_trajectory_destroy(sinew_trajectory *trajectory, const sinew_allocator *allocator);
-void sinew_trajectory_move(sinew_trajectory *trajectory, double time); /* sets `current` to the points at this time */
+/* Sets `current` to the points at this time, for trajectories that do not follow (others: follow.h). */
+void sinew_trajectory_move(sinew_trajectory *trajectory, double time);
+/* True if the points move with time. */
+bool sinew_trajectory_is_moving(const sinew_trajectory *trajectory);
 /* As sinew_trajectory_set(), but fails for values that are not finite; `owner` is named in the error. */
 sinew_status sinew_trajectory_replace(sinew_trajectory *trajectory, const sinew_real *base, const char *owner,
                                       sinew_error *error);

@@ -132,6 +132,7 @@ MADE_TWICE void search_try_faces(search_node *s, int slot, uint32_t bits, search
         const int32_t primitive = leaf->id[at];
         const bool face = search->mesh->flags[primitive] & SINEW_IS_FACE;
         if (sinew_may_collide(search->mesh, s->node->object[slot], leaf->object[at]) &&
+            !sinew_features_follow(search->mesh, &s->node->id[slot], 1, search->mesh->primitives[primitive], 3) &&
             ((face && g.surely_near >> at & 1) || narrow_face(search, s->node->id[slot], primitive)))
             search_put_found(s, slot, search->rank[primitive]);
     }
@@ -144,7 +145,9 @@ MADE_TWICE void search_try_edges(search_node *s, int slot, uint32_t bits, search
     const distance_bounds g = bounds_edges(s->shape, slot, shape, search_approach(s, slot, group, moving));
     for (bits &= ~g.surely_far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
-        if (sinew_may_collide(s->search->mesh, s->node->object[slot], leaf->object[at]) &&
+        const sinew_collision_mesh *f = s->search->mesh;
+        if (sinew_may_collide(f, s->node->object[slot], leaf->object[at]) &&
+            !sinew_features_follow(f, f->edges[s->node->id[slot]], 2, f->edges[leaf->id[at]], 2) &&
             (g.surely_near >> at & 1 || narrow_edges(s->search, s->node->id[slot], leaf->id[at])))
             search_put_found(s, slot, leaf->id[at]);
     }
@@ -154,7 +157,9 @@ static inline void search_try_intersections(search_node *s, int slot, uint32_t b
 {
     for (; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
-        if (sinew_may_collide(s->search->mesh, s->node->object[slot], leaf->object[at]) &&
+        const sinew_collision_mesh *f = s->search->mesh;
+        if (sinew_may_collide(f, s->node->object[slot], leaf->object[at]) &&
+            !sinew_features_follow(f, f->primitives[s->node->id[slot]], 3, f->primitives[leaf->id[at]], 3) &&
             sinew_primitives_intersect(s->search->mesh, s->search->x, s->node->id[slot], leaf->id[at]))
             search_put_found(s, slot, leaf->id[at]);
     }

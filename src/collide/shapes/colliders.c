@@ -177,7 +177,8 @@ sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_alloc
 
 void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *allocator)
 {
-    void *arrays[] = {record->name, record->vertices, record->triangles, record->edges, record->keys, record->frames};
+    void *arrays[] = {record->name, record->vertices, record->triangles, record->edges, record->keys, record->frames,
+                      record->mesh_vertices};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
     *record = (sinew_collider_record){.generation = record->generation, .kind = record->kind};
@@ -241,6 +242,21 @@ static shape_now shape_at(const sinew_collider_record *record, double time)
     const int32_t frame = (int32_t)fmin(floor(at), record->frame_count - 2);
     const sinew_real *from = record->frames + 3 * (size_t)frame * (size_t)record->vertex_count;
     return (shape_now){from, from + 3 * (size_t)record->vertex_count, at - frame};
+}
+
+void sinew_shape_some_positions(const sinew_collider_record *record, double time, double fraction, int32_t count,
+                                const int32_t *vertices, double (*x)[3])
+{
+    const shape_now now = shape_at(record, time);
+    double R[9], p[3];
+    sinew_shape_frame(record, time, fraction, R, p);
+    for (int32_t i = 0; i < count; i++) {
+        const size_t at = 3 * (size_t)vertices[i];
+        double X[3];
+        for (size_t c = 0; c < 3; c++)
+            X[c] = (1 - now.fraction) * (double)now.from[at + c] + now.fraction * (double)now.to[at + c];
+        sinew_rigid_apply(R, p, X, x[i]);
+    }
 }
 
 /* Writes vertices with a stride of 3 or 4 numbers; the fourth is zero. */

@@ -21,6 +21,8 @@ typedef struct sinew_collider_record {
     sinew_real *vertices;                             /* [3 * vertex_count] m, in the frame of the collider */
     int32_t *triangles;                               /* [3 * triangle_count] vertices, oriented outwards */
     int32_t *edges;                                   /* [2 * edge_count] edges without a triangle */
+    int32_t mesh_vertex_count;                        /* vertices of the mesh of the def; 0 for other shapes */
+    int32_t *mesh_vertices;              /* [vertex_count] numbers in that mesh, ascending; NULL for other shapes */
     sinew_real position[3], rotation[3]; /* m; rad, rotation vector: the frame of the shape before its motion */
     int32_t key_count;
     sinew_key *keys;     /* [key_count] */
@@ -47,6 +49,9 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
 void sinew_shape_positions(const sinew_collider_record *record, double time, double fraction, sinew_real *x);
 void sinew_shape_positions_packed(const sinew_collider_record *record, double time, double fraction,
                                   sinew_real *x); /* x [vertex_count][3] */
+/* x [count][3] m: some vertices of a collider at a time or fraction, in double precision. */
+void sinew_shape_some_positions(const sinew_collider_record *record, double time, double fraction, int32_t count,
+                                const int32_t *vertices, double (*x)[3]);
 /* Ends a step of h s in which the collider took `fraction` of its motion: sets its delay and the first of its poses. */
 void sinew_shape_end_step(sinew_collider_record *record, double h, double fraction);
 /* A point and the outward normal of a plane, at a time or fraction. */

@@ -164,6 +164,13 @@ static sinew_status surface_copy_geometry(sinew_collider_record *record, const m
     if (status != SINEW_OK)
         return status;
     surface_copy_points(w, number, sinew_mesh_positions(w->mesh), record->vertices);
+    record->mesh_vertices = sinew_allocate(w->allocator, (size_t)used, sizeof *record->mesh_vertices);
+    if (!record->mesh_vertices)
+        return sinew_fail_memory(w->error, "a collider");
+    record->mesh_vertex_count = sinew_mesh_vertex_count(w->mesh);
+    for (int32_t v = 0; v < record->mesh_vertex_count; v++)
+        if (number[v] >= 0)
+            record->mesh_vertices[number[v]] = v;
     for (size_t i = 0; i < 3 * (size_t)w->count; i++)
         record->triangles[i] = number[w->triangles[i]];
     record->closed = w->closed;

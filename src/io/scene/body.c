@@ -47,17 +47,30 @@ static bool density_of_mass(sinew_reader *reader, const sinew_node *mass, const 
     return true;
 }
 
+/* Sets the density of a material; fails for a sheet on a mesh with tets, and for a volume on one without. */
+static bool take_material_density(sinew_reader *reader, const sinew_node *material, sinew_body_def *def)
+{
+    const char *name = sinew_node_text(material);
+    const sinew_material *sheet = sinew_material_by_name(name);
+    const sinew_volume_material *volume = sinew_volume_material_by_name(name);
+    if (sheet && density_dimension(def->mesh) != SINEW_DIMENSION_AREA_DENSITY)
+        return sinew_tree_fail(&reader->tree, material, "%s is a sheet, and this mesh has %s", name,
+                               sinew_mesh_tet_count(def->mesh) > 0 ? "tets" : "no triangles");
+    if (volume && sinew_mesh_tet_count(def->mesh) == 0)
+        return sinew_tree_fail(&reader->tree, material,
+                               "%s fills a volume, and this mesh has no tets; the key \"fill\" of a mesh makes them",
+                               name);
+    def->density = (sinew_real)(sheet ? sheet->density : volume->density);
+    return true;
+}
+
 /* Sets density or masses of the def; the caller releases *masses. */
 static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_def *def, sinew_real **masses)
 {
     const sinew_node *density = sinew_node_get(node, "density"), *mass = sinew_node_get(node, "mass");
     const sinew_node *file = sinew_node_get(node, "masses"), *material = sinew_node_get(node, "material");
-    if (material && density_dimension(def->mesh) != SINEW_DIMENSION_AREA_DENSITY)
-        return sinew_tree_fail(&reader->tree, material, "%s is a sheet, and this mesh has %s",
-                               sinew_node_text(material),
-                               sinew_mesh_tet_count(def->mesh) > 0 ? "tets" : "no triangles");
-    if (material)
-        def->density = (sinew_real)sinew_material_by_name(sinew_node_text(material))->density;
+    if (material && !take_material_density(reader, material, def))
+        return false;
     if (!material && !density && !mass && !file && sinew_mesh_tet_count(def->mesh) == 0)
         return sinew_tree_fail(&reader->tree, node,
                                "needs the key \"density\" (%s), \"mass\" (kg) or \"masses\", as its mesh has no tets; "
@@ -235,8 +248,9 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
 {
     const sinew_selectable points = sinew_body_points(reader->scene->world, body);
     const sinew_node *select = sinew_node_get(node, "select"), *moves = sinew_node_get(node, "motion");
-    const sinew_node *rows = sinew_node_get(node, "directions");
+    const sinew_node *rows = sinew_node_get(node, "directions"), *follows = sinew_node_get(node, "follow");
     sinew_motion motion = {0};
+    sinew_follow follow;
     sinew_selected held;
     sinew_real directions[9];
     int32_t direction_count;
@@ -244,18 +258,21 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
         return false;
     if (!sinew_reader_select(reader, select, node, &points, &held))
         return false;
-    bool good = !moves || sinew_reader_motion(reader, moves, &motion);
+    bool good = sinew_reader_follow(reader, follows, held.indices, held.count, &follow) &&
+                (!moves || sinew_reader_motion(reader, moves, &motion));
     if (good) {
         sinew_pin_def def = sinew_default_pin_def();
         def.body = body;
         def.vertices = held.indices;
         def.vertex_count = held.count;
         def.motion = moves ? &motion : NULL;
+        def.follow = follows ? &follow : NULL;
         def.directions = rows ? directions : NULL;
         def.direction_count = direction_count;
         if (sinew_world_add_pins(reader->scene->world, &def, reader->error).index < 0)
             good = sinew_tree_blame(&reader->tree, node);
     }
+    sinew_reader_release_follow(reader, &follow);
     sinew_release(&reader->allocator, (void *)motion.keys);
     sinew_release(&reader->allocator, held.indices);
     return good;

@@ -78,8 +78,7 @@ static bool read_heights(sinew_reader *reader, const sinew_node *node, sinew_col
 
 /* ---- Caches ---------------------------------------------------------------------------------- */
 
-/* Opens a point cache; NULL on failure. */
-static sinew_cache_reader *scene_collider_open_cache(sinew_reader *reader, const sinew_node *file)
+sinew_cache_reader *sinew_reader_open_cache(sinew_reader *reader, const sinew_node *file)
 {
     char path[1024];
     if (!sinew_reader_path(reader, file, path, sizeof path))
@@ -132,7 +131,7 @@ static bool read_cache(sinew_reader *reader, const sinew_node *node, sinew_colli
         return true;
     if (motion)
         return sinew_tree_fail(&reader->tree, motion, "a cache moves this mesh already; leave out one of them");
-    sinew_cache_reader *cache = scene_collider_open_cache(reader, file);
+    sinew_cache_reader *cache = sinew_reader_open_cache(reader, file);
     if (!cache)
         return false;
     const int32_t points = sinew_mesh_vertex_count(def->mesh), found = sinew_cache_reader_point_count(cache);

@@ -185,15 +185,19 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
     const sinew_node *moves = sinew_node_get(node, "motion");
     sinew_real *values[SINEW_PARAMETER_MAX] = {0};
     sinew_selected selected = {0};
+    const sinew_node *follows = sinew_node_get(node, "follow");
     sinew_motion motion = {0};
+    sinew_follow follow = sinew_default_follow();
     sinew_mesh *shapes[SINEW_EXAMPLE_MAX] = {0};
     int32_t *elements = NULL;
     cell_view view = {0};
     bool good = view_cells(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
     good = good && choose_elements(reader, node, info, mesh, &view, &selected, def, values) &&
            gather_elements(reader, &view, &selected, &elements) && read_examples(reader, node, shapes, def) &&
+           sinew_reader_follow(reader, follows, elements ? elements : view.cells, selected.count, &follow) &&
            (!moves || sinew_reader_motion(reader, moves, &motion));
     if (good) {
+        def->follow = follows ? &follow : NULL;
         def->elements = elements;
         def->element_count = selected.count;
         def->motion = moves ? &motion : NULL;
@@ -204,11 +208,25 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
         sinew_release(&reader->allocator, values[i]);
     for (int k = 0; k < SINEW_EXAMPLE_MAX; k++)
         sinew_mesh_destroy(shapes[k]);
+    sinew_reader_release_follow(reader, &follow);
     sinew_release(&reader->allocator, (void *)motion.keys);
     sinew_release(&reader->allocator, selected.indices);
     sinew_release(&reader->allocator, elements);
     sinew_release(&reader->allocator, view.cells);
     return good;
+}
+
+/* Warns of an energy over tets whose stiffness neither its keys nor the body's material, a volume, define. */
+static bool warn_unused_material(sinew_reader *reader, const sinew_node *node, const sinew_node *material,
+                                 const sinew_energy_info *info)
+{
+    const int32_t stiffness = sinew_energy_parameter(sinew_energy_by_name(info->name), "stiffness");
+    if (info->stencil != SINEW_STENCIL_TET || stiffness < 0 || sinew_node_get(node, "stiffness"))
+        return true;
+    char path[256];
+    sinew_node_path(node, path, sizeof path);
+    return sinew_reader_warn(reader, "%s: %s has no young and takes nothing of %s: its stiffness is the default, %g Pa",
+                             path, info->name, sinew_node_text(material), info->parameters[stiffness].preset);
 }
 
 bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body)
@@ -222,11 +240,11 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
     sinew_energy_def def = sinew_default_energy_def(kind);
     def.transient = false; /* elements of a scene are permanent */
     def.body = body;
-    /* The parent of the energy list is the body. An energy over tets, or without sheet parameters, ignores the
-     * material. */
+    /* The parent of the energy list is the body. An energy without parameters of the material ignores it. */
     const sinew_node *material = sinew_node_get(node->parent->parent, "material");
-    if (material)
-        sinew_energy_def_set_material(&def, sinew_node_text(material), NULL);
+    if (material && sinew_energy_def_set_material(&def, sinew_node_text(material), NULL) != SINEW_OK &&
+        !warn_unused_material(reader, node, material, info))
+        return false;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
     sinew_reader_manner(node, &def);
     return scene_energy_add_energy(reader, node, info, &def);

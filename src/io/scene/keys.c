@@ -28,6 +28,11 @@ enum {
 
 static const double largest_index = 2147483647;
 
+static const char up_names[] = "x|y|z|-x|-y|-z";
+static const char unit_names[] = "m|cm|mm|um|km|in|ft";
+static const char up_meaning[] = "the file's axis that points up and becomes y; y unless given";
+static const char unit_meaning[] = "length of one unit of the file; m unless given";
+
 /* ---- Small shapes --------------------------------------------------------------------------- */
 
 static const sinew_field values_fields[] = {
@@ -75,6 +80,28 @@ static const sinew_field motion_fields[] = {
      .shape = &key_shape, .required = true, .count = 1},
 };
 const sinew_shape sinew_motion_shape = {.name = "motion", .fields = motion_fields, .field_count = COUNT(motion_fields)};
+
+static const sinew_field follow_cache_fields[] = {
+    {"file", TEXT, .meaning = "point cache (.pc2), relative to the scene", .required = true},
+    {"fps", NUMBER, .meaning = "frames a second of the cache; those of the scene unless given", .unit = "1/s",
+     .minimum = 0, .maximum = 1e6, .open_minimum = true},
+    {"up", KEYWORD, .meaning = up_meaning, .choices = up_names},
+    {"unit", KEYWORD, .meaning = unit_meaning, .choices = unit_names},
+    {"transform", OBJECT, .meaning = "moves all frames, after axes and unit", .shape = &sinew_transform_shape},
+};
+static const sinew_shape follow_cache_shape = {
+    .name = "follow_cache", .fields = follow_cache_fields, .field_count = COUNT(follow_cache_fields)};
+
+static const sinew_field follow_fields[] = {
+    {"collider", TEXT, .meaning = "name of a collider: points keep their place on it, or are at its vertices"},
+    {"cache", OBJECT, .meaning = "points are at vertices of a point cache", .shape = &follow_cache_shape},
+    {"vertices", INTEGERS,
+     .meaning = "a vertex of the collider's mesh or of the cache for each point, in their order; of a cache, unless "
+                "given, those with the points' own numbers",
+     .minimum = 0, .maximum = largest_index},
+};
+static const sinew_shape follow_shape = {
+    .name = "follow", .fields = follow_fields, .field_count = COUNT(follow_fields), .exactly_one = "collider|cache"};
 
 /* ---- Selections ----------------------------------------------------------------------------- */
 
@@ -153,6 +180,9 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
     if (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_TARGET)
         fields[count++] = (sinew_field){
             .name = "motion", .forms = OBJECT, .meaning = "moves the targets", .shape = &sinew_motion_shape};
+    if (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_TARGET)
+        fields[count++] = (sinew_field){
+            .name = "follow", .forms = OBJECT, .meaning = "what the targets follow", .shape = &follow_shape};
     if (kind == SINEW_ENERGY_EXAMPLES)
         fields[count++] = (sinew_field){.name = "examples",
                                         .forms = SINEW_FORM_TEXTS,
@@ -225,11 +255,6 @@ static int32_t solver_fields(const char *word, sinew_field *fields)
 }
 
 /* ---- Body ----------------------------------------------------------------------------------- */
-
-static const char up_names[] = "x|y|z|-x|-y|-z";
-static const char unit_names[] = "m|cm|mm|um|km|in|ft";
-static const char up_meaning[] = "the file's axis that points up and becomes y; y unless given";
-static const char unit_meaning[] = "length of one unit of the file; m unless given";
 
 static const sinew_field show_fields[] = {
     {"file", TEXT, .meaning = "surface file, relative to the scene", .required = true},
@@ -305,6 +330,8 @@ static const sinew_shape energy_shape = {.name = "energy",
 static const sinew_field pin_fields[] = {
     {"select", SELECTION, .meaning = "the vertices that are held", .required = true},
     {"motion", OBJECT, .meaning = "how they move; they stand still unless given", .shape = &sinew_motion_shape},
+    {"follow", OBJECT, .meaning = "an animated collider or cache that they follow, in place of a motion",
+     .shape = &follow_shape},
     {"directions", SINEW_FORM_MATRIX,
      .meaning = "one to three directions [x, y, z] that they are held along; all unless given", .count = 1},
 };
@@ -411,8 +438,9 @@ static const sinew_field body_fields[] = {
      .shape = &show_shape},
     {"transform", OBJECT, .meaning = "moves the rest shape and its embedded surface", .shape = &sinew_transform_shape},
     {"material", KEYWORD,
-     .meaning = "a sheet by name: its density and the parameters of its energies, where keys do not say otherwise",
-     .choices = SINEW_MATERIAL_NAMES},
+     .meaning = "a sheet, or a volume for tets, by name: its density and the parameters of its energies, where keys do "
+                "not say otherwise",
+     .choices = SINEW_MATERIAL_NAMES "|" SINEW_VOLUME_MATERIAL_NAMES},
     {"density", NUMBER, .meaning = "of tets; without tets of triangles (kg/m2); without both of edges (kg/m)",
      .unit = "kg/m3|kg/m2|kg/m", .minimum = 0, .maximum = 1e12, .open_minimum = true},
     {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,

@@ -56,6 +56,13 @@ bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real 
 bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
 /* Reads a key-framed motion. The caller releases motion->keys with the reader's allocator. */
 bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
+/* Opens a point cache, a .pc2 file; NULL on failure (collider.c). */
+sinew_cache_reader *sinew_reader_open_cache(sinew_reader *reader, const sinew_node *file);
+/* Reads what the points of vertices [count] of a body follow (follow.c); a NULL node: nothing. The caller releases the
+ * follow, also on failure. Colliders are read before bodies. */
+bool sinew_reader_follow(sinew_reader *reader, const sinew_node *node, const int32_t *vertices, int32_t count,
+                         sinew_follow *follow);
+void sinew_reader_release_follow(const sinew_reader *reader, sinew_follow *follow);
 /* point = pivot + R(rotation) (point - pivot) */
 void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
 

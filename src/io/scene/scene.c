@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * scene.c: builds a world from a scene in four stages: parse the JSON to nodes with lines; apply settings; check
- * against the tables of keys; build bodies, energies, pins, forces, couplings and colliders in file order.
+ * against the tables of keys; build colliders, bodies, energies, pins, forces and
+ * couplings.
  *
  * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers belong in separate files).
  */
@@ -172,14 +173,15 @@ static bool build_scene(sinew_reader *reader)
     const sinew_node *colliders = sinew_node_get(reader->tree.root, "colliders");
     if (!read_texts(reader) || !sinew_reader_view(reader) || !create_world(reader) || !sinew_reader_contact(reader))
         return false;
+    /* Pins may follow a collider, so that colliders come first. */
+    for (const sinew_node *entry = colliders ? colliders->child : NULL; entry; entry = entry->next)
+        if (!sinew_reader_collider(reader, entry))
+            return false;
     for (const sinew_node *entry = bodies->child; entry; entry = entry->next)
         if (!sinew_reader_body(reader, entry))
             return false;
     for (const sinew_node *entry = couplings ? couplings->child : NULL; entry; entry = entry->next)
         if (!sinew_reader_coupling(reader, entry))
-            return false;
-    for (const sinew_node *entry = colliders ? colliders->child : NULL; entry; entry = entry->next)
-        if (!sinew_reader_collider(reader, entry))
             return false;
     return sinew_reader_warn_of_cages(reader);
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "world/follow.h"
 #include "world/world.h"
 
 sinew_collider sinew_world_add_collider(sinew_world *world, const sinew_collider_def *def, sinew_error *error)
@@ -43,6 +44,9 @@ sinew_status sinew_world_remove_collider(sinew_world *world, sinew_collider coll
     sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
     if (!record)
         return SINEW_ERROR_USAGE;
+    const sinew_status unused = sinew_follow_check_unused(world, collider.index, error);
+    if (unused != SINEW_OK)
+        return unused;
     sinew_shape_destroy(record, &world->allocator);
     sinew_world_release_slot(&world->collider_hint, collider.index);
     sinew_contact_changed(world);
@@ -159,6 +163,12 @@ bool sinew_collider_closed(const sinew_world *world, sinew_collider collider)
 {
     const sinew_collider_record *record = sinew_world_find_collider(world, collider, NULL);
     return record && record->closed;
+}
+
+int32_t sinew_collider_vertex_count(const sinew_world *world, sinew_collider collider)
+{
+    const sinew_collider_record *record = sinew_world_find_collider(world, collider, NULL);
+    return record ? record->mesh_vertex_count : 0;
 }
 
 sinew_status sinew_collider_force(const sinew_world *world, sinew_collider collider, double force[3], double torque[3],

@@ -204,6 +204,8 @@ void sinew_contact_release(sinew_world *world)
     sinew_batch_layout_release(&c->layout, m);
     sinew_batch_work_release(&c->batch_work, m);
     void *arrays[] = {c->bodies,
+                      c->followed,
+                      c->vertex_followed,
                       c->mean_edge,
                       c->x_pass_start,
                       c->x_predicted,

@@ -3,7 +3,7 @@
  * view.c: fills the part of a world that contact uses (sinew_contact_view, contact.h).
  */
 #include "contact/contact.h"
-#include "world/world.h"
+#include "world/follow.h"
 
 bool sinew_world_need_v_before(sinew_world *world)
 {
@@ -33,12 +33,27 @@ static bool view_bodies(const sinew_world *world, sinew_contact_work *c)
     return true;
 }
 
+/* Lists the colliders that pinned particles follow; *followed is NULL if there are none. False: out of memory. */
+static bool view_followed(const sinew_world *world, sinew_contact_work *c, const int32_t **followed)
+{
+    *followed = NULL;
+    if (!sinew_follow_any_pin(world))
+        return true;
+    if (!sinew_reserve_spare(&world->allocator, &c->followed, &c->followed_capacity, (size_t)world->particle_count,
+                             sizeof *c->followed))
+        return false;
+    sinew_follow_list_particles(world, c->followed);
+    *followed = c->followed;
+    return true;
+}
+
 sinew_status sinew_world_contact_view(const sinew_world *world, sinew_contact_view *view, sinew_error *error)
 {
     /* The cast is safe: queries have a const world, and contact writes only to work space of the solver and the
      * objective. */
     sinew_world *own = (sinew_world *)world;
-    if (!view_bodies(world, world->contact))
+    const int32_t *followed;
+    if (!view_bodies(world, world->contact) || !view_followed(world, world->contact, &followed))
         return sinew_fail_memory(error, "contacts");
     *view = (sinew_contact_view){.contact = world->contact,
                                  .allocator = &world->allocator,
@@ -59,6 +74,7 @@ sinew_status sinew_world_contact_view(const sinew_world *world, sinew_contact_vi
                                  .mass = world->mass,
                                  .rest = world->rest,
                                  .pinned = world->pinned,
+                                 .followed = followed,
                                  .inside = world->inside,
                                  .outside = world->outside,
                                  .bodies = world->contact->bodies,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "energy/parameter.h"
+#include "world/follow.h"
 #include "world/world.h"
 
 sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind)
@@ -101,12 +102,16 @@ static sinew_status energy_make_record(const sinew_world *world, const sinew_ene
     sinew_real *points = NULL;
     sinew_status status = sinew_energy_store_fill(&record->store, world, def, error);
     record->kind = def->kind;
-    record->motion_digest = sinew_motion_digest(def->motion);
     if (status == SINEW_OK)
         status = base_points(world, def, &record->store, &points, error);
     if (status == SINEW_OK && points)
         status = sinew_trajectory_create(&record->targets, &world->allocator, record->store.count, points, def->motion,
                                          ops->info.name, error);
+    if (status == SINEW_OK && points)
+        status = sinew_follow_bind(world, &record->targets, def->follow, ops->info.name, error);
+    if (status == SINEW_OK)
+        record->motion_digest =
+            sinew_follow_digest(sinew_motion_digest(def->motion), points ? def->follow : NULL, record->store.count);
     if (status == SINEW_OK) {
         record->batch = sinew_batch_create(&world->allocator, ops, sinew_simd_width());
         status = record->batch

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * materials.c: the table of sheet materials, and their values as parameters of energies.
+ * materials.c: the table of sheet materials, and values of sheets and volumes as parameters of energies.
  *
  * Woven cloth: typical areal density, tensile and shear stiffness and bending rigidity of such cloth
  * (in textile units 1 gf cm2/cm is 98.07e-6 N m, 1 gf/(cm deg) 56.19 N/m a radian); bending rigidity gives the
@@ -154,15 +154,50 @@ static bool elements_material_value(const sinew_material *m, const sinew_paramet
     return false;
 }
 
+enum {
+    NAMES_MAX = 64 /* >= number of sheets and volumes; a test counts them */
+};
+
 static sinew_status refuse_name(const char *name, sinew_error *error)
 {
-    const char *names[MATERIALS];
+    const char *names[NAMES_MAX];
+    int32_t count = 0;
     for (int i = 0; i < MATERIALS; i++)
-        names[i] = table[i].name;
-    const char *nearest = sinew_nearest_name(name, names, MATERIALS);
+        names[count++] = table[i].name;
+    for (int32_t i = 0; i < sinew_volume_material_count() && count < NAMES_MAX; i++)
+        names[count++] = sinew_volume_material_at(i)->name;
+    const char *nearest = sinew_nearest_name(name, names, count);
     return sinew_fail(error, SINEW_ERROR_DATA, "there is no material \"%.60s\"; %s%s%s", name,
-                      nearest ? "did you mean \"" : "known are ", nearest ? nearest : SINEW_MATERIAL_NAMES,
-                      nearest ? "\"?" : "");
+                      nearest ? "did you mean \"" : "known are ",
+                      nearest ? nearest : SINEW_MATERIAL_NAMES "|" SINEW_VOLUME_MATERIAL_NAMES, nearest ? "\"?" : "");
+}
+
+/* Sets young and poisson of an energy over tets; returns how many of them the energy has. */
+static int32_t take_volume(sinew_energy_def *def, const sinew_volume_material *material)
+{
+    const int32_t young = sinew_energy_parameter(def->kind, "young");
+    const int32_t poisson = sinew_energy_parameter(def->kind, "poisson");
+    if (young >= 0)
+        def->parameters[young] = (sinew_real)material->young;
+    if (poisson >= 0)
+        def->parameters[poisson] = (sinew_real)material->poisson;
+    return (young >= 0) + (poisson >= 0);
+}
+
+/* Sets the parameters of a sheet; returns their number. */
+static int32_t take_sheet(sinew_energy_def *def, const sinew_material *material)
+{
+    const sinew_energy_info *info = sinew_get_energy_info(def->kind);
+    const bool directed = sinew_energy_parameter(def->kind, "weft_ratio") >= 0;
+    int32_t taken = 0;
+    for (int32_t p = 0; p < info->parameter_count; p++) {
+        double value;
+        if (!elements_material_value(material, &info->parameters[p], directed, &value))
+            continue;
+        def->parameters[p] = (sinew_real)value;
+        taken++;
+    }
+    return taken;
 }
 
 sinew_status sinew_energy_def_set_material(sinew_energy_def *def, const char *material, sinew_error *error)
@@ -172,20 +207,14 @@ sinew_status sinew_energy_def_set_material(sinew_energy_def *def, const char *ma
     if (!SINEW_ASSERT(info && def->cookie == SINEW_COOKIE_ENERGY && material))
         return sinew_fail(error, SINEW_ERROR_USAGE,
                           "a material needs a def made by sinew_default_energy_def() and its name");
-    const sinew_material *found = sinew_material_by_name(material);
-    if (!found)
+    const sinew_material *sheet = sinew_material_by_name(material);
+    const sinew_volume_material *volume = sinew_volume_material_by_name(material);
+    if (!sheet && !volume)
         return refuse_name(material, error);
-    const bool directed = sinew_energy_parameter(def->kind, "weft_ratio") >= 0;
-    int32_t taken = 0;
-    for (int32_t p = 0; info->stencil != SINEW_STENCIL_TET && p < info->parameter_count; p++) {
-        double value;
-        if (!elements_material_value(found, &info->parameters[p], directed, &value))
-            continue;
-        def->parameters[p] = (sinew_real)value;
-        taken++;
-    }
+    const bool tets = info->stencil == SINEW_STENCIL_TET;
+    const int32_t taken = volume && tets ? take_volume(def, volume) : sheet && !tets ? take_sheet(def, sheet) : 0;
     if (taken == 0)
-        return sinew_fail(error, SINEW_ERROR_DATA, "%s takes nothing of %s, which is a sheet: it acts on %s",
-                          info->name, found->name, sinew_stencil_name(info->stencil));
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s takes nothing of %s, which is a %s: it acts on %s", info->name,
+                          material, sheet ? "sheet" : "volume", sinew_stencil_name(info->stencil));
     return SINEW_OK;
 }

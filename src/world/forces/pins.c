@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "world/follow.h"
 #include "world/world.h"
 
 sinew_pin_def sinew_default_pin_def(void)
@@ -69,9 +70,11 @@ static sinew_status pin_make_record(const sinew_world *world, const sinew_pin_de
     if (status == SINEW_OK)
         status =
             sinew_trajectory_create(&record->trajectory, &world->allocator, count, base, def->motion, "pins", error);
+    if (status == SINEW_OK)
+        status = sinew_follow_bind(world, &record->trajectory, def->follow, "pins", error);
     sinew_release(&world->allocator, base);
     record->body = def->body;
-    record->motion_digest = sinew_motion_digest(def->motion);
+    record->motion_digest = sinew_follow_digest(sinew_motion_digest(def->motion), def->follow, count);
     return status;
 }
 

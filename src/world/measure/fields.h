@@ -35,4 +35,7 @@ void sinew_balance_forget_constraints(sinew_world *world);
 sinew_status sinew_balance_imbalance(const sinew_world *world, const char *what, const sinew_real **imbalance,
                                      sinew_error *error);
 
+/* det F of a tet: the ratio of its signed volume to that at rest (inverted.c). */
+double sinew_element_determinant(const sinew_world *world, const sinew_energy_record *record, int32_t element);
+
 #endif

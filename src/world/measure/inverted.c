@@ -15,7 +15,7 @@ static double inverted_volume(double (*x)[3])
     return vec3_triple(e[0], e[1], e[2]);
 }
 
-static bool is_inverted(const sinew_world *world, const sinew_energy_record *record, int32_t element)
+double sinew_element_determinant(const sinew_world *world, const sinew_energy_record *record, int32_t element)
 {
     double x[4][3], rest[4][3];
     const int32_t *corners = record->store.particles + 4 * (size_t)element;
@@ -23,7 +23,13 @@ static bool is_inverted(const sinew_world *world, const sinew_energy_record *rec
         for (size_t c = 0; c < 3; c++)
             x[a][c] = (double)world->q[4 * (size_t)corners[a] + c];
     sinew_element_rest(world, record, element, rest);
-    return !sinew_batch_is_off(record->batch, element) && !(inverted_volume(x) * inverted_volume(rest) > 0);
+    return inverted_volume(x) / inverted_volume(rest);
+}
+
+/* A determinant that is not a number, of a tet without volume at rest, counts as inverted. */
+static bool is_inverted(const sinew_world *world, const sinew_energy_record *record, int32_t element)
+{
+    return !sinew_batch_is_off(record->batch, element) && !(sinew_element_determinant(world, record, element) > 0);
 }
 
 int32_t sinew_world_inverted(const sinew_world *world, int32_t capacity, sinew_energy *energies, int32_t *elements)

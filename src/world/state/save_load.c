@@ -25,6 +25,7 @@
 #include "base/tagged_blob.h"
 #include "world/state/contact_sections.h"
 #include "world/bodies/tear.h"
+#include "world/follow.h"
 
 static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS",
                                          "SIGN", "NOTE", "TEAR", "TORN", "MEAS", SINEW_CONTACT_TAGS};
@@ -69,13 +70,29 @@ static void put_tear(const sinew_tear *tear, int32_t index, int64_t step_count, 
     sinew_section_end(writer);
 }
 
+/* Motion of the points of a trajectory, in the head of its section. */
+enum {
+    POINTS_STILL = 0,
+    POINTS_MOVING,   /* the world's def has key frames, or frames of a cache */
+    POINTS_FOLLOWING /* the points on the followed collider come after the base points */
+};
+
+static uint32_t trajectory_motion(const sinew_trajectory *trajectory)
+{
+    if (trajectory->follows && trajectory->points)
+        return POINTS_FOLLOWING;
+    return sinew_trajectory_is_moving(trajectory) ? POINTS_MOVING : POINTS_STILL;
+}
+
 static void put_trajectory(const sinew_trajectory *trajectory, const char *tag, int32_t index,
                            sinew_section_writer *writer)
 {
-    const uint32_t head[2] = {trajectory->key_count > 0, (uint32_t)trajectory->count};
+    const uint32_t head[2] = {trajectory_motion(trajectory), (uint32_t)trajectory->count};
     sinew_section_begin(writer, tag, true, (uint32_t)index);
     sinew_section_put(writer, head, sizeof head);
     sinew_section_put(writer, trajectory->base, 3 * (size_t)trajectory->count * sizeof *trajectory->base);
+    if (head[0] == POINTS_FOLLOWING)
+        sinew_section_put(writer, trajectory->points, (size_t)trajectory->count * sizeof *trajectory->points);
     sinew_section_end(writer);
 }
 
@@ -333,8 +350,7 @@ static sinew_status check_bodies(const sinew_world *world, sinew_section_reader 
     return status;
 }
 
-/* True if the section of these targets exists, has the same number of points, and has key frames only if the world has
- * key frames. */
+/* True if the section of these targets exists, has the same number of points, and moves them only as the world does. */
 static bool trajectory_fits(const sinew_trajectory *trajectory, const char *tag, int32_t index,
                             sinew_section_reader *reader, sinew_error *error)
 {
@@ -344,29 +360,54 @@ static bool trajectory_fits(const sinew_trajectory *trajectory, const char *tag,
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
     if (content && size >= sizeof head)
         memcpy(head, content, sizeof head);
-    if (!content || head[1] != (uint32_t)trajectory->count ||
-        size != sizeof head + 3 * (size_t)trajectory->count * sizeof(sinew_real)) {
+    const size_t each = 3 * sizeof(sinew_real) + (head[0] == POINTS_FOLLOWING ? sizeof(sinew_follow_point) : (size_t)0);
+    if (!content || head[1] != (uint32_t)trajectory->count || size != sizeof head + (size_t)trajectory->count * each) {
         sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d has %u points there, %d in the world: build it the same way", what,
                    (int)index, (unsigned)head[1], (int)trajectory->count);
         return false;
     }
-    const bool moves = head[0] > 1 || (head[0] == 1 && trajectory->key_count == 0);
-    if (moves)
-        sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d is moved by key frames there, and the world has none for it", what,
-                   (int)index);
-    return !moves;
+    const bool fits = head[0] == POINTS_STILL || head[0] == trajectory_motion(trajectory);
+    if (!fits)
+        sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d %s there, and not in the world", what, (int)index,
+                   head[0] == POINTS_FOLLOWING ? "follows a collider" : "is moved by key frames or a cache");
+    return fits;
 }
 
-static sinew_status check_trajectory(const sinew_trajectory *trajectory, const char *tag, int32_t index,
-                                     sinew_section_reader *reader, sinew_error *error)
+/* The points on the followed collider in a section that fits, copied to `points` [count]; false: it has none. */
+static bool section_follow_points(const sinew_trajectory *trajectory, const char *content, sinew_follow_point *points)
+{
+    const size_t count = (size_t)trajectory->count;
+    uint32_t motion;
+    memcpy(&motion, content, sizeof motion);
+    if (motion != POINTS_FOLLOWING)
+        return false;
+    memcpy(points, content + 2 * sizeof motion + 3 * count * sizeof(sinew_real), count * sizeof *points);
+    return true;
+}
+
+static sinew_status check_follow_points(const sinew_world *world, const sinew_trajectory *trajectory,
+                                        const char *content, sinew_error *error)
+{
+    sinew_follow_point *points = sinew_allocate(&world->allocator, (size_t)trajectory->count, sizeof *points);
+    if (!points)
+        return sinew_fail_memory(error, "the pins of a state");
+    const bool fit =
+        !section_follow_points(trajectory, content, points) || sinew_follow_points_fit(world, trajectory, points);
+    sinew_release(&world->allocator, points);
+    return fit ? SINEW_OK
+               : sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: a pin or target follows what its collider lacks");
+}
+
+static sinew_status check_trajectory(const sinew_world *world, const sinew_trajectory *trajectory, const char *tag,
+                                     int32_t index, sinew_section_reader *reader, sinew_error *error)
 {
     size_t size;
     if (!trajectory_fits(trajectory, tag, index, reader, error))
         return SINEW_ERROR_FORMAT;
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
-    return finite_reals(content + 2 * sizeof(uint32_t), 3 * (size_t)trajectory->count)
-               ? SINEW_OK
-               : fail_numbers(error, tag[0] == 'G' ? "the targets of energy" : "pin", index);
+    if (!finite_reals(content + 2 * sizeof(uint32_t), 3 * (size_t)trajectory->count))
+        return fail_numbers(error, tag[0] == 'G' ? "the targets of energy" : "pin", index);
+    return check_follow_points(world, trajectory, content, error);
 }
 
 static sinew_status check_trajectories(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
@@ -375,12 +416,12 @@ static sinew_status check_trajectories(const sinew_world *world, sinew_section_r
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++)
         if (world->energies[i].targets.count > 0) {
-            status = check_trajectory(&world->energies[i].targets, "GOAL", i, reader, error);
+            status = check_trajectory(world, &world->energies[i].targets, "GOAL", i, reader, error);
             goals++;
         }
     for (int32_t i = 0; i < world->pin_count && status == SINEW_OK; i++)
         if (world->pins[i].count > 0) {
-            status = check_trajectory(&world->pins[i].trajectory, "PINS", i, reader, error);
+            status = check_trajectory(world, &world->pins[i].trajectory, "PINS", i, reader, error);
             pins++;
         }
     if (status == SINEW_OK &&
@@ -461,8 +502,10 @@ static void take_trajectory(sinew_trajectory *trajectory, const char *tag, int32
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
     memcpy(&moving, content, sizeof moving);
     memcpy(trajectory->base, content + 2 * sizeof moving, 3 * (size_t)trajectory->count * sizeof *trajectory->base);
-    if (!moving)
+    if (moving == POINTS_STILL)
         sinew_trajectory_set(trajectory, trajectory->base);
+    else if (moving == POINTS_FOLLOWING)
+        section_follow_points(trajectory, content, trajectory->points);
 }
 
 static void take_time(sinew_world *world, sinew_section_reader *reader)
@@ -658,7 +701,7 @@ static sinew_status restore_trajectory(const sinew_world *world, saved_state *sa
     const char *tag = kind == OF_PINS ? "PINS" : "GOAL";
     if (!trajectory_fits(trajectory, tag, slot, &saved->reader, NULL) || !same_generation(world, saved, kind, slot))
         return SINEW_ERROR_DATA;
-    const sinew_status status = check_trajectory(trajectory, tag, slot, &saved->reader, error);
+    const sinew_status status = check_trajectory(world, trajectory, tag, slot, &saved->reader, error);
     if (status == SINEW_OK && take)
         take_trajectory(trajectory, tag, slot, &saved->reader);
     return status;

@@ -23,6 +23,7 @@
 #include "base/stop.h"
 #include "base/tasks.h"
 #include "contact/contact.h"
+#include "world/follow.h"
 #include "world/world.h"
 #include "world/bodies/tear.h"
 #include "world/measure/fields.h"
@@ -47,11 +48,11 @@ void sinew_world_move_targets(sinew_world *world, double time)
             share_numbers(world, record, time);
         if (!record->batch || record->targets.count == 0)
             continue;
-        sinew_trajectory_move(&record->targets, time);
+        sinew_world_move_trajectory(world, &record->targets, time);
         sinew_batch_set_targets(record->batch, record->targets.current);
     }
     for (int32_t i = 0; i < world->pin_count; i++)
-        sinew_trajectory_move(&world->pins[i].trajectory, time);
+        sinew_world_move_trajectory(world, &world->pins[i].trajectory, time);
 }
 
 static void move_pins_to_targets(const sinew_world *world, sinew_real *q)
@@ -411,6 +412,14 @@ static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, si
 static const uint32_t last_state_kept =
     SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY | SINEW_STEP_INTERRUPTED;
 
+/* Without contact, colliders complete their motion. */
+static void end_collider_motions(sinew_world *world)
+{
+    for (int32_t k = 0; k < world->collider_count; k++)
+        if (world->colliders[k].there)
+            sinew_shape_end_step(&world->colliders[k], (double)world->def.time_step, 1);
+}
+
 static void move_targets_to(void *context, double time)
 {
     sinew_world_move_targets(context, time);
@@ -497,6 +506,8 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
         view.time = world->time;
         if (contact)
             sinew_contact_end(&view, out);
+        else
+            end_collider_motions(world);
         sinew_damping_apply(world);
         if (solve->def.measure != SINEW_MEASURE_NOTHING)
             out->bits |= inversion_bit(world);

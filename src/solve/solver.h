@@ -61,6 +61,13 @@ typedef struct sinew_contact_hooks {
     uint32_t (*update)(void *context, sinew_solve *s, int32_t iteration, bool solved);
     /* Called after the last iteration: moves s->q to the end of the step. */
     void (*finish)(void *context, sinew_solve *s);
+    /* For the estimate of the position error after the last iteration (driver/objective_gap.h). settle_begin saves the
+     * data of contacts, or returns the reason why the position error is unknown; *multipliers: contacts have multipliers
+     * that settle_update sets to the normal forces at q, as `update` does; *adopted: they now are the solver's own. settle_end restores the data, bit by bit; it
+     * is called only if there are multipliers. */
+    const char *(*settle_begin)(void *context, bool *multipliers, bool *adopted);
+    void (*settle_update)(void *context, const sinew_real *q);
+    void (*settle_end)(void *context);
     /* The transient batches of the world, contacts last; valid after SINEW_UPDATE_ELEMENTS. */
     sinew_batch *const *batches;
     int32_t batch_count;
@@ -206,13 +213,16 @@ struct sinew_solve {
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact
                                       multipliers are not updated */
     uint32_t warnings;             /* SINEW_STEP_ bits that do not end a step */
-    int32_t iterations; /* number of iterations in the last step */
+    int32_t iterations;            /* number of iterations in the last step */
     int32_t linear_iterations;
     sinew_factor_size factor_size; /* size of a factor of the Hessian, if one was analysed since prepare */
     /* number of factorisations of constant matrices, over all steps; contacts cause none, except in quasistatic worlds
      * with a component that nothing else holds (projective/global_system.h) */
     int64_t factorisations;
     int64_t step; /* number of the current step, from 1 */
+
+    /* ops->precondition solves with the exact Hessian, positive definite, at an earlier iterate of this step */
+    bool exact_matrix;
 
     /* Stiffness, computed lazily by the first step that needs it after a change. */
     double stiffness;     /* N/m: noise per unit of position round-off */

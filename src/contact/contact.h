@@ -6,6 +6,7 @@
  *     filter    after every iteration: truncates displacements that could cause an intersection     step.c
  *     update    multiplier updates; further detection passes (truncation, sliding, penetration)     step.c
  *     finish    filters the end of the step for solvers that are filtered late                      step.c
+ *     settle    further multiplier updates on a copy, for the estimate of the position error        settled_copy.c
  *     end       forces, events, restitution and the report                                          report.c
  *
  * The list of contacts is valid from its detection pass until the next pass. So are the candidate pairs, but a measured
@@ -179,13 +180,18 @@ struct sinew_contact_work {
     bool too_near;               /* at the end of the step, surfaces are nearer than the contact tolerance allows */
     sinew_contact_report report;
     sinew_contact_energy energy;
-    bool listed;              /* the list holds the contacts at the end of the last step */
-    bool intersections_known; /* report.intersections belong to the current positions */
+    /* Copies of the last estimate of the position error (settled_copy.c). */
+    sinew_contact_constraint *saved_list;       /* [contacts.count] */
+    sinew_real *saved_data;                     /* data of elements, then of their batch */
+    uint32_t saved_version, saved_form_version; /* of the batch */
+    bool listed;                                /* the list holds the contacts at the end of the last step */
+    bool intersections_known;                   /* report.intersections belong to the current positions */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
         truncated_capacity, kinematic_capacity, inflation_radius_capacity, progress_capacity, fraction_capacity,
         element_capacity, contact_of_capacity, particle_bytes, data_capacity, solver_multiplier_capacity,
         block_capacity, guess_capacity;
+    size_t saved_list_capacity, saved_data_capacity;
     size_t v_capacity, skin_capacity, x_projected_start_capacity, x_unprojected_start_capacity, step_start_capacity,
         ended_capacity, vertex_number_capacity, cache_capacity, packed_capacity, bounded_capacity, is_inside_capacity;
 };
@@ -273,6 +279,10 @@ double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, 
 /* values [element_count][4] N: multipliers of a solver that keeps its own (XPBD): the normal force, then the tangential
  * force on the first side. False: the solver keeps none. */
 bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values);
+/* Hooks of the estimate of the position error (settled_copy.c; sinew_contact_hooks). */
+const char *sinew_contact_settle_begin(void *context, bool *multipliers, bool *adopted);
+void sinew_contact_settle_update(void *context, const sinew_real *q);
+void sinew_contact_settle_end(void *context);
 /* b: minus the weighted sum of the collider vertices at x; zero if both sides are bodies. */
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *contact,
                                   const sinew_real *x, double b[3]);

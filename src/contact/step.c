@@ -481,6 +481,9 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
                                      .filter = filter_iterate_hook,
                                      .update = update_hook,
                                      .finish = filter_end_hook,
+                                     .settle_begin = sinew_contact_settle_begin,
+                                     .settle_update = sinew_contact_settle_update,
+                                     .settle_end = sinew_contact_settle_end,
                                      .batches = view->batches,
                                      .error = view->error};
     view->solve->contact = &c->hooks;

@@ -61,6 +61,13 @@ typedef struct sinew_contact_hooks {
     uint32_t (*update)(void *context, sinew_solve *s, int32_t iteration, bool solved);
     /* Called after the last iteration: moves s->q to the end of the step. */
     void (*finish)(void *context, sinew_solve *s);
+    /* For the estimate of the position error after the last iteration (driver/objective_gap.h). settle_begin saves the
+     * data of contacts, or returns the reason why the position error is unknown; *multipliers: contacts have multipliers
+     * that settle_update sets to the normal forces at q, as `update` does; *adopted: they now are the solver's own. settle_end restores the data, bit by bit; it
+     * is called only if there are multipliers. */
+    const char *(*settle_begin)(void *context, bool *multipliers, bool *adopted);
+    void (*settle_update)(void *context, const sinew_real *q);
+    void (*settle_end)(void *context);
     /* The transient batches of the world, contacts last; valid after SINEW_UPDATE_ELEMENTS. */
     sinew_batch *const *batches;
     int32_t batch_count;
@@ -230,6 +237,9 @@ struct sinew_solve {
      * with a component that nothing else holds (projective/global_system.h) */
     int64_t factorisations;
     int64_t step; /* number of the current step, from 1 */
+
+    /* ops->precondition solves with the exact Hessian, positive definite, at an earlier iterate of this step */
+    bool exact_matrix;
 
     /* Stiffness, computed lazily by the first step that needs it after a change. */
     double stiffness;     /* N/m: noise per unit of position round-off */

@@ -2,10 +2,11 @@
  *
  * work.c: see work.h.
  *
- * Work of an element of k vertices, in multiply-adds of the factorisation per k^2. Measured on blocks of 512 to 4096
- * vertices of three tet energies in double on one core; a multiply-add took 0.05 ns:
+ * Work of an element of k vertices is counted per k^2. Measured on blocks of 4^3 to 20^3 vertices of tets, in double
+ * with AVX2 on one core, where a multiply-add of a large factorisation took 0.028 ns:
  *
- *     gradient 12 ns, product 8 ns, tangents 130 ns, assembled Hessian 250 ns per tet; a solve 0.4 to 0.7 ns per entry
+ *     gradient 12 ns, product 8 ns, tangents 130 ns, assembled Hessian 250 ns per tet
+ *     factorisation 0.028 ns per multiply-add and 2.3 ns per entry of L; solve 0.4 to 0.9 ns per entry
  */
 #include "solve/work.h"
 
@@ -13,11 +14,12 @@
 
 #include "solve/solver.h"
 
-#define GRADIENT 15.0
-#define PRODUCT  10.0
-#define TANGENTS 160.0
-#define HESSIAN  310.0
-#define SOLVE    10.0 /* per entry of L */
+#define GRADIENT 27.0
+#define PRODUCT  18.0
+#define TANGENTS 290.0
+#define HESSIAN  560.0
+#define FACTOR   80.0 /* per entry of L, in addition to its multiply-adds */
+#define SOLVE    20.0 /* per entry of L */
 
 /* Sum of k^2 over all elements, and of 1 over particles, which have inertia. */
 static double count_elements(const sinew_objective *o)
@@ -31,12 +33,12 @@ static double count_elements(const sinew_objective *o)
     return sum;
 }
 
-/* Entries n^(4/3) and cost n^2 of nested dissection (George 1973) with the constants of blocks of 8^3 to 16^3
+/* Entries n^(4/3) and cost n^2 of nested dissection (George 1973) with the constants of blocks of 8^3 to 20^3
  * vertices. */
 static sinew_factor_size solid_size(int32_t particles)
 {
     const double n = particles;
-    return (sinew_factor_size){.cost = 170 * n * n, .entries = 40 * n * cbrt(n)};
+    return (sinew_factor_size){.cost = 50 * n * n, .entries = 40 * n * cbrt(n)};
 }
 
 sinew_work_model sinew_work_model_of(const sinew_objective *o, const sinew_factor_size *size)
@@ -47,7 +49,7 @@ sinew_work_model sinew_work_model_of(const sinew_objective *o, const sinew_facto
                           .product = PRODUCT * elements,
                           .tangents = TANGENTS * elements,
                           .hessian = HESSIAN * elements,
-                          .factor = known.cost,
+                          .factor = known.cost + FACTOR * known.entries,
                           .solve = SOLVE * known.entries};
     m.newton = m.gradient + m.hessian + m.factor + m.solve;
     return m;

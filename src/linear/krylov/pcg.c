@@ -35,11 +35,11 @@ void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg)
     *pcg = (sinew_pcg){0};
 }
 
-/* Stopping rule: the residual is small (fraction = 0), or the decrease stalls. */
+/* Stopping rule: the residual is small (fraction = 0), or the decrease and the length of x stall. */
 typedef struct stopping {
     double tolerance, fraction;
     int32_t iterations;
-    double *history; /* [iterations] decrease after each iteration; NULL if fraction is 0 */
+    double *history, *lengths; /* [iterations] decrease and |x| after each iteration; NULL if fraction is 0 */
 } stopping;
 
 static bool stalled(const stopping *stop, const sinew_pcg_result *result)
@@ -47,7 +47,9 @@ static bool stalled(const stopping *stop, const sinew_pcg_result *result)
     const int32_t k = result->iterations, window = k / 3 > SINEW_PCG_WINDOW ? k / 3 : SINEW_PCG_WINDOW;
     if (!stop->history || k <= window)
         return false;
-    return result->decrease - stop->history[k - 1 - window] <= stop->fraction * result->decrease;
+    const double length = stop->lengths[k - 1];
+    return result->decrease - stop->history[k - 1 - window] <= stop->fraction * result->decrease &&
+           fabs(length - stop->lengths[k - 1 - window]) <= stop->fraction * length;
 }
 
 /* The vectors and linear maps of one run. */
@@ -122,8 +124,10 @@ static sinew_pcg_result pcg_solve(pcg_run run, const sinew_real *b, const stoppi
             break;
         }
         result.decrease += 0.5 * cg.alpha * rz;
-        if (stop->history)
+        if (stop->history) {
             stop->history[result.iterations] = result.decrease;
+            stop->lengths[result.iterations] = sinew_norm(run.x, pcg->count, pcg->thread_count);
+        }
         result.iterations++;
         result.residual = sinew_norm(pcg->r, pcg->count, pcg->thread_count) / target;
         result.stalled = stalled(stop, &result);
@@ -148,13 +152,14 @@ sinew_pcg_result sinew_pcg_solve_with_term(sinew_pcg *pcg, sinew_linear_map C, s
 sinew_pcg_result sinew_pcg_solve_until_stalled(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P,
                                                const sinew_real *b, sinew_real *x, double fraction, int32_t iterations)
 {
-    double history[SINEW_PCG_STALL_MAX];
+    double history[SINEW_PCG_STALL_MAX], lengths[SINEW_PCG_STALL_MAX];
     const int32_t max = iterations < SINEW_PCG_STALL_MAX ? iterations : SINEW_PCG_STALL_MAX;
     /* The residual may oscillate long after the decrease stalls; a residual at round-off ends the iteration. */
     const double floor = sizeof(sinew_real) == 4 ? 1e-6 : 1e-14;
-    sinew_pcg_result result =
-        pcg_solve((pcg_run){.pcg = pcg, .A = A, .P = P, .x = x}, b,
-                  &(stopping){.tolerance = floor, .fraction = fraction, .iterations = max, .history = history});
+    sinew_pcg_result result = pcg_solve(
+        (pcg_run){.pcg = pcg, .A = A, .P = P, .x = x}, b,
+        &(stopping){
+            .tolerance = floor, .fraction = fraction, .iterations = max, .history = history, .lengths = lengths});
     result.stalled = result.stalled || result.residual <= floor;
     return result;
 }

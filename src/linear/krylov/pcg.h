@@ -44,8 +44,9 @@ sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linea
  * is overwritten. */
 sinew_pcg_result sinew_pcg_solve_with_term(sinew_pcg *pcg, sinew_linear_map C, sinew_linear_map P, sinew_real *b,
                                            sinew_real *x, double tolerance, int32_t iterations);
-/* Runs sinew_pcg_solve until the decrease stalls: the last third of the iterations, and at least SINEW_PCG_WINDOW of
- * them, added less than `fraction` of the decrease. At most SINEW_PCG_STALL_MAX iterations. */
+/* Runs sinew_pcg_solve until the decrease and |x| stall: the last third of the iterations, and at least SINEW_PCG_WINDOW
+ * of them, added less than `fraction` of each. |x| grows with every iteration of conjugate gradients (Steihaug 1983), but
+ * soft modes add to it late. At most SINEW_PCG_STALL_MAX iterations. */
 #define SINEW_PCG_WINDOW    8
 #define SINEW_PCG_STALL_MAX 1024
 sinew_pcg_result sinew_pcg_solve_until_stalled(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P,

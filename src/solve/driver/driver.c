@@ -105,8 +105,8 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
 static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     const bool wanted = wants_gap(s);
-    const bool stale =
-        changed & SINEW_CHANGED_PINS || (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_lasts(s));
+    const bool stale = changed & SINEW_CHANGED_PINS ||
+                       (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_takes_contacts(s, changed));
     if (!wanted || stale)
         sinew_gap_destroy(s);
     /* With contacts, find_gap creates s->gap at the end of the step: contacts may still change before. */
@@ -145,7 +145,7 @@ sinew_status sinew_solve_take_contacts(sinew_solve *s)
     sinew_status status = sinew_objective_set_transient(s->objective, c->batches, c->batch_count, c->error);
     s->stiffness_known = false;
     if (status == SINEW_OK)
-        status = refresh_gap(s, SINEW_CHANGED_TRANSIENT, c->error);
+        status = refresh_gap(s, SINEW_CHANGED_TRANSIENT | SINEW_CHANGED_IN_STEP, c->error);
     if (status == SINEW_OK && s->ops->refresh)
         status = s->ops->refresh(s, SINEW_CHANGED_TRANSIENT | SINEW_CHANGED_IN_STEP, c->error);
     c->seconds += sinew_seconds() - began;

@@ -3,8 +3,9 @@
  * newton_decrement.c: see newton_decrement.h.
  *
  * Worlds of up to DIRECT_MAX free particles factorise H, which handles stiffness contrasts of many orders of magnitude.
- * Larger worlds use conjugate gradients on H, which stop when the decrease of the quadratic model has stalled
- * (linear/krylov/pcg.h). The preconditioner is the solver's own matrix, or the inverse diagonal blocks.
+ * A factor of the exact Hessian preconditions the systems of later iterates, at a third of the cost of another factor.
+ * Larger worlds use conjugate gradients on H, which stop when the decrease of the quadratic model and the length of the
+ * direction have stalled (linear/krylov/pcg.h). The preconditioner is the solver's own matrix, or the inverse diagonal blocks.
  */
 #include "solve/driver/newton_decrement.h"
 
@@ -42,6 +43,7 @@ static sinew_status create_krylov(sinew_gap *gap, sinew_error *error)
 sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error)
 {
     gap->newton.linear = &sinew_newton_direct;
+    gap->newton.refines = true;
     if (count_free(gap->copy.objective) <= DIRECT_MAX)
         return sinew_newton_direct.prepare(&gap->copy, &gap->newton, error);
     return create_krylov(gap, error);
@@ -106,13 +108,83 @@ static bool decrement_solve(sinew_gap *gap, bool project)
     return gap->newton.linear->solve(&gap->copy, &gap->newton, project) == SINEW_NEWTON_SOLVED;
 }
 
+/* Largest number of directions between two attempts with the exact Hessian. */
+#define PATIENCE_MAX 8
+
+static bool try_exact(sinew_gap *gap)
+{
+    if (gap->wait > 0) {
+        gap->wait--;
+        return false;
+    }
+    gap->exact = decrement_solve(gap, false);
+    gap->patience = gap->exact                     ? 0
+                    : gap->patience < 1            ? 1
+                    : gap->patience < PATIENCE_MAX ? 2 * gap->patience
+                                                   : PATIENCE_MAX;
+    gap->wait = gap->patience;
+    return gap->exact;
+}
+
 bool sinew_gap_direction(sinew_gap *gap)
 {
-    gap->exact = decrement_solve(gap, false);
+    gap->exact = gap->chord = gap->borrowed = false;
+    gap->factored = !gap->pcg.r;
+    gap->factored_exact = try_exact(gap);
     if (gap->exact || sinew_stop_came() || decrement_solve(gap, true))
         return true;
+    gap->work += gap->model.factor;
     /* H may be singular: a rope without tension has no lateral stiffness, and a quasistatic step has no inertia. */
     return !gap->pcg.r && gap->newton.linear->rescue(&gap->copy, &gap->newton);
+}
+
+bool sinew_gap_make_exact(sinew_gap *gap)
+{
+    if (gap->pcg.r)
+        return false;
+    gap->exact = gap->factored = gap->factored_exact = decrement_solve(gap, false);
+    if (gap->exact)
+        gap->wait = gap->patience = 0;
+    return gap->exact;
+}
+
+/* Largest work of conjugate gradients, as a fraction of a factorisation; smallest and largest number of iterations. */
+#define REFINE_WORK 0.7
+#define REFINE_MIN  6
+#define REFINE_MAX  24
+
+bool sinew_gap_refine(sinew_gap *gap)
+{
+    const sinew_work_model *m = &gap->model;
+    const sinew_newton *factor = gap->factored ? &gap->newton : gap->solver->memory;
+    if (gap->pcg.r || !(gap->factored ? gap->factored_exact : gap->borrowed))
+        return false;
+    const double one = m->solve + m->product, max = REFINE_WORK * m->factor / one;
+    const int32_t most = max < REFINE_MIN ? REFINE_MIN : max > REFINE_MAX ? REFINE_MAX : (int32_t)max;
+    const int32_t count = sinew_newton_refine(&gap->copy, &gap->newton, factor, most);
+    gap->work += m->hessian + (count >= 0 ? count : -1 - count) * one + m->solve;
+    gap->chord = false;
+    gap->exact = count >= 0;
+    return gap->exact;
+}
+
+bool sinew_gap_chord(sinew_gap *gap)
+{
+    sinew_solve *s = gap->solver;
+    const sinew_real *r = gap->copy.gradient;
+    sinew_real *d = gap->newton.d;
+    if (!gap->factored && !gap->borrowed)
+        return false;
+    gap->work += gap->model.solve;
+    gap->chord = true;
+    gap->exact = gap->borrowed || gap->factored_exact;
+    if (gap->factored)
+        return gap->newton.linear->resolve(&gap->copy, &gap->newton);
+    if (!s->ops->precondition(s, r, d))
+        return false;
+    for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
+        d[i] = -d[i];
+    return true;
 }
 
 /* Round-off in the length of a stiff spring causes a small force. Its geometric stiffness changes the Hessian by up to
@@ -125,6 +197,8 @@ bool sinew_gap_definite(sinew_gap *gap)
     sinew_newton *n = &gap->newton;
     if (gap->pcg.r)
         return false;
+    gap->factored = gap->factored_exact = false;
+    gap->work += gap->model.hessian + gap->model.factor;
     if (n->linear->solve(&gap->copy, n, false) == SINEW_NEWTON_SOLVED)
         return true;
     return n->linear->rescue(&gap->copy, n) && n->shift <= ROUND_OFF_UNITS * epsilon;

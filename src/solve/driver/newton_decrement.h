@@ -17,6 +17,7 @@ typedef struct sinew_gap_vectors {
     sinew_real *trial, *trial_gradient; /* work space of steps and line searches */
     sinew_real *kept_q, *kept_gradient; /* start of a sequence of unchecked full steps */
     sinew_real *error;                  /* m: estimate of q* - q */
+    sinew_real *settled;                /* positions at the last multiplier update of the copy */
 } sinew_gap_vectors;
 
 /* Newton's method on a copy of the step's positions. sinew_newton needs the vectors of a sinew_solve: `copy` and
@@ -28,9 +29,15 @@ typedef struct sinew_gap {
     sinew_newton newton; /* Newton's method on the copy; `memory` holds the factor, NULL in large worlds */
     sinew_pcg pcg;       /* pcg, blocks, diagonal: for large worlds */
     sinew_block_inverse blocks;
-    double *diagonal; /* [particle_count][9] */
-    bool exact;       /* the last direction came from the exact Hessian */
-    bool current;     /* newton.d is the direction at copy.q */
+    double *diagonal;       /* [particle_count][9] */
+    bool exact;             /* the last direction came from the exact Hessian, also if at an earlier iterate */
+    bool current;           /* newton.d is the direction at copy.q */
+    bool factored;          /* `newton` holds a factor of this estimate */
+    bool factored_exact;    /* the factor is that of the exact Hessian */
+    bool borrowed;          /* the solver's own factor serves until the first factor of this estimate */
+    bool chord;             /* the last direction came from a factor at an earlier iterate */
+    bool stale;             /* contacts changed: the matrix needs a new layout */
+    int32_t wait, patience; /* directions until the exact Hessian is tried again; last waiting time */
     int32_t linear_iterations, linear_max;
     sinew_work_model model; /* set at the start of an estimate */
     double work;            /* multiply-adds of the estimate so far (solve/work.h) */
@@ -39,9 +46,19 @@ typedef struct sinew_gap {
 sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error);
 void sinew_gap_direction_destroy(sinew_gap *gap);
 
-/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite, else the projected one. Returns false
- * if neither system could be solved. */
+/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite, else the projected one. After
+ * indefinite Hessians the exact one is tried at growing intervals only. Returns false if neither system could be
+ * solved. */
 bool sinew_gap_direction(sinew_gap *gap);
+/* Replaces the projected direction by that of the exact Hessian. Returns false, with newton.d unchanged, if the exact
+ * Hessian is not definite. */
+bool sinew_gap_make_exact(sinew_gap *gap);
+/* newton.d = -H^-1 gradient at copy.q with the exact Hessian there, by conjugate gradients whose preconditioner is the
+ * last exact factor of this estimate, or of the solver. Returns false if there is none or they do not converge. */
+bool sinew_gap_refine(sinew_gap *gap);
+/* newton.d = -H^-1 gradient at copy.q, with the Hessian of the last factor of this estimate, or of the solver. Returns
+ * false if there is none. */
+bool sinew_gap_chord(sinew_gap *gap);
 /* Whether the exact Hessian at copy.q is positive definite up to its own round-off; false in large worlds, which have
  * no factor. Overwrites newton.d. */
 bool sinew_gap_definite(sinew_gap *gap);

@@ -23,6 +23,12 @@
 #define AGREEMENT 1.5
 /* The descent ends when the predicted remaining decrease is at most this fraction of the observed decrease. */
 #define LEFT_MAX 0.25
+/* A direction from a factor at an earlier iterate (chord) is kept if it leaves at most this fraction of the predicted
+ * decrease one step earlier. */
+#define CHORD_CONTRACTION 0.3
+/* After the exact Hessian was not definite near the end of a descent, it is tried again at this fraction of the
+ * predicted decrease. */
+#define RETRY 0.25
 /* Near round-off: a remaining decrease up to this fraction of the observed one is accepted. If a step leaves more than
  * this fraction of the predicted decrease, the prediction is round-off. */
 #define LEFT_HIDDEN 0.25
@@ -45,8 +51,8 @@ static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
 {
     const sinew_objective *o = gap->copy.objective;
     sinew_gap_vectors *v = &gap->vectors;
-    sinew_real **vectors[] = {&v->q,      &v->gradient,      &v->d,    &v->right, &v->trial, &v->trial_gradient,
-                              &v->kept_q, &v->kept_gradient, &v->error};
+    sinew_real **vectors[] = {&v->q,      &v->gradient,      &v->d,     &v->right,  &v->trial, &v->trial_gradient,
+                              &v->kept_q, &v->kept_gradient, &v->error, &v->settled};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         *vectors[i] = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof **vectors[i]);
         if (!*vectors[i])
@@ -78,16 +84,19 @@ void sinew_gap_destroy(sinew_solve *s)
         return;
     sinew_gap_direction_destroy(gap);
     const sinew_gap_vectors *v = &gap->vectors;
-    void *arrays[] = {v->q,      v->gradient,      v->d,     v->right, v->trial, v->trial_gradient,
-                      v->kept_q, v->kept_gradient, v->error, gap};
+    void *arrays[] = {v->q,      v->gradient,      v->d,     v->right,   v->trial, v->trial_gradient,
+                      v->kept_q, v->kept_gradient, v->error, v->settled, gap};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
     s->gap = NULL;
 }
 
-bool sinew_gap_lasts(const sinew_solve *s)
+bool sinew_gap_takes_contacts(sinew_solve *s, uint32_t changed)
 {
-    return s->gap->newton.memory == NULL;
+    if (s->gap->newton.memory == NULL)
+        return true;
+    s->gap->stale = true;
+    return changed & SINEW_CHANGED_IN_STEP;
 }
 
 /* ---- One step on the copy -------------------------------------------------------------------- */
@@ -161,11 +170,14 @@ typedef struct account {
     double before;    /* J: predicted remaining decrease (`left`) one step earlier */
     double uncertain; /* J: round-off of the predicted decrease `left` */
     bool confirmed;   /* the last step gained the predicted decrease within AGREEMENT */
+    bool chord;       /* the factor of the last direction may serve for the next one */
+    double denied;    /* J: `left` when the exact Hessian was last tried in vain near the end; HUGE_VAL: never */
     int failures;     /* number of failed sequences of unchecked full steps */
 } account;
 
 /* Takes one step along newton.d. Returns the decrease of g, negative if there is none. a->confirmed: the full step
- * gained the predicted decrease. Near round-off (`hidden`) only a full step is tried. */
+ * gained the predicted decrease. Near round-off (`hidden`) only a full step is tried. If the step along a chord direction
+ * fails, a new factor gives another direction. */
 static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
 {
     sinew_solve *copy = &gap->copy;
@@ -175,9 +187,16 @@ static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
     save(gap);
     const bool good = full_step(gap);
     const double seen = good ? fall(gap, before, slope, 1) : -HUGE_VAL;
-    a->confirmed = seen >= a->left / AGREEMENT && seen <= a->left * AGREEMENT;
+    a->confirmed = a->chord = seen >= a->left / AGREEMENT && seen <= a->left * AGREEMENT;
     if (hidden || seen > 0.1 * a->left)
         return seen;
+    if (gap->chord) {
+        gap_restore(gap, terms);
+        if (!sinew_gap_direction(gap))
+            return -1;
+        a->left = -0.5 * slope_along_d(gap);
+        return gap_take_step(gap, hidden, a);
+    }
     if (good && a->failures < BOLD_FAILURES) {
         /* Trial steps overwrite newton.d, which the line search needs: it is computed again. */
         if (bold_steps(gap, before, 0.1 * a->left))
@@ -228,9 +247,54 @@ static double left_in_all(const account *a)
 
 /* A projected Hessian is stiffer than g and predicts too little: only a prediction by the exact Hessian ends the
  * descent. */
-static bool done(const sinew_gap *gap, const account *a)
+static bool is_done(const sinew_gap *gap, const account *a)
 {
-    return gap->exact && a->confirmed && left_in_all(a) <= LEFT_MAX * a->seen;
+    return gap->exact && !gap->chord && a->confirmed && left_in_all(a) <= LEFT_MAX * a->seen;
+}
+
+/* Whether the predicted remaining decrease may be round-off: it is at most its round-off, or at most STALE times that
+ * and above LEFT_HIDDEN times the previous prediction. */
+static bool is_hidden(const account *a)
+{
+    return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);
+}
+
+/* Whether a chord direction serves for a step. It cannot end a descent: where soft modes have turned since the factor,
+ * it takes them for stiff ones and predicts too little. */
+static bool chord_serves(const account *a)
+{
+    return a->left > a->uncertain && a->left <= CHORD_CONTRACTION * a->before && a->left > LEFT_MAX * a->seen;
+}
+
+/* Computes newton.d and predicts its decrease: from the last factor if it serves, else from the Hessian at the iterate,
+ * refined from the last exact factor or factorised. Returns false if there is no direction. */
+static bool next_direction(sinew_gap *gap, account *a)
+{
+    const double before = a->left;
+    gap->current = true;
+    if (a->chord && sinew_gap_chord(gap)) {
+        predict(gap, a);
+        if (chord_serves(a))
+            return true;
+        a->left = before;
+    }
+    if (sinew_gap_refine(gap)) {
+        predict(gap, a);
+        return true;
+    }
+    const bool waited = gap->wait > 0;
+    if (!sinew_gap_direction(gap))
+        return gap->current = false;
+    predict(gap, a);
+    /* A prediction by the projected Hessian that would end the descent needs the exact one. */
+    if (gap->exact || !waited || a->left > fmin(LEFT_MAX * a->seen, RETRY * a->denied))
+        return true;
+    a->denied = a->left;
+    if (sinew_gap_make_exact(gap)) {
+        a->left = before;
+        predict(gap, a);
+    }
+    return true;
 }
 
 static sinew_gap_estimate unknown(const char *reason)
@@ -258,13 +322,6 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
                                          : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
 }
 
-/* Whether the predicted remaining decrease may be round-off: it is at most its round-off, or at most STALE times that
- * and above LEFT_HIDDEN times the previous prediction. */
-static bool is_hidden(const account *a)
-{
-    return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);
-}
-
 static int32_t max_steps(const sinew_gap *gap)
 {
     const int32_t steps = STEPS_WORK / (gap->copy.objective->particle_count + 1);
@@ -279,6 +336,9 @@ static int32_t max_steps(const sinew_gap *gap)
 #define CORRECTION_MAX 0.5
 /* Positions near round-off: bound of the error, as a multiple of the displacement that the descent finds. */
 #define POSITION_BOUND 3
+/* Conjugate gradients may stall before soft modes have settled: two consecutive errors must differ by at most this
+ * fraction. */
+#define CG_AGREEMENT 0.3
 /* Largest bound, as a fraction of the world's size. In single precision 5 of 15 larger bounds were wrong (test_gap). */
 #define POSITION_BOUND_MAX 1e-4
 
@@ -343,55 +403,242 @@ static void set_position_known(const sinew_gap *gap, double error, sinew_gap_est
 }
 
 /* Continues the descent until the last correction is small in distance, too. */
-static void find_position_error(sinew_gap *gap, sinew_gap_estimate *estimate)
+static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *estimate)
 {
-    if (estimate->kind == SINEW_GAP_UNKNOWN) {
-        set_position_unknown(estimate, estimate->reason);
-        return;
-    }
-    if (gap->pcg.r) {
-        set_position_unknown(estimate, "conjugate gradients settle the energy of a large world before its positions");
+    if (estimate->kind == SINEW_GAP_UNKNOWN || estimate->position_kind == SINEW_GAP_BELOW) {
+        if (estimate->kind == SINEW_GAP_UNKNOWN)
+            set_position_unknown(estimate, estimate->reason);
         return;
     }
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
+    double last = -1;
     for (int i = 0; i < POSITION_STEPS; i++) {
         double correction;
-        if (!gap->current && !sinew_gap_direction(gap))
+        if (!gap->current && !next_direction(gap, a))
             break;
         const double error = write_position_error(gap, &correction);
-        if (correction <= fmax(CORRECTION_MAX * error, 4 * spacing)) {
+        const bool agrees = !gap->pcg.r || (last >= 0 && fabs(error - last) <= CG_AGREEMENT * error + spacing);
+        if (!gap->chord && agrees && correction <= fmax(CORRECTION_MAX * error, 4 * spacing)) {
             set_position_known(gap, error, estimate);
             return;
         }
-        account a = {.left = -0.5 * slope_along_d(gap)};
-        if (!(gap_take_step(gap, false, &a) > 0))
+        last = error;
+        a->left = -0.5 * slope_along_d(gap);
+        if (!(gap_take_step(gap, false, a) > 0))
             break;
     }
     set_position_unknown(estimate, "the descent has settled in energy, not in distance");
 }
 
-static sinew_gap_estimate gap_go_down(sinew_gap *gap, int32_t *steps)
+/* ---- Position error with contact ----------------------------------------------------------------- */
+
+/* q* is the minimum with multipliers and friction limits that have converged on the contacts of the step. The descent
+ * alternates Newton steps with multiplier updates (method of multipliers, Hestenes 1969), which contract the distance
+ * linearly: the remaining distance is that of a geometric series. */
+
+/* Largest number of Newton steps and of multiplier updates. */
+#define SETTLE_STEPS   80
+#define SETTLE_UPDATES 30
+/* Largest work of settling, in Newton iterations. */
+#define SETTLE_WORK 25
+/* An update follows a Newton step that is at most this fraction of the distance since the last update. */
+#define SETTLE_INNER 0.2
+/* A chord direction longer than this fraction of the step before is replaced by one of the Hessian at the iterate. */
+#define SETTLE_CHORD 0.5
+/* Position errors above this multiple of the spacing of positions are estimates, not bounds. */
+#define SETTLE_VISIBLE 1e3
+/* Largest remaining distance, as a fraction of the position error. */
+#define SETTLE_LEFT 0.2
+
+/* Largest distance between two positions of a particle that is not pinned. */
+static double longest(const sinew_gap *gap, const sinew_real *a, const sinew_real *b)
 {
-    account a = {.left = HUGE_VAL};
+    const sinew_objective *o = gap->copy.objective;
+    double max = 0;
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        double square = 0;
+        for (size_t c = 4 * i; !o->step.pinned[i] && c < 4 * i + 3; c++) {
+            const double d = (double)a[c] - (b ? (double)b[c] : 0);
+            square += d * d;
+        }
+        max = fmax(max, square);
+    }
+    return sqrt(max);
+}
+
+static void evaluate_copy(sinew_gap *gap)
+{
+    sinew_solve *copy = &gap->copy;
+    sinew_objective *o = copy->objective;
+    gap->work += gap->model.gradient;
+    sinew_objective_gradient(o, copy->q, copy->gradient, &copy->terms);
+    copy->residual = sinew_norm(copy->gradient, o->particle_count, o->thread_count);
+}
+
+/* Direction at copy.q: from the last factor, or (`anew`) from the Hessian there. Returns its largest length, negative
+ * without a direction. */
+static double settling_direction(sinew_gap *gap, bool anew)
+{
+    const bool found = (!anew && sinew_gap_chord(gap)) || sinew_gap_refine(gap) || sinew_gap_direction(gap);
+    return found ? longest(gap, gap->newton.d, NULL) : -1;
+}
+
+/* Progress of multiplier updates in distance. */
+typedef struct settling {
+    double change, before; /* m: distance between the last two updates, and between the two before */
+    int32_t updates;
+} settling;
+
+/* m: remaining distance after all further updates. */
+static double settling_left(const settling *s)
+{
+    const double ratio = s->change / s->before;
+    return s->updates < 2 || ratio >= 1 ? HUGE_VAL : s->change * ratio / (1 - ratio);
+}
+
+/* Records the distance since the last update and updates the multipliers from the copy. */
+static void settling_update(sinew_gap *gap, settling *s)
+{
+    const sinew_contact_hooks *contact = gap->solver->contact;
+    s->before = s->change;
+    s->change = longest(gap, gap->copy.q, gap->vectors.settled);
+    s->updates++;
+    memcpy(gap->vectors.settled, gap->copy.q, 4 * (size_t)gap->copy.objective->particle_count * sizeof *gap->copy.q);
+    contact->settle_update(contact->context, gap->copy.q);
+    evaluate_copy(gap);
+}
+
+/* Whether the copy is near enough to q*: a Newton step of the Hessian there and all further updates are small. */
+static bool has_settled(sinew_gap *gap, const settling *s, double spacing)
+{
+    const double error = longest(gap, gap->copy.q, gap->solver->q), small = fmax(SETTLE_LEFT * error, 4 * spacing);
+    if (!(s->updates >= 2 && (s->change <= 4 * spacing || settling_left(s) <= small)))
+        return false;
+    const double length = settling_direction(gap, true);
+    return length >= 0 && length <= small;
+}
+
+/* Takes one step along newton.d with the current multipliers. Active contacts may alternate under full Newton steps:
+ * steps that do not decrease g are searched. Returns false if no step decreases g. */
+static bool settling_step(sinew_gap *gap)
+{
+    account a = {.left = -0.5 * slope_along_d(gap), .denied = HUGE_VAL, .failures = BOLD_FAILURES};
+    const bool hidden = a.left <= slope_noise(gap);
+    const double seen = gap_take_step(gap, hidden, &a);
+    return hidden ? isfinite(seen) : seen > 0;
+}
+
+/* Moves the copy towards q* until it has settled; `restart`: from q instead of the minimum with other multipliers. */
+static bool settle(sinew_gap *gap, bool restart)
+{
+    const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof *gap->copy.q;
+    const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
+    settling s = {.change = HUGE_VAL, .before = HUGE_VAL};
+    const double work_max = gap->work + SETTLE_WORK * gap->model.newton;
+    double before = HUGE_VAL;
+    memcpy(gap->vectors.settled, gap->solver->q, bytes);
+    if (restart) {
+        memcpy(gap->copy.q, gap->solver->q, bytes);
+        evaluate_copy(gap);
+    }
+    for (int i = 0; i < SETTLE_STEPS && s.updates < SETTLE_UPDATES && gap->work < work_max && !sinew_stop_came(); i++) {
+        double length = settling_direction(gap, false);
+        if (gap->chord && length > SETTLE_CHORD * before)
+            length = settling_direction(gap, true);
+        if (length < 0 || !settling_step(gap))
+            return false;
+        before = length;
+        if (length > fmax(SETTLE_INNER * longest(gap, gap->copy.q, gap->vectors.settled), spacing))
+            continue;
+        settling_update(gap, &s);
+        before = HUGE_VAL;
+        if (has_settled(gap, &s, spacing))
+            return true;
+    }
+    return false;
+}
+
+/* Near round-off the gap with the step's multipliers is only bounded, but the distance that their updates cause is an
+ * estimate if it is well above the spacing of positions. */
+static void set_settled(sinew_gap *gap, sinew_gap_estimate *estimate)
+{
+    const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
+    const sinew_gap_kind kind = estimate->kind;
+    double correction;
+    const double error = write_position_error(gap, &correction);
+    if (error > SETTLE_VISIBLE * spacing)
+        estimate->kind = SINEW_GAP_ESTIMATE;
+    set_position_known(gap, error, estimate);
+    estimate->kind = kind;
+}
+
+/* The position error of a step with contact. The data of contacts are those of the step again after the call. */
+static void find_settled_error(sinew_gap *gap, account *a, sinew_gap_estimate *estimate)
+{
+    const sinew_contact_hooks *contact = gap->solver->contact;
+    bool multipliers, adopted;
+    const char *reason = contact->settle_begin(contact->context, &multipliers, &adopted);
+    if (!reason && !multipliers) {
+        find_position_error(gap, a, estimate);
+        return;
+    }
+    if (reason || estimate->kind == SINEW_GAP_UNKNOWN)
+        set_position_unknown(estimate, reason ? reason : estimate->reason);
+    else if (!settle(gap, adopted))
+        set_position_unknown(estimate, "contact: multipliers and friction limits did not settle");
+    else
+        set_settled(gap, estimate);
+    if (multipliers)
+        contact->settle_end(contact->context);
+}
+
+/* ---- Estimate ------------------------------------------------------------------------------------ */
+
+static sinew_gap_estimate gap_go_down(sinew_gap *gap, account *a, int32_t *steps)
+{
     for (*steps = 0; *steps < max_steps(gap) && !sinew_stop_came(); ++*steps) {
-        if (!sinew_gap_direction(gap))
+        if (!next_direction(gap, a))
             return unknown("the system of the Hessian did not settle");
-        gap->current = true;
-        predict(gap, &a);
-        if (done(gap, &a))
-            return known(SINEW_GAP_ESTIMATE, a.seen + a.left);
-        const bool hidden = is_hidden(&a);
-        if (hidden && (a.left <= 0 || a.left > LEFT_HIDDEN * a.before))
-            return in_round_off(gap, &a);
-        const double seen = gap_take_step(gap, hidden, &a);
+        if (is_done(gap, a))
+            return known(SINEW_GAP_ESTIMATE, a->seen + a->left);
+        const bool hidden = is_hidden(a);
+        if (hidden && (a->left <= 0 || a->left > LEFT_HIDDEN * a->before))
+            return in_round_off(gap, a);
+        const double seen = gap_take_step(gap, hidden, a);
         /* A decrease larger than predicted is not round-off: the quadratic model is wrong. */
-        if (hidden && !a.confirmed && seen <= AGREEMENT * a.left)
-            return in_round_off(gap, &a);
+        if (hidden && !a->confirmed && seen <= AGREEMENT * a->left)
+            return in_round_off(gap, a);
         if (!(seen > 0))
             return unknown("no step along Newton's direction lowers the objective above round-off");
-        a.seen += seen;
+        a->seen += seen;
     }
     return unknown("the minimum is too far away for the steps that are spent on finding it");
+}
+
+/* Bounds gap and position error of a large dynamic world whose forces are round-off, without a linear solve: with
+ * H >= M/h^2 the gap is at most h^2/2 grad g . M^-1 grad g, and |M^(1/2) d| at most h^2 |M^(-1/2) grad g|. The Hessian of
+ * energies is at least zero near rest; elsewhere it is assumed. Returns false if the bound does not apply. */
+static bool bound_by_inertia(sinew_gap *gap, sinew_gap_estimate *estimate)
+{
+    const sinew_solve *s = gap->solver;
+    const sinew_objective *o = s->objective;
+    const double square = o->step.h * o->step.h, spacing = sinew_objective_round_off(o, s->q);
+    double sum = 0, lightest = HUGE_VAL;
+    if (!gap->pcg.r || o->step.quasistatic || s->residual > s->noise)
+        return false;
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        for (size_t c = 4 * i; c < 4 * i + 3; c++) {
+            const double d = o->step.pinned[i] ? 0 : -square * (double)s->gradient[c] / (double)o->step.mass[i];
+            gap->vectors.error[c] = (sinew_real)d;
+            sum -= d / square * (double)s->gradient[c];
+        }
+        lightest = o->step.pinned[i] ? lightest : fmin(lightest, (double)o->step.mass[i]);
+    }
+    *estimate = known(SINEW_GAP_BELOW, 0.5 * square * sum);
+    estimate->position_kind = SINEW_GAP_BELOW;
+    estimate->position_reason = "";
+    estimate->position_max = estimate->position_rms = fmax(square * sqrt(sum / lightest), spacing);
+    return true;
 }
 
 const sinew_real *sinew_solve_position_error(const sinew_solve *s)
@@ -399,10 +646,10 @@ const sinew_real *sinew_solve_position_error(const sinew_solve *s)
     return s->gap->vectors.error;
 }
 
-sinew_gap_estimate sinew_gap_find(sinew_solve *s)
+/* Copies the end of the step and lays out changed contacts. Returns false without memory. */
+static bool gap_begin(sinew_gap *gap)
 {
-    sinew_gap *gap = s->gap;
-    sinew_solve *copy = &gap->copy;
+    sinew_solve *copy = &gap->copy, *s = gap->solver;
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     memcpy(copy->q, s->q, bytes);
     memcpy(copy->gradient, s->gradient, bytes);
@@ -414,15 +661,35 @@ sinew_gap_estimate sinew_gap_find(sinew_solve *s)
     copy->stiffness = s->stiffness;
     gap->linear_iterations = 0;
     gap->linear_max = LINEAR_MAX;
+    gap->factored = gap->current = false;
+    gap->borrowed = s->exact_matrix && s->ops->precondition;
+    gap->wait = gap->patience = 0;
+    if (gap->stale && gap->newton.linear->update_contacts(copy, &gap->newton, NULL) != SINEW_OK)
+        return false;
+    gap->stale = false;
     s->history.factor_size = gap->newton.size;
     gap->model = sinew_work_model_of(s->objective, &s->history.factor_size);
     gap->work = 0;
-    int32_t steps;
-    sinew_gap_estimate estimate = gap_go_down(gap, &steps);
+    return true;
+}
+
+sinew_gap_estimate sinew_gap_find(sinew_solve *s)
+{
+    sinew_gap *gap = s->gap;
+    int32_t steps = 0;
+    sinew_gap_estimate estimate;
+    if (!gap_begin(gap)) {
+        estimate = unknown("there is too little memory for it");
+        set_position_unknown(&estimate, estimate.reason);
+        return estimate;
+    }
+    account a = {.left = HUGE_VAL, .denied = HUGE_VAL, .chord = gap->borrowed};
+    if (!bound_by_inertia(gap, &estimate))
+        estimate = gap_go_down(gap, &a, &steps);
     if (s->contact)
-        set_position_unknown(&estimate, "contact: positions also depend on multipliers, which the estimate keeps");
+        find_settled_error(gap, &a, &estimate);
     else
-        find_position_error(gap, &estimate);
+        find_position_error(gap, &a, &estimate);
     estimate.steps = steps;
     estimate.work = gap->work / gap->model.newton;
     estimate.linear_iterations = gap->linear_iterations;

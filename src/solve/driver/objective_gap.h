@@ -13,14 +13,18 @@
  * gap is unknown, with the reason. The observed decrease is always a lower bound. Near a minimum one step is enough, at
  * the cost of one Newton iteration.
  *
- * H is the exact Hessian if it is definite, else the projected one. Small worlds factorise H. Large worlds use
- * conjugate gradients until the decrease has converged, preconditioned by the solver's own matrix if there is one
- * (newton_decrement.c).
+ * H is the exact Hessian if it is definite, else the projected one. Small worlds factorise H once; later directions use
+ * conjugate gradients on H at the iterate, preconditioned by that factor, or by newton's own. Large worlds use conjugate
+ * gradients until the decrease and the length of the direction have converged, preconditioned by the solver's own matrix
+ * if there is one (newton_decrement.c).
  *
  * The position error is q* - q, with q* the iterate of the copy plus the last direction. Energy settles before distance
  * does: a quarter of the energy left is half of the distance in soft modes. So the descent continues until the last
- * direction is at most half of the error. Worlds with contact have no position error: their q* also depends on
- * multipliers, which the descent keeps.
+ * direction is at most half of the error.
+ *
+ * With contact, q* is the end of the step with multipliers and friction limits that have converged on the contacts of
+ * the last detection pass: the descent continues with multiplier updates, and restores the data of contacts. The gap
+ * keeps the multipliers of the step. The position error of a step that the step filter truncated is unknown.
  *
  * Limits: another local minimum may be lower than q*. The gap is that of the objective for every solver: hard
  * constraints of PBD count with the stiffness of their energies.
@@ -47,9 +51,10 @@ typedef struct sinew_gap_estimate {
 /* Sets up s->gap; allocates. Must be destroyed after failure, too. */
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* accepts a solver without a gap */
-/* Whether s->gap stays valid when transient elements change: only in large worlds, which have no factor. */
-bool sinew_gap_lasts(const sinew_solve *s);
-/* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Does not allocate. */
+/* Whether s->gap stays valid after `changed`, which has SINEW_CHANGED_TRANSIENT: in large worlds, which have no factor, and
+ * if contacts alone changed within a step, which the next estimate lays out in its matrix. */
+bool sinew_gap_takes_contacts(sinew_solve *s, uint32_t changed);
+/* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Allocates only after contacts changed. */
 sinew_gap_estimate sinew_gap_find(sinew_solve *s);
 
 #endif

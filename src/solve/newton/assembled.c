@@ -10,6 +10,7 @@
 
 #include "base/stop.h"
 #include "linear/factor/cholesky.h"
+#include "linear/krylov/cg.h"
 #include "linear/krylov/gauss_seidel.h"
 #include "linear/factor/indefinite_solver.h"
 #include "mesh/topology.h"
@@ -27,6 +28,7 @@ typedef struct assembled {
     sinew_indefinite_solver *indefinite;
     sinew_gauss_seidel gs;
     double *right, *solution;      /* [3 * free_count] */
+    double *krylov;                /* [4][3 * free_count] r, z, p, A p of sinew_newton_refine; NULL: none */
     int32_t *order;                /* [free_count] elimination order; NULL: ascending */
     int64_t plain_size;            /* numbers in the Cholesky factor without contacts */
     sinew_rank_one_terms rank_one; /* rank-one terms of global constraints, for factorisations */
@@ -99,6 +101,7 @@ static void assembled_release(sinew_solve *s, sinew_newton *n)
     sinew_release(&o->allocator, a->order);
     sinew_release(&o->allocator, a->right);
     sinew_release(&o->allocator, a->solution);
+    sinew_release(&o->allocator, a->krylov);
     sinew_release(&o->allocator, a);
     n->memory = NULL;
 }
@@ -181,6 +184,11 @@ static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error 
     if (status != SINEW_OK)
         return status;
     a->plain_size = sinew_cholesky_factor_size(a->cholesky);
+    if (n->refines) {
+        a->krylov = sinew_allocate_zero(&o->allocator, 12 * (size_t)a->assembly->free_count, sizeof *a->krylov);
+        if (!a->krylov)
+            return sinew_fail_memory(error, "conjugate gradients");
+    }
     const sinew_status terms = sinew_rank_one_terms_create(&a->rank_one, o, a->assembly, error);
     if (terms != SINEW_OK)
         return terms;
@@ -241,6 +249,119 @@ const sinew_newton_linear sinew_newton_direct = {
     .rescue = shift,
     .tells = true,
 };
+
+/* ---- Conjugate gradients with an earlier factor ------------------------------------------------- */
+
+/* Iterations end at this fraction of the first r . P r. Modes whose stiffness fell to 1e-4 of that of the factor are
+ * still solved to a per cent of their energy. */
+#define REFINED 1e-8
+/* Number of iterations after which the rate decides whether to continue. */
+#define REFINE_TRIAL 4
+
+typedef struct refinement {
+    const assembled *a;        /* matrix at the iterate */
+    sinew_cholesky *factor;    /* of an earlier iterate */
+    double *x, *r, *z, *p, *w; /* [size], w = A p */
+    size_t size;
+} refinement;
+
+static double refine_dot(const double *a, const double *b, size_t size)
+{
+    double sum = 0;
+    for (size_t i = 0; i < size; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* w += A_ij p_j, and w_j += A_ij^T p_i below the diagonal; the block's columns are `stride` apart. */
+static void multiply_block(const double *block, size_t stride, bool diagonal, const double *p_i, const double *p_j,
+                           double *w_i, double *w_j)
+{
+    for (size_t c = 0; c < 3; c++)
+        for (size_t r = diagonal ? c : 0; r < 3; r++) {
+            const double value = block[stride * c + r];
+            w_i[r] += value * p_j[c];
+            if (!diagonal || r > c)
+                w_j[c] += value * p_i[r];
+        }
+}
+
+static double refine_multiply(void *context)
+{
+    const refinement *f = context;
+    const sinew_assembly *as = f->a->assembly;
+    const double *values = sinew_cholesky_values(f->a->cholesky);
+    memset(f->w, 0, f->size * sizeof *f->w);
+    for (int32_t j = 0; j < as->free_count; j++) {
+        const int32_t first = as->column[j], count = as->column[j + 1] - first;
+        for (int32_t k = 0; k < count; k++) {
+            const size_t i = 3 * (size_t)as->row[first + k], at = 3 * (size_t)j;
+            multiply_block(values + 9 * (size_t)first + 3 * (size_t)k, 3 * (size_t)count, k == 0, f->p + i, f->p + at,
+                           f->w + i, f->w + at);
+        }
+    }
+    return refine_dot(f->p, f->w, f->size);
+}
+
+static double refine_advance(void *context, double alpha)
+{
+    const refinement *f = context;
+    for (size_t i = 0; i < f->size; i++) {
+        f->x[i] += alpha * f->p[i];
+        f->r[i] -= alpha * f->w[i];
+    }
+    sinew_cholesky_solve(f->factor, f->r, f->z);
+    return refine_dot(f->r, f->z, f->size);
+}
+
+static void refine_turn(void *context, double beta)
+{
+    const refinement *f = context;
+    for (size_t i = 0; i < f->size; i++)
+        f->p[i] = f->z[i] + beta * f->p[i];
+}
+
+static bool same_layout(const sinew_assembly *a, const sinew_assembly *b)
+{
+    return a == b || (a->free_count == b->free_count &&
+                      memcmp(a->particle, b->particle, (size_t)a->free_count * sizeof *a->particle) == 0);
+}
+
+/* Whether the rate of the first k iterations does not reach REFINED within the allowed ones. */
+static bool refine_is_slow(const sinew_cg *cg, double first, int32_t k, int32_t iterations)
+{
+    return k >= REFINE_TRIAL && pow(cg->rz / first, (double)iterations / k) > REFINED;
+}
+
+int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton *factor, int32_t iterations)
+{
+    assembled *a = n->memory;
+    const assembled *other = factor->memory;
+    const size_t size = 3 * (size_t)a->assembly->free_count;
+    refinement f = {
+        a, other->cholesky, a->solution, a->krylov, a->krylov + size, a->krylov + 2 * size, a->krylov + 3 * size, size};
+    const sinew_cg_vectors vectors = {refine_multiply, refine_advance, refine_turn, &f};
+    if (a->rank_one.count > 0 || !same_layout(a->assembly, other->assembly))
+        return -1;
+    sinew_assembly_fill(a->assembly, s->objective, s->q, false, sinew_cholesky_values(a->cholesky));
+    assembled_gather_right(s, a);
+    memset(f.x, 0, size * sizeof *f.x);
+    memcpy(f.r, a->right, size * sizeof *f.r);
+    sinew_cholesky_solve(f.factor, f.r, f.z);
+    memcpy(f.p, f.z, size * sizeof *f.p);
+    sinew_cg cg = {.rz = refine_dot(f.r, f.z, size)};
+    const double first = cg.rz, enough = REFINED * first;
+    int32_t k = 0;
+    while (!(cg.rz <= enough) && k < iterations && !refine_is_slow(&cg, first, k, iterations)) {
+        if (!sinew_cg_iterate(&cg, &vectors))
+            return -k - 1;
+        k++;
+    }
+    if (!(cg.rz <= enough))
+        return -k - 1;
+    scatter_direction(a, n->d);
+    return k;
+}
 
 /* ---- LU and QR ------------------------------------------------------------------------------- */
 

@@ -150,7 +150,7 @@ static sinew_status newton_prepare(sinew_solve *s, sinew_error *error)
 sinew_status sinew_newton_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     sinew_newton *n = s->memory;
-    n->linearised = false;
+    n->linearised = s->exact_matrix = false;
     /* Directions must be zero at pins, including pins that were free before. */
     memset(n->d, 0, 4 * (size_t)s->objective->particle_count * sizeof *n->d);
     if (!(n->linear->assembled || n->aggregate > 0) || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
@@ -202,6 +202,7 @@ static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
     sinew_newton_outcome outcome = linear->solve(s, n, !n->try_exact);
     bool good = outcome == SINEW_NEWTON_SOLVED && (linear->tells || descends(s, n));
     keep_exact(n, n->try_exact && good);
+    s->exact_matrix = n->try_exact && good && linear == &sinew_newton_direct;
     if (!good && n->try_exact && n->hessian == SINEW_NEWTON_AUTO) {
         outcome = linear->solve(s, n, true);
         good = outcome == SINEW_NEWTON_SOLVED;
@@ -220,7 +221,7 @@ void sinew_newton_begin(sinew_solve *s)
     sinew_newton *n = s->memory;
     n->wait = 1;
     n->patience = 0;
-    n->linearised = false;
+    n->linearised = s->exact_matrix = false;
     sinew_solve_start(s, 1);
 }
 

@@ -66,6 +66,7 @@ struct sinew_newton {
     int32_t aggregate;      /* cg: particles of an aggregate of its coarse preconditioner; 0: none */
     double shift;           /* shift of the last rescue, in units of the mean stiffness */
     sinew_factor_size size; /* direct: size of the Cholesky factor; else zero */
+    bool refines;           /* direct: prepare also allocates the work space of sinew_newton_refine */
 };
 
 /* Relative tolerance and largest number of iterations of the current inner solve. The tolerance tightens with the
@@ -82,5 +83,11 @@ void sinew_newton_release(sinew_solve *s);
 void sinew_newton_begin(sinew_solve *s);
 uint32_t sinew_newton_iterate(sinew_solve *s);
 bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z);
+
+/* For a direct `n` that refines: d = -H^-1 gradient, H the exact Hessian at s->q, by at most `iterations` conjugate
+ * gradient iterations in double, preconditioned by the last factor of `factor`: `n` itself or a direct solver of the
+ * same world. Returns their number, or -1 minus their number if they do not converge, if H is not positive definite along
+ * a direction, or if the layouts of both differ. */
+int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton *factor, int32_t iterations);
 
 #endif

@@ -219,6 +219,8 @@ void sinew_contact_release(sinew_world *world)
                       c->data,
                       c->solver_multipliers,
                       c->guess,
+                      c->saved_list,
+                      c->saved_data,
                       c->blocks,
                       c->x_requested,
                       c->vertex_number,

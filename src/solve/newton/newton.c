@@ -276,6 +276,7 @@ const sinew_solver_ops sinew_solver_newton = {
                  SINEW_CHANGED_TRANSIENT,
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,
+    .coupled = true,
     .begin = sinew_newton_begin,
     .iterate = sinew_newton_iterate,
     .precondition = sinew_newton_precondition,

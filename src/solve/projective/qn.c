@@ -376,6 +376,7 @@ const sinew_solver_ops sinew_solver_qn = {
     .refreshes = SINEW_GLOBAL_REFRESHES,
     .refresh = qn_refresh,
     .needs_gradient = true,
+    .coupled = true,
     .begin = qn_begin,
     .iterate = qn_iterate,
     .precondition = qn_precondition,

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/reduce.h"
-
 static bool is_global_constraint(const sinew_objective *o, int32_t t)
 {
     return o->tasks[t].batch->coupled;
@@ -144,7 +142,15 @@ double sinew_global_constraints_stiffness(const sinew_objective *o, const sinew_
     for (int32_t k = 0; k < count; k++)
         if (!o->tasks[global_constraint_task(o, k)].batch->hard) {
             const double curvature = sinew_global_constraint_gradient(o, k, q, gradient);
-            sum += curvature * sinew_dot(gradient, gradient, o->particle_count, o->thread_count);
+            double square = 0, length = 0;
+            for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+                double own = 0;
+                for (size_t c = 4 * i; c < 4 * i + 3; c++)
+                    own += (double)gradient[c] * (double)gradient[c];
+                square += own;
+                length += sqrt(own);
+            }
+            sum += curvature * sqrt(square) * length;
         }
     return sum;
 }

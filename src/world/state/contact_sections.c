@@ -111,7 +111,7 @@ static sinew_status state_check_collider(int32_t index, sinew_section_reader *re
 
 sinew_status sinew_contact_check_body(int32_t index, size_t particles, sinew_section_reader *reader, sinew_error *error)
 {
-    return sinew_known_points_check("CVEL", index, particles, reader, error);
+    return sinew_known_points_check("CVEL", "velocities", index, particles, reader, error);
 }
 
 sinew_status sinew_contact_check_sections(const sinew_world *world, bool whole, sinew_section_reader *reader,

@@ -18,22 +18,21 @@ void sinew_known_points_put(const sinew_world *world, const sinew_real *points, 
     sinew_section_end(writer);
 }
 
-sinew_status sinew_known_points_check(const char *tag, int32_t index, size_t particles, sinew_section_reader *reader,
-                                      sinew_error *error)
+sinew_status sinew_known_points_check(const char *tag, const char *what, int32_t index, size_t particles,
+                                      sinew_section_reader *reader, sinew_error *error)
 {
     size_t size;
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
     if (!content)
         return SINEW_OK;
     if (size != 4 * particles * sizeof(sinew_real))
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: section %s of body %d is not one point per particle",
-                          tag, (int)index);
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: %s of body %d are not one per particle", what,
+                          (int)index);
     for (size_t i = 0; i < 4 * particles; i++) {
         sinew_real value;
         memcpy(&value, content + i * sizeof value, sizeof value);
         if (!isfinite(value) || (i % 4 == 3 && value != 0 && value != 1))
-            return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: section %s of body %d has invalid numbers", tag,
-                              (int)index);
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: %s of body %d are no numbers", what, (int)index);
     }
     return SINEW_OK;
 }

@@ -302,7 +302,7 @@ static sinew_status check_body(const sinew_world *world, int32_t index, sinew_se
                           size / (9 * sizeof(sinew_real)), (int)world->bodies[index].count);
     if (!finite_reals(content, reals))
         return fail_numbers(error, "body", index);
-    const sinew_status wind = sinew_known_points_check("WIND", index, reals / 9, reader, error);
+    const sinew_status wind = sinew_known_points_check("WIND", "accelerations", index, reals / 9, reader, error);
     return wind == SINEW_OK ? sinew_contact_check_body(index, reals / 9, reader, error) : wind;
 }
 

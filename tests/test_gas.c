@@ -165,6 +165,43 @@ static double largest_of(const sinew_real *a, size_t size)
     return max;
 }
 
+/* Relative error of differences. */
+#define DIFFERENCED (sizeof(sinew_real) == 4 ? 2e-2 : 1e-5)
+
+/* Checks psi, its slope along d and H d at q against the expected psi and differences. scale: J */
+static void check_derivatives(sinew_world *world, const sinew_real *q, const sinew_real *direction, double expected,
+                              double scale)
+{
+    sinew_objective *o = &world->objective;
+    const size_t size = 4 * (size_t)o->particle_count;
+    const double step = sizeof(sinew_real) == 4 ? 3e-3 : 1e-5, inertia = 1 / (o->step.h * o->step.h);
+    sinew_real *g[3], *Hd = make_array(size, sizeof *Hd);
+    double *d = make_array(size, sizeof *d), psi[3];
+    for (size_t i = 0; i < size; i++)
+        d[i] = (double)direction[i];
+    for (int k = 0; k < 3; k++) {
+        g[k] = make_array(size, sizeof *g[k]);
+        psi[k] = gradient_along(world, q, d, (k - 1) * step, g[k]);
+    }
+    if (!(fabs(psi[1] - expected) <= EXACT * scale))
+        fail_msg("psi is %.12g J, expected %.12g", psi[1], expected);
+    const double slope = dot_reals(g[1], d, size), quotient = (psi[2] - psi[0]) / (2 * step);
+    if (!(fabs(slope - quotient) <= DIFFERENCED * scale))
+        fail_msg("the slope is %.9g, expected %.9g", slope, quotient);
+    sinew_objective_linearise(o, q, false);
+    sinew_objective_product(o, direction, Hd);
+    for (size_t i = 0; i < size; i++) {
+        const double found = (double)Hd[i] - (i % 4 == 3 ? 0 : (double)o->step.mass[i / 4] * inertia * d[i]);
+        const double wanted = ((double)g[2][i] - (double)g[0][i]) / (2 * step);
+        if (i % 4 < 3 && !(fabs(found - wanted) <= DIFFERENCED * (largest_of(g[1], size) + scale)))
+            fail_msg("entry %zu of H d is %.9g, expected %.9g", i, found, wanted);
+    }
+    for (int k = 0; k < 3; k++)
+        free(g[k]);
+    free(Hd);
+    free(d);
+}
+
 /* psi is the integral of the law; gradient and Hessian products are its differences along a random direction. */
 static void draw_derivatives(random_cases *r, const sinew_mesh *mesh)
 {
@@ -181,41 +218,16 @@ static void draw_derivatives(random_cases *r, const sinew_mesh *mesh)
     sinew_world_prepare(world, &error);
     must(&error);
     sinew_world_predict(world);
-    sinew_objective *o = &world->objective;
-    must((sinew_objective_need_tangents(o, &error), &error));
-    sinew_real *g[3], *Hd = make_array(size, sizeof *Hd), *q = make_array(size, sizeof *q);
-    sinew_real *direction = make_array(size, sizeof *direction);
-    double *d = make_array(size, sizeof *d);
+    sinew_objective_need_tangents(&world->objective, &error);
+    must(&error);
+    sinew_real *q = make_array(size, sizeof *q), *direction = make_array(size, sizeof *direction);
     for (size_t i = 0; i < size; i++)
-        d[i] = (double)(direction[i] = i % 4 == 3 ? 0 : (sinew_real)random_between(r, -1, 1));
+        direction[i] = i % 4 == 3 ? 0 : (sinew_real)random_between(r, -1, 1);
     memcpy(q, world->q, size * sizeof *q);
-    for (int k = 0; k < 3; k++)
-        g[k] = make_array(size, sizeof *g[k]);
-    const double step = sizeof(sinew_real) == 4 ? 3e-3 : 1e-5, V = volume_of(mesh, points);
-    const double psi = gradient_along(world, q, d, 0, g[0]), low = gradient_along(world, q, d, -step, g[1]),
-                 high = gradient_along(world, q, d, step, g[2]);
-    const double expected = energy_at(law, V0, V), scale = (law.ambient + fabs(law.gauge)) * V0;
-    if (!(fabs(psi - expected) <= EXACT * scale))
-        fail_msg("psi is %.12g J, expected %.12g", psi, expected);
-    const double close = sizeof(sinew_real) == 4 ? 2e-2 : 1e-5;
-    const double slope = dot_reals(g[0], d, size), quotient = (high - low) / (2 * step);
-    if (!(fabs(slope - quotient) <= close * scale))
-        fail_msg("the slope is %.9g, expected %.9g", slope, quotient);
-    sinew_objective_linearise(o, q, false);
-    sinew_objective_product(o, direction, Hd);
-    const double inertia = 1 / (o->step.h * o->step.h), top = largest_of(g[0], size) + scale;
-    for (size_t i = 0; i < size; i++) {
-        const double found = (double)Hd[i] - (i % 4 == 3 ? 0 : (double)o->step.mass[i / 4] * inertia * d[i]);
-        const double wanted = ((double)g[2][i] - (double)g[1][i]) / (2 * step);
-        if (i % 4 < 3 && !(fabs(found - wanted) <= close * top))
-            fail_msg("entry %zu of H d is %.9g, expected %.9g (scale %g)", i, found, wanted, top);
-    }
-    for (int k = 0; k < 3; k++)
-        free(g[k]);
-    free(Hd);
+    check_derivatives(world, q, direction, energy_at(law, V0, volume_of(mesh, points)),
+                      (law.ambient + fabs(law.gauge)) * V0);
     free(q);
     free(direction);
-    free(d);
     free(points);
     sinew_world_destroy(world);
 }

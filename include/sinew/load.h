@@ -4,9 +4,10 @@
  *
  * A load is evaluated as forces on particles at the start of a step, from the current positions and velocities and
  * the time at the end of the step. These forces are constant during the step and part of f_ext, so every solver
- * accepts every load. Loads have no state: a saved state does not contain them, and a world that loads it must be
- * built with the same loads (sinew_world_state_check names the difference). With `load_steps` of the world, loads
- * grow as gravity does. The work of loads is in `forces` of sinew_world_balance().
+ * accepts every load. Wind also uses the accelerations of the last step, which a saved state contains. A saved state
+ * does not contain the loads themselves: a world that loads it must be built with the same loads
+ * (sinew_world_state_check names the difference). With `load_steps` of the world, loads grow as gravity does. The work
+ * of loads is in `forces` of sinew_world_balance().
  *
  * Does not: change while a step is solved. If a body rotates much in one step (end couples, normal traction), use
  * smaller steps or more quasistatic steps. For gas in a closed surface use the energy `pressure`, which follows the

@@ -110,6 +110,7 @@ sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_en
     if (batch) {
         batch->ops = ops;
         batch->width = width;
+        batch->coupled = ops->global_constraint;
     }
     return batch;
 }

@@ -45,6 +45,7 @@ typedef struct sinew_batch {
     const void *origin;
     int32_t number;           /* index of the energy in its world, for messages */
     bool hard;                /* constraints without compliance (sinew_energy_def) */
+    bool coupled;             /* psi is a function of a sum over all elements: global_constraint or potential */
     sinew_real pbd_stiffness; /* factor of PBD's corrections, 0: the factor of the solver */
     bool transient;           /* elements are in no factor and no fixed colouring (objective.h) */
     uint32_t version;         /* changes whenever data change */

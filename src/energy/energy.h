@@ -56,7 +56,7 @@ typedef struct sinew_kernel {
     sinew_real *blocks;    /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
                             (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
     bool project;          /* linearise: project to a positive semi-definite matrix, no smaller than the exact one */
-    sinew_real multiplier; /* global_constraint: factor of value, gradient and tangent; unused by others */
+    sinew_real multiplier; /* global_constraint, potential: factor of value, gradient and tangent; unused by others */
 } sinew_kernel;
 
 /* Reduced coordinates z = D x on the groups of one chunk (reduce, stiffness, local_project, local_prox). */
@@ -173,7 +173,7 @@ typedef struct sinew_global_constraint {
 } sinew_global_constraint;
 
 enum {
-    SINEW_SHARED_MAX = 8
+    SINEW_SHARED_MAX = 12
 };
 
 typedef struct sinew_energy_ops {
@@ -225,6 +225,13 @@ typedef struct sinew_energy_ops {
     int32_t shared_count;
     bool follows_time; /* shared data depend on the time at the end of the step: C(q, t) */
     void (*update_shared_data)(const sinew_global_constraint *all, sinew_real *shared);
+    /* A function of the sum over all elements, psi = f(C) (the gas in a surface), with parameters for which `couples`
+     * returns true; all of the data are shared then. value, gradient and linearise return those of multiplier C times
+     * the weight, as with global_constraint; C has no Jacobian and no multiplier of its own. potential: f = f, f', f''
+     * at C, f'' >= 0; false: C is outside of the domain and psi = +inf. coupled_with: these parameters, for messages. */
+    bool (*couples)(const sinew_real *parameters);
+    bool (*potential)(const sinew_real *data, double C, double f[3]);
+    const char *coupled_with;
     /* Returns the largest t <= max such that psi is defined on [0, t) along x + t p; max if no barrier is reached.
      * Elements whose psi is undefined at x, and elements of weight zero, are skipped. */
     double (*step_limit)(const sinew_kernel *kernel, double max);

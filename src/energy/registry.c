@@ -147,6 +147,10 @@ static const char *find_half(const sinew_energy_ops *ops)
         return "incidence_data_count is out of range";
     if (ops->incidence && ops->other_count != ops->info.vertex_count - 1)
         return "other_count must be one less than vertex_count";
+    if (!ops->couples != !ops->potential || !ops->couples != !ops->coupled_with)
+        return "couples, potential and coupled_with go together";
+    if (ops->potential && (ops->global_constraint || ops->shared_count != ops->data_count))
+        return "a potential is no global constraint, and its data are shared";
     if (ops->step_limit && !ops->barrier)
         return "step_limit is for energies with a barrier";
     return NULL;

@@ -5,11 +5,12 @@
  */
 #include "objective/global_constraints.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool is_global_constraint(const sinew_objective *o, int32_t t)
 {
-    return o->tasks[t].batch->ops->global_constraint;
+    return o->tasks[t].batch->coupled;
 }
 
 int32_t sinew_global_constraints_count(const sinew_objective *o)
@@ -20,7 +21,7 @@ int32_t sinew_global_constraints_count(const sinew_objective *o)
     return count;
 }
 
-/* Weight 1 / alpha of a global constraint, which all active elements share; 0 if no element is active. */
+/* Weight (1 / alpha if there is no potential), which all active elements share; 0 if no element is active. */
 static double global_constraint_weight(const sinew_batch *batch)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count;
@@ -33,8 +34,28 @@ static double global_constraint_weight(const sinew_batch *batch)
     return max;
 }
 
-/* Runs one task's kernel at q in the first thread's scratch. Returns multiplier C / alpha, C summed over the elements
- * of the task. g: NULL, or the task's slots, to which the gradient of the returned value is written.
+typedef struct global_value {
+    double psi;        /* J: f */
+    double multiplier; /* f' / weight */
+    double curvature;  /* f'' */
+} global_value;
+
+/* f of a batch and its derivatives, from sum = weight C. Outside of the domain f is +inf and has no derivatives. */
+static global_value global_function(const sinew_batch *batch, double weight, double sum)
+{
+    const double C = weight > 0 ? sum / weight : 0;
+    sinew_real data[SINEW_DATA_MAX];
+    double f[3];
+    if (!batch->ops->potential || !(weight > 0))
+        return (global_value){0.5 * C * sum, C, weight};
+    sinew_batch_element(batch, 0, data);
+    if (!batch->ops->potential(data, C, f))
+        return (global_value){.psi = HUGE_VAL};
+    return (global_value){f[0], f[1] / weight, f[2]};
+}
+
+/* Runs one task's kernel at q in the first thread's scratch. Returns multiplier times weight times C, C summed over the
+ * elements of the task. g: NULL, or the task's slots, to which the gradient of the returned value is written.
  */
 static double run_contribution(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
                                sinew_real multiplier, sinew_real *g)
@@ -64,10 +85,10 @@ void sinew_global_constraints_evaluate(const sinew_objective *o, const sinew_rea
         double sum = 0;
         for (int32_t t = first; t < end; t++)
             sum += run_contribution(o, &o->tasks[t], q, 1, NULL);
-        const double C = weight > 0 ? sum / weight : 0;
+        const global_value value = global_function(o->tasks[first].batch, weight, sum);
         for (int32_t t = first; t < end; t++) {
-            o->tasks[t].multiplier = (sinew_real)C;
-            o->tasks[t].psi = t == first ? 0.5 * C * sum : 0;
+            o->tasks[t].multiplier = (sinew_real)value.multiplier;
+            o->tasks[t].psi = t == first ? value.psi : 0;
         }
     }
 }
@@ -82,8 +103,8 @@ static void add_slots(const sinew_objective *o, const sinew_task *task, double s
             gradient[4 * (size_t)particle[i] + c] += (sinew_real)(scale * (double)value[4 * (size_t)i + c]);
 }
 
-double sinew_global_constraint_gradient(const sinew_objective *o, int32_t constraint, const sinew_real *q,
-                                        sinew_real *gradient)
+/* The first task of a constraint. */
+static int32_t global_constraint_task(const sinew_objective *o, int32_t constraint)
 {
     int32_t t = 0;
     for (int32_t seen = -1; t < o->task_count; t++) {
@@ -91,12 +112,45 @@ double sinew_global_constraint_gradient(const sinew_objective *o, int32_t constr
         if (seen == constraint)
             break;
     }
-    memset(gradient, 0, 4 * (size_t)o->particle_count * sizeof *gradient);
-    const double weight = global_constraint_weight(o->tasks[t].batch);
+    return t;
+}
+
+double sinew_global_constraint_gradient(const sinew_objective *o, int32_t constraint, const sinew_real *q,
+                                        sinew_real *gradient)
+{
+    int32_t t = global_constraint_task(o, constraint);
+    const size_t size = 4 * (size_t)o->particle_count * sizeof *gradient;
+    const sinew_batch *batch = o->tasks[t].batch;
+    const double weight = global_constraint_weight(batch);
+    double sum = 0;
+    memset(gradient, 0, size);
     for (const int32_t end = global_constraint_end(o, t); weight > 0 && t < end; t++) {
-        run_contribution(o, &o->tasks[t], q, 1, o->slot_values + 4 * (size_t)o->tasks[t].first_slot);
+        sum += run_contribution(o, &o->tasks[t], q, 1, o->slot_values + 4 * (size_t)o->tasks[t].first_slot);
         add_slots(o, &o->tasks[t], 1 / weight, gradient);
     }
+    const double curvature = global_function(batch, weight, sum).curvature;
+    if (!(curvature > 0))
+        memset(gradient, 0, size);
     sinew_filter(o, gradient);
-    return weight;
+    return curvature;
+}
+
+double sinew_global_constraints_stiffness(const sinew_objective *o, const sinew_real *q, sinew_real *gradient)
+{
+    const int32_t count = sinew_global_constraints_count(o);
+    double sum = 0;
+    for (int32_t k = 0; k < count; k++)
+        if (!o->tasks[global_constraint_task(o, k)].batch->hard) {
+            const double curvature = sinew_global_constraint_gradient(o, k, q, gradient);
+            double square = 0, length = 0;
+            for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+                double own = 0;
+                for (size_t c = 4 * i; c < 4 * i + 3; c++)
+                    own += (double)gradient[c] * (double)gradient[c];
+                square += own;
+                length += sqrt(own);
+            }
+            sum += curvature * sqrt(square) * length;
+        }
+    return sum;
 }

@@ -312,13 +312,13 @@ static void run_task(const task_pass *pass, int32_t thread, int32_t index)
     kernel.x = local;
     kernel.project = pass->project;
     kernel.multiplier = task->multiplier;
-    if (pass->what == OP_VALUE && !ops->global_constraint)
+    if (pass->what == OP_VALUE && !task->batch->coupled)
         o->task_values[index] = ops->value(&kernel);
     else if (pass->what == OP_GRADIENT)
         o->task_values[index] = ops->gradient(&kernel);
     else if (pass->what == OP_LINEARISE)
         ops->linearise(&kernel);
-    if (ops->global_constraint)
+    if (task->batch->coupled)
         o->task_values[index] = task->psi;
 }
 

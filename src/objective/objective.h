@@ -34,7 +34,7 @@ typedef struct sinew_task {
     const sinew_chunk *chunk;
     int32_t first_slot;    /* first slot of the chunk, counted over all batches */
     size_t first_tangent;  /* offset of the chunk's tangents, in reals */
-    sinew_real multiplier; /* C of a global constraint at its last evaluation (global_constraints.h) */
+    sinew_real multiplier; /* of a global constraint at its last evaluation (global_constraints.h) */
     double psi;            /* J: energy of the global constraint, at its first task; zero at the others */
 } sinew_task;
 

@@ -123,6 +123,9 @@ typedef struct sinew_solver_ops {
     bool needs_gradient;
     /* Iterations read s->value_noise. */
     bool needs_noise;
+    /* Accepts energies with parameters that make psi a function of a sum over all elements (`couples` in
+     * energy/energy.h): all that the solver reads of g are its value, gradient, products and Newton's systems. */
+    bool coupled;
     /* SINEW_CAN_... that an energy needs to be kept hard; 0: no energy is kept hard. */
     uint32_t hard;
     /* A step is at most one iteration, independent of the residual. */
@@ -257,6 +260,9 @@ const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind);
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error);
 /* Fails for an energy that the solver cannot handle with these parameters, or not as hard constraints; the error names
  * solvers that can. */
+/* Fails if the parameters couple all elements of the energy and the solver does not accept that. */
+sinew_status sinew_solver_check_coupled(const sinew_solver_def *solver, sinew_energy_kind energy,
+                                        const sinew_real *parameters, sinew_error *error);
 sinew_status sinew_solver_check_energy(const sinew_solver_def *solver, sinew_energy_kind energy, bool hard,
                                        sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);

@@ -145,6 +145,9 @@ struct sinew_world {
     sinew_load_record *loads;
     sinew_real
         *load_force; /* [particle_capacity][4] N: sum of all loads in the current step; NULL before the first load */
+    /* Both NULL before the first wind; [particle_capacity][4] m/s2: */
+    sinew_real *acceleration; /* in the last step, by all forces but wind; the fourth number 1 if known */
+    sinew_real *wind_start;   /* (velocity at the start of the step)/h + acceleration by wind, of the current step */
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
     struct sinew_query_work *query;     /* data of queries (queries.c); NULL before the first query */
@@ -346,9 +349,12 @@ void sinew_damping_apply(sinew_world *world);
 void sinew_damping_release(sinew_world *world);
 sinew_status sinew_energy_damping_check(const sinew_energy_def *def, sinew_error *error);
 sinew_status sinew_body_damping_check(const sinew_body_def *def, sinew_error *error);
-/* Rebuilds the elements of loads if bodies have changed; sets load_force for the next step. */
+/* Rebuilds the elements of loads if bodies have changed. */
 sinew_status sinew_loads_prepare(sinew_world *world, sinew_error *error);
+/* Sets load_force for the next step. */
 void sinew_loads_evaluate(sinew_world *world);
+/* Sets `acceleration` from the velocities at the end of a step. */
+void sinew_loads_end_step(sinew_world *world);
 void sinew_loads_remove_body(sinew_world *world, sinew_body body);
 void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_record *record);
 /* CRC-32 of vector, parameters, keys and the given elements, if any. */

@@ -7,11 +7,13 @@
  * V does not depend on c if the surface is closed; c is the mean of the corners at the start of a step, which keeps the
  * numbers small. The force on each vertex is p times a third of the area vectors around it. The term of a triangle is
  * linear in each corner, so the vertex block is zero and the Hessian has no diagonal blocks. It is indefinite and
- * projected element by element (psd_projection.c), which adds a stiffness of about p |x - c|. Gas: with the rest volume
- * V_0 and the ambient pressure p_a, p = (p_a + p_0) (V_0 / V)^k - p_a, V being the volume at the start of a step.
+ * projected element by element (psd_projection.c), which adds a stiffness of about p |x - c|.
  *
- * Known limits: the pressure of the gas changes between steps, not within a step (docs/reference/energies/pressure.md
- * has the error); V has the lower bound V_0 / 1000.
+ * Ideal gas: with the rest volume V_0, the absolute pressure P = p_a + p_0 there and the pressure outside p_a,
+ *
+ *     psi(V) = integral from V_0 to V of -p,   p = P (V_0 / V)^k - p_a,   +inf for V <= 0
+ *
+ * All triangles are coupled through V: see `potential` in energy/energy.h. psi'' = k P V_0^k / V^(k + 1) >= 0.
  */
 #include <math.h>
 
@@ -24,10 +26,16 @@ enum {
 };
 
 enum {
-    DATA_WEIGHT, /* |p| */
-    DATA_SIGN,   /* sign of p */
+    DATA_WEIGHT, /* constant: |p|; ideal: 1 */
+    DATA_SIGN,   /* constant: sign of p; ideal: 0 */
     DATA_CENTRE,
-    DATA_COUNT = DATA_CENTRE + 3
+    DATA_VERTEX_COUNT = DATA_CENTRE + 3, /* numbers of an incidence; a gas has none */
+    /* Ideal gas: */
+    DATA_INSIDE = DATA_VERTEX_COUNT, /* Pa: P, absolute pressure at the rest volume */
+    DATA_OUTSIDE,                    /* Pa: p_a */
+    DATA_EXPONENT,                   /* k */
+    DATA_REST_VOLUME,                /* m3: V_0 */
+    DATA_COUNT
 };
 
 enum {
@@ -49,7 +57,7 @@ static const sinew_parameter parameters[] = {
                       .choices = "constant|ideal",
                       .maximum = 1,
                       .preset = 0,
-                      .meaning = "constant: the pressure stays; ideal: it falls as the volume grows"},
+                      .meaning = "constant: the pressure stays; ideal: it falls as the volume grows, within the step"},
     [PRESSURE_AMBIENT] = {.name = "ambient",
                           .unit = "Pa",
                           .maximum = 1e12,
@@ -63,13 +71,23 @@ static const sinew_parameter parameters[] = {
                            .meaning = "ideal: 1 at a constant temperature, 1.4 in air that keeps its heat"},
 };
 
+static bool pressure_is_gas(const sinew_real *given)
+{
+    return given[PRESSURE_GAS] > 0;
+}
+
 static const char *pressure_prepare(const sinew_element *element, sinew_real *data)
 {
-    const sinew_real p = element->parameters[PRESSURE_GAUGE];
-    data[DATA_WEIGHT] = (sinew_real)fabs((double)p);
-    data[DATA_SIGN] = p < 0 ? -1 : 1;
+    const sinew_real *given = element->parameters, p = given[PRESSURE_GAUGE];
+    const bool gas = pressure_is_gas(given);
+    data[DATA_WEIGHT] = gas ? 1 : (sinew_real)fabs((double)p);
+    data[DATA_SIGN] = gas ? 0 : p < 0 ? -1 : 1;
     for (int i = 0; i < 3; i++)
         data[DATA_CENTRE + i] = 0;
+    data[DATA_INSIDE] = (sinew_real)((double)given[PRESSURE_AMBIENT] + (double)p);
+    data[DATA_OUTSIDE] = given[PRESSURE_AMBIENT];
+    data[DATA_EXPONENT] = given[PRESSURE_EXPONENT];
+    data[DATA_REST_VOLUME] = 0;
     return NULL;
 }
 
@@ -81,53 +99,114 @@ static sinew_status pressure_check_elements(const sinew_global_constraint *all, 
     double volume;
     const sinew_status status =
         closed_check(all, "pressure", ", or use the load traction, which needs no inside", &volume, allocator, error);
-    if (status == SINEW_OK && volume == 0 && all->parameters[PRESSURE_GAS] > 0)
+    if (status != SINEW_OK || !pressure_is_gas(all->parameters))
+        return status;
+    const double inside = (double)all->parameters[PRESSURE_AMBIENT] + (double)all->parameters[PRESSURE_GAUGE];
+    if (volume == 0)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "pressure: the surface is flat at rest, so that a gas has no volume there; use gas constant, "
                           "or a rest shape that holds some");
-    return status;
+    if (inside < 0)
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "pressure: ambient + pressure is %g Pa at rest, and no gas has less than 0; raise either, or "
+                          "use gas constant",
+                          inside);
+    return SINEW_OK;
 }
 
 static void pressure_update_shared_data(const sinew_global_constraint *all, sinew_real *shared)
 {
-    const sinew_real *given = all->parameters;
-    double centre[3], unused[3], p = (double)given[PRESSURE_GAUGE];
-    const double volume = closed_volume(all, all->q, centre);
-    if (given[PRESSURE_GAS] > 0) {
-        const double rest = closed_volume(all, all->rest, unused), outside = (double)given[PRESSURE_AMBIENT];
-        p = (outside + p) * pow(rest / fmax(volume, 1e-3 * rest), (double)given[PRESSURE_EXPONENT]) - outside;
-    }
-    shared[DATA_WEIGHT] = (sinew_real)fabs(p);
-    shared[DATA_SIGN] = p < 0 ? -1 : 1;
+    const sinew_element element = {.parameters = all->parameters};
+    double centre[3], unused[3];
+    closed_volume(all, all->q, centre);
+    pressure_prepare(&element, shared);
+    shared[DATA_REST_VOLUME] = (sinew_real)closed_volume(all, all->rest, unused);
     for (int c = 0; c < 3; c++)
         shared[DATA_CENTRE + c] = (sinew_real)centre[c];
 }
 
+/* f = psi, -p and -dp/dV of the gas at volume V. log1p and expm1 keep the digits of psi near V_0. */
+static bool pressure_potential(const sinew_real *data, double V, double f[3])
+{
+    const double outside = (double)data[DATA_OUTSIDE], inside = (double)data[DATA_INSIDE];
+    const double k = (double)data[DATA_EXPONENT], rest = (double)data[DATA_REST_VOLUME], growth = (V - rest) / rest;
+    if (!(V > 0))
+        return false;
+    const double L = log1p(growth), ratio = exp(-k * L);
+    f[0] = rest * (outside * growth + inside * (k == 1 ? -L : expm1((1 - k) * L) / (k - 1)));
+    f[1] = outside - inside * ratio;
+    f[2] = k * inside * ratio / V;
+    return true;
+}
+
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* r = corners of the triangles relative to the centre c of the surface; returns -sign(p) / 6. */
-KERNEL_INLINE wide pressure_from_centre(const wide *x, const sinew_real *data, wide r[9])
+/* r = corners of the triangles relative to the centre c of the surface; returns the factor of r0 . (r1 x r2) per unit
+ * of weight: -sign(p) / 6, in a gas a sixth of the multiplier. */
+KERNEL_INLINE wide pressure_from_centre(const sinew_kernel *kernel, const wide *x, const sinew_real *data, wide r[9])
 {
+    const wide sign = wide_load(data + DATA_SIGN * SIMD_WIDTH);
     for (int i = 0; i < 9; i++)
         r[i] = x[i] - wide_load(data + (DATA_CENTRE + i % 3) * SIMD_WIDTH);
-    return wide_load(data + DATA_SIGN * SIMD_WIDTH) * (sinew_real)(-1.0 / 6);
+    return wide_select(wide_eq(sign, wide_set(0)), wide_set(kernel->multiplier), -sign) * (sinew_real)(1.0 / 6);
 }
 
-KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
+static double pressure_value(const sinew_kernel *kernel)
 {
-    wide r[9];
-    const wide s = pressure_from_centre(x, data, r);
-    return corner_volume(s, r, g);
+    value_sum sum = {0};
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        wide x[9], r[9];
+        dense_gather(kernel->x, group_vertex(&kernel->groups, group, POINTS), POINTS, x);
+        const wide s = pressure_from_centre(kernel, x, data, r);
+        value_add(&sum, wide_load(data), corner_volume(s, r, NULL));
+    }
+    return value_total(&sum);
 }
 
-KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H)
+static double pressure_gradient(const sinew_kernel *kernel)
 {
-    wide r[9];
-    const wide s = pressure_from_centre(x, data, r);
-    corner_volume_second(s, r, H);
+    value_sum sum = {0};
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        const int32_t *vertex = group_vertex(&kernel->groups, group, POINTS);
+        const wide weight = wide_load(data);
+        wide x[9], r[9], g[9];
+        dense_gather(kernel->x, vertex, POINTS, x);
+        const wide s = pressure_from_centre(kernel, x, data, r);
+        value_add(&sum, weight, corner_volume(s, r, g));
+        for (int i = 0; i < 9; i++)
+            g[i] = dense_weight_of(weight, g[i]);
+        dense_scatter(kernel->g, vertex, POINTS, g);
+    }
+    return value_total(&sum);
 }
 
-#include "energy/dense_energy.h"
+static void pressure_linearise(const sinew_kernel *kernel)
+{
+    for (int32_t group = 0; group < kernel->groups.count; group++) {
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        wide x[9], r[9], H[DENSE_COUNT(POINTS)];
+        dense_gather(kernel->x, group_vertex(&kernel->groups, group, POINTS), POINTS, x);
+        const wide s = pressure_from_centre(kernel, x, data, r);
+        corner_volume_second(s, r, H);
+        if (kernel->project)
+            sinew_eigen_clamp(H, 9);
+        for (int i = 0; i < DENSE_COUNT(POINTS); i++)
+            H[i] = dense_weight_of(wide_load(data), H[i]);
+        store_wide_array(group_tangent(kernel, group, DENSE_COUNT(POINTS)), DENSE_COUNT(POINTS), H);
+    }
+}
+
+static void pressure_product(const sinew_kernel *kernel)
+{
+    element_dense_product(kernel, POINTS);
+}
+
+static void pressure_hessian(const sinew_kernel *kernel)
+{
+    dense_hessian(kernel, POINTS);
+}
 
 /* ---- Reduced coordinates ---------------------------------------------------------------------- */
 
@@ -152,7 +231,7 @@ static void pressure_stiffness(const sinew_reduced_kernel *kernel)
 static void pressure_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                                int32_t *others)
 {
-    memcpy(out, data, DATA_COUNT * sizeof *out);
+    memcpy(out, data, DATA_VERTEX_COUNT * sizeof *out);
     others[0] = particles[(node + 1) % 3];
     others[1] = particles[(node + 2) % 3];
 }
@@ -189,12 +268,12 @@ KERNEL_INLINE wide pressure_difference(const incidence *v, const wide step[3], w
 
 static void pressure_vertex(const sinew_vertex_kernel *kernel)
 {
-    incidence_vertex(kernel, 2, DATA_COUNT, pressure_add);
+    incidence_vertex(kernel, 2, DATA_VERTEX_COUNT, pressure_add);
 }
 
 static void pressure_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    incidence_change(kernel, 2, DATA_COUNT, pressure_difference);
+    incidence_change(kernel, 2, DATA_VERTEX_COUNT, pressure_difference);
 }
 
 const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_pressure) = {
@@ -205,17 +284,27 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_pressure) = {
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_VERTEX | SINEW_CAN_REDUCE},
-    DENSE_OPS,
+    .data_count = DATA_COUNT,
+    .tangent_count = DENSE_COUNT(POINTS),
+    .target_slot = -1,
     .load = true,
     .prepare = pressure_prepare,
+    .value = pressure_value,
+    .gradient = pressure_gradient,
+    .linearise = pressure_linearise,
+    .product = pressure_product,
+    .hessian = pressure_hessian,
     .check_elements = pressure_check_elements,
+    .couples = pressure_is_gas,
+    .coupled_with = "gas ideal",
+    .potential = pressure_potential,
     .shared_count = DATA_COUNT,
     .update_shared_data = pressure_update_shared_data,
     .reduced_count = 2,
     .reduce = pressure_reduce,
     .stiffness = pressure_stiffness,
     .other_count = 2,
-    .incidence_data_count = DATA_COUNT,
+    .incidence_data_count = DATA_VERTEX_COUNT,
     .incidence = pressure_incidence,
     .vertex = pressure_vertex,
     .vertex_change = pressure_vertex_change,

@@ -12,6 +12,7 @@
 
 #include "base/reduce.h"
 #include "base/stop.h"
+#include "objective/global_constraints.h"
 #include "objective/violation.h"
 #include "solve/driver/objective_gap.h"
 #include "solve/driver/verdict.h"
@@ -19,8 +20,8 @@
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
 
-/* Sets s->stiffness_of. Returns its norm (N/m) over the free particles, which bounds the change of forces per
- * distance. */
+/* Sets s->stiffness_of. Returns its norm (N/m) over the free particles plus the stiffness of global constraints, which
+ * bounds the change of forces per distance. */
 static double sum_stiffness(sinew_solve *s)
 {
     const sinew_objective *o = s->error_objective;
@@ -32,7 +33,7 @@ static double sum_stiffness(sinew_solve *s)
         s->stiffness_of[i] = o->step.pinned[i] ? 0 : s->stiffness_of[i] + 3 * (double)o->step.mass[i] * scale;
         sum += s->stiffness_of[i] * s->stiffness_of[i];
     }
-    return sqrt(sum);
+    return sqrt(sum) + sinew_global_constraints_stiffness(o, o->step.rest, s->velocity);
 }
 
 /* The stiffness is computed lazily: only steps that measure residuals or need their round-off use it. */
@@ -203,7 +204,7 @@ static bool is_finite(sinew_solve *s)
     const sinew_objective *o = s->objective;
     bool barrier = false;
     for (int32_t t = 0; t < o->task_count; t++)
-        barrier |= o->tasks[t].batch->ops->barrier;
+        barrier |= o->tasks[t].batch->ops->barrier || (o->tasks[t].batch->coupled && o->tasks[t].batch->ops->potential);
     if (!barrier)
         return true;
     sinew_solve_evaluate(s);

@@ -172,6 +172,8 @@ typedef struct account {
     bool confirmed;   /* the last step gained the predicted decrease within AGREEMENT */
     bool chord;       /* the factor of the last direction may serve for the next one */
     double denied;    /* J: `left` when the exact Hessian was last tried in vain near the end; HUGE_VAL: never */
+    int in_row;       /* number of confirmed steps in a row */
+    bool indefinite;  /* the exact Hessian was indefinite at an iterate */
     int failures;     /* number of failed sequences of unchecked full steps */
 } account;
 
@@ -235,6 +237,7 @@ static void predict(const sinew_gap *gap, account *a)
     a->before = a->left;
     a->left = -0.5 * slope_along_d(gap);
     a->uncertain = slope_noise(gap);
+    a->indefinite = a->indefinite || !gap->exact;
 }
 
 /* J: decrease of all remaining steps. Steps with a projected Hessian gain a fixed fraction of the remainder: a
@@ -246,10 +249,12 @@ static double left_in_all(const account *a)
 }
 
 /* A projected Hessian is stiffer than g and predicts too little: only a prediction by the exact Hessian ends the
- * descent. */
+ * descent. A descent through indefinite Hessians may cross a small region where H is definite and far above the minimum:
+ * it needs two confirmed predictions in a row. */
 static bool is_done(const sinew_gap *gap, const account *a)
 {
-    return gap->exact && !gap->chord && a->confirmed && left_in_all(a) <= LEFT_MAX * a->seen;
+    const int needed = a->indefinite ? 2 : 1;
+    return gap->exact && !gap->chord && a->confirmed && a->in_row >= needed && left_in_all(a) <= LEFT_MAX * a->seen;
 }
 
 /* Whether the predicted remaining decrease may be round-off: it is at most its round-off, or at most STALE times that
@@ -611,6 +616,7 @@ static sinew_gap_estimate gap_go_down(sinew_gap *gap, account *a, int32_t *steps
         if (!(seen > 0))
             return unknown("no step along Newton's direction lowers the objective above round-off");
         a->seen += seen;
+        a->in_row = a->confirmed ? a->in_row + 1 : 0;
     }
     return unknown("the minimum is too far away for the steps that are spent on finding it");
 }

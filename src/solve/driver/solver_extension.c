@@ -151,6 +151,7 @@ static void fill_operations(solver_slot *slot)
                                    .prepare = extension_prepare,
                                    .release = extension_release,
                                    .needs_gradient = true,
+                                   .coupled = true,
                                    .begin = extension_begin,
                                    .iterate = extension_iterate};
     /* Changes that need no new preparation: `begin` reads the changed data. */

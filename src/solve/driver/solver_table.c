@@ -197,6 +197,26 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
                       takers[0] ? ", " : "");
 }
 
+sinew_status sinew_solver_check_coupled(const sinew_solver_def *def, sinew_energy_kind energy,
+                                        const sinew_real *parameters, sinew_error *error)
+{
+    const sinew_energy_ops *ops = sinew_energy_get_ops(energy);
+    char takers[256] = "";
+    size_t used = 0;
+    if (!ops->couples || !ops->couples(parameters) || sinew_solver_get_ops(def->kind)->coupled)
+        return SINEW_OK;
+    for (int32_t kind = 0, end = sinew_solver_kind_end(); kind < end && used < sizeof takers; kind++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
+        if (info && sinew_solver_get_ops((sinew_solver_kind)kind)->coupled && !info->explicit_step)
+            used += (size_t)snprintf(takers + used, sizeof takers - used, "%s%s", used ? ", " : "", info->name);
+    }
+    return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                      "%s cannot take %s with %s: that couples all its elements, and %s solves for elements apart; use "
+                      "%s",
+                      sinew_get_solver_info(def->kind)->name, ops->info.name, ops->coupled_with,
+                      sinew_get_solver_info(def->kind)->name, takers);
+}
+
 /* Largest `iterations` of a def: iteration records, one more than iterations, are counted in 32 bits. */
 static const int32_t iterations_max = 1000000000;
 

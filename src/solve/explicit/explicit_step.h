@@ -27,7 +27,7 @@ void sinew_explicit_begin(sinew_solve *s);
 /* Operations that both integrators share. */
 #define SINEW_EXPLICIT_OPS                                                                                             \
     .prepare = sinew_explicit_prepare, .release = sinew_explicit_release, .refreshes = SINEW_EXPLICIT_REFRESHES,       \
-    .one_iteration = true, .begin = sinew_explicit_begin
+    .coupled = true, .one_iteration = true, .begin = sinew_explicit_begin
 
 /* Whether a mode of frequency omega does not grow in a step of h. */
 typedef bool sinew_stable_at(double h, double omega, double damping);

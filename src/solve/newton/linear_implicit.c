@@ -52,6 +52,7 @@ const sinew_solver_ops sinew_solver_linear_implicit = {
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS,
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,
+    .coupled = true,
     .one_iteration = true,
     .work = {.newtons = 1},
     .begin = sinew_newton_begin,

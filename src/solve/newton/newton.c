@@ -289,6 +289,7 @@ const sinew_solver_ops sinew_solver_newton = {
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,
     .step_work = newton_step_work,
+    .coupled = true,
     .begin = sinew_newton_begin,
     .iterate = sinew_newton_iterate,
     .precondition = sinew_newton_precondition,

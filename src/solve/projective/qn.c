@@ -377,6 +377,7 @@ const sinew_solver_ops sinew_solver_qn = {
     .refresh = qn_refresh,
     .needs_gradient = true,
     .work = {.gradients = 4, .solves = 0.1},
+    .coupled = true,
     .begin = qn_begin,
     .iterate = qn_iterate,
     .precondition = qn_precondition,

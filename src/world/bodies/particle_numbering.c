@@ -15,16 +15,21 @@
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 enum {
-    POINT_ARRAYS = 7
+    POINT_ARRAYS = 8,
+    OPTIONAL_ARRAYS = 2 /* the last ones, which may be NULL */
 };
 
-/* Lists the arrays of points and returns their number; v_before exists only in worlds with contact. */
+/* Lists the arrays of points and returns their number; v_before exists only in worlds with contact, `acceleration` only
+ * in worlds with wind. */
 static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
 {
-    sinew_real **const all[POINT_ARRAYS] = {&world->q,       &world->v,     &world->force,   &world->rest,
-                                            &world->q_tilde, &world->f_ext, &world->v_before};
-    memcpy(arrays, all, sizeof all);
-    return world->v_before ? POINT_ARRAYS : POINT_ARRAYS - 1;
+    sinew_real **const all[POINT_ARRAYS] = {&world->q,       &world->v,     &world->force,    &world->rest,
+                                            &world->q_tilde, &world->f_ext, &world->v_before, &world->acceleration};
+    int count = 0;
+    for (int a = 0; a < POINT_ARRAYS; a++)
+        if (*all[a] || a < POINT_ARRAYS - OPTIONAL_ARRAYS)
+            arrays[count++] = all[a];
+    return count;
 }
 
 /* Grows one array; false: out of memory. */
@@ -59,8 +64,9 @@ bool sinew_particles_reserve(sinew_world *world, int32_t count)
     bool good = true;
     for (int a = 0; good && a < array_count; a++)
         good = grow_array(world, arrays[a], used, needed, 4 * sizeof(sinew_real));
-    if (world->load_force) /* every step rewrites the content, so only the length matters */
-        good = good && grow_array(world, &world->load_force, used, needed, 4 * sizeof(sinew_real));
+    sinew_real **const rewritten[] = {&world->load_force, &world->wind_start}; /* by every step: only lengths matter */
+    for (int a = 0; good && a < 2; a++)
+        good = !*rewritten[a] || grow_array(world, rewritten[a], used, needed, 4 * sizeof(sinew_real));
     good = good && grow_array(world, &world->mass, used, needed, sizeof(sinew_real)) &&
            grow_array(world, &world->pinned, used, needed, 1) &&
            grow_array(world, &world->outside, used, needed, sizeof(int32_t));

@@ -172,10 +172,22 @@ static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_
     return SINEW_OK;
 }
 
+/* Checks all elements together, and sets whether the parameters couple them. */
+static sinew_status couple_elements(const sinew_world *world, const sinew_energy_store *store, sinew_batch *batch,
+                                    sinew_error *error)
+{
+    const sinew_energy_ops *ops = batch->ops;
+    const sinew_global_constraint all = sinew_energy_is_global(world, store);
+    const sinew_status status = ops->check_elements ? ops->check_elements(&all, &world->allocator, error) : SINEW_OK;
+    if (status == SINEW_OK)
+        batch->coupled = ops->global_constraint || (ops->couples && ops->couples(store->parameters));
+    return status;
+}
+
 sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_record *record, sinew_error *error)
 {
     const sinew_batch *batch = record->batch;
-    sinew_status status = SINEW_OK;
+    sinew_status status = batch->ops->couples ? couple_elements(world, &record->store, record->batch, error) : SINEW_OK;
     for (int32_t slot = 0; status == SINEW_OK && slot < batch->group_count * batch->width; slot++) {
         const int32_t e = batch->element[slot];
         if (e >= 0)
@@ -246,8 +258,7 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
         (ops->keeps_size &&
          !sinew_reserve(&world->allocator, &store->size, &store->size_capacity, count, sizeof *store->size)))
         return sinew_fail_memory(error, "the elements of an energy");
-    const sinew_global_constraint all = sinew_energy_is_global(world, store);
-    const sinew_status status = ops->check_elements ? ops->check_elements(&all, &world->allocator, error) : SINEW_OK;
+    const sinew_status status = couple_elements(world, store, batch, error);
     if (status != SINEW_OK)
         return status;
     return element_build_fill_batch(world, store, targets, work, batch, error);

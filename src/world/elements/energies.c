@@ -60,13 +60,17 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     if (!(def->pbd_stiffness >= 0 && def->pbd_stiffness <= 1))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: pbd_stiffness is %g, must be in [0, 1]", info->name,
                           (double)def->pbd_stiffness);
-    if (def->transient && sinew_energy_get_ops(def->kind)->global_constraint)
+    const sinew_energy_ops *ops = sinew_energy_get_ops(def->kind);
+    if (def->transient && (ops->global_constraint || ops->potential))
         return sinew_fail(error, SINEW_ERROR_DATA,
-                          "%s: its elements are one constraint, which cannot be transient; leave transient off",
+                          "%s: its elements are one surface, which cannot be transient; leave transient off",
                           info->name);
     const sinew_status status = sinew_energy_damping_check(def, error);
     if (status != SINEW_OK)
         return status;
+    const sinew_status coupled = sinew_solver_check_coupled(&world->def.solver, def->kind, def->parameters, error);
+    if (coupled != SINEW_OK)
+        return coupled;
     return sinew_solver_check_energy(&world->def.solver, def->kind, def->hard, error);
 }
 
@@ -442,6 +446,7 @@ static sinew_status take_parameter(sinew_world *world, sinew_energy_record *reco
     const sinew_real old = store->parameters[p];
     const uint32_t old_bits = store->by_element;
     sinew_real *old_each = store->each[p];
+    const bool coupled = record->batch->coupled;
     store->parameters[p] = each ? old : value;
     store->by_element = each ? old_bits | 1u << p : old_bits & ~(1u << p);
     store->each[p] = each ? each : old_each;
@@ -458,7 +463,8 @@ static sinew_status take_parameter(sinew_world *world, sinew_energy_record *reco
         sinew_release(&world->allocator, old_each);
         store->each_capacity[p] = (size_t)store->count * sizeof *each;
     }
-    sinew_world_mark_changed(world, data_bit(record));
+    /* A parameter that couples the elements changes the systems of solvers. */
+    sinew_world_mark_changed(world, record->batch->coupled == coupled ? data_bit(record) : elements_bit(record));
     return SINEW_OK;
 }
 

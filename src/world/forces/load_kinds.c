@@ -6,15 +6,22 @@
  * Wind. A triangle has the mass m = m_0 + m_1 + m_2, the fractions of its corners' masses that belong to it (in
  * proportion to rest areas), and moves with v = sum m_c v_c / m. With r = w - v and b = 1/2 rho A |r| it gets
  *
- *     F = m/h (1 - exp(-h C_n b / m)) (r . n) n  +  m/h (1 - exp(-h C_t b / m)) (r - (r . n) n)
+ *     F = m/h (k_n (r . n) n + k_t (r - (r . n) n))
  *
- * of which corner c gets the fraction m_c / m: the impulse of drag within h, with b constant. As h goes to zero
- * this is C_n b (r . n) n + C_t b (r - (r . n) n). Every impulse reduces r without reversing it. Corners
- * get fractions in proportion to mass, so the same holds for the whole cloth: with P the projections and s_c = m_c / m,
+ * of which corner c gets the fraction m_c / m. With x = h C b / m, E = 1 - exp(-x) and the acceleration a of the
+ * triangle by all other forces, each part p of r (normal, tangential) has the impulse of drag within h, b and a constant,
+ *
+ *     k = E - (1 - E / x) h (a . r_p) / |r_p|^2,  limited to 0 .. K = 3/2
+ *
+ * a is that of the last step, 0 before the first one. As h goes to zero this is the plain drag k = x. A steady state has
+ * m a = -F, which gives k = x too: terminal velocities and forces on held cloth are those of the plain drag if x <= K.
+ * The limit holds where a changes within the step, as when cloth comes loose: drag alone leaves at most |r_p| / 2 of a
+ * reversed r_p. Corners get fractions in proportion to mass, so that for the whole cloth, with P the projections times k
+ * and s_c = m_c / m,
  *
  *     sum_i m_i |v_i + h f_i / m_i - w|^2  <=  sum_i m_i |v_i - w|^2        for every h, rho, C and w
  *
- * because f = G (w - v) / h, G = sum over triangles of m s P s^T, and x^T G x <= sum m |s^T x|^2 <= sum m_i |x_i|^2.
+ * because f = G (w - v) / h, G = sum over triangles of m s P s^T, and x^T G x <= K sum m |s^T x|^2 <= K sum m_i |x_i|^2.
  *
  * Couple. With r_i from the centre of mass of the vertices and J their tensor of inertia, f_i = m_i (J^-1 M) x r_i have
  * the sum zero and the moment M.
@@ -199,10 +206,32 @@ static double triangle_motion(const sinew_world *world, const int32_t particles[
     return sum;
 }
 
-/* Force per m/s of relative velocity, N s/m, limited so that drag within h does not reverse the relative velocity. */
-static double drag(double b, double mass, double h)
+/* Largest impulse of drag on a part of the relative velocity, in units of mass times that part: K above. With 2 a step
+ * may reverse the part, and light cloth falls with velocities that alternate. */
+#define IMPULSE_MAX 1.5
+
+/* Force per m/s of a part r of the relative velocity, N s/m: m k / h above. b: C b; a: m/s2. */
+static double drag(double b, double mass, double h, const double r[3], const double a[3])
 {
-    return h > 0 ? mass / h * -expm1(-h * b / mass) : b;
+    if (!(h > 0))
+        return b;
+    const double x = h * b / mass, E = -expm1(-x), square = vec3_dot(r, r);
+    const double opposed = x > 0 && square > 0 ? (1 - E / x) * h * vec3_dot(a, r) / square : 0;
+    return mass / h * fmin(fmax(E - opposed, 0), IMPULSE_MAX);
+}
+
+/* Acceleration of a triangle by all forces but wind in the last step; 0 where a corner has none yet. */
+static void triangle_acceleration(const sinew_world *world, const int32_t particles[3], const double mass[3],
+                                  double sum, double a[3])
+{
+    bool known = world->acceleration != NULL;
+    for (int k = 0; k < 3; k++)
+        known = known && world->acceleration[4 * (size_t)particles[k] + 3] > 0;
+    for (size_t c = 0; c < 3; c++) {
+        a[c] = 0;
+        for (int k = 0; known && k < 3; k++)
+            a[c] += mass[k] / sum * (double)world->acceleration[4 * (size_t)particles[k] + c];
+    }
 }
 
 static void load_blow(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
@@ -210,7 +239,7 @@ static void load_blow(const sinew_world *world, const sinew_load_record *record,
 {
     const double *mass = record->layout.numbers + 3 * (size_t)triangle;
     int32_t particles[3];
-    double normal[3], x[3], v[3], w[3], force[3];
+    double normal[3], x[3], v[3], w[3], a[3], through[3], across[3], force[3];
     load_corners_of(world, record, triangle, particles);
     const double m = triangle_motion(world, particles, mass, moment->kept, x, v);
     sinew_load_normal(world->q, particles, normal);
@@ -223,14 +252,19 @@ static void load_blow(const sinew_world *world, const sinew_load_record *record,
         add_gust(g, moment->vector, moment->time, x, w);
     for (int c = 0; c < 3; c++)
         w[c] -= v[c];
+    triangle_acceleration(world, particles, mass, m, a);
     const double b = (double)record->parameters[WIND_DENSITY] / 2 * area * vec3_norm(w);
-    const double along = vec3_dot(w, normal) / area;
-    const double across = drag((double)record->parameters[WIND_TANGENTIAL] * b, m, moment->h);
-    const double through = drag((double)record->parameters[WIND_NORMAL] * b, m, moment->h) - across;
+    const double along = vec3_dot(w, normal) / (area * area);
+    for (int c = 0; c < 3; c++) {
+        through[c] = along * normal[c];
+        across[c] = w[c] - through[c];
+    }
+    const double C_n = drag((double)record->parameters[WIND_NORMAL] * b, m, moment->h, through, a);
+    const double C_t = drag((double)record->parameters[WIND_TANGENTIAL] * b, m, moment->h, across, a);
     for (int c = 0; c < 3; c++)
-        force[c] = through * along * normal[c] / area + across * w[c];
-    for (int a = 0; a < 3; a++)
-        load_push(f, particles[a], mass[a] / m, force);
+        force[c] = C_n * through[c] + C_t * across[c];
+    for (int k = 0; k < 3; k++)
+        load_push(f, particles[k], mass[k] / m, force);
 }
 
 static void apply_wind(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
@@ -396,13 +430,14 @@ static const char *check_couple(const sinew_world *world, const sinew_load_recor
 
 static const sinew_load_ops table[SINEW_LOAD_COUNT] = {
     [SINEW_LOAD_WIND] = {.info = {.name = "wind",
-                                  .summary = "1/2 rho C A |w - v| (w - v), along the normal and across, and never more "
-                                             "than stops it",
+                                  .summary = "1/2 rho C A |w - v| (w - v), along the normal and across, limited for "
+                                             "stability in long steps",
                                   .stencil = SINEW_STENCIL_TRIANGLE,
                                   .vector = {.name = "velocity", .unit = "m/s", .meaning = "of the air"},
                                   .parameters = wind_parameters,
                                   .parameter_count = WIND_PARAMETERS},
                          .corners = 3,
+                         .wind = true,
                          .measure = measure_wind,
                          .apply = apply_wind},
     [SINEW_LOAD_TRACTION] =

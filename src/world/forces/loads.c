@@ -209,13 +209,20 @@ static sinew_status take_keys(const sinew_world *world, const sinew_load_def *de
     return SINEW_OK;
 }
 
-/* Reserves the record and the forces of loads. */
-static sinew_status reserve_load(sinew_world *world, int32_t slot, sinew_error *error)
+static bool reserve_points(const sinew_world *world, sinew_real **points)
 {
-    if (!world->load_force)
-        world->load_force =
-            sinew_allocate_zero(&world->allocator, 4 * (size_t)world->particle_capacity, sizeof *world->load_force);
-    if (world->load_force &&
+    if (!*points)
+        *points = sinew_allocate_zero(&world->allocator, 4 * (size_t)world->particle_capacity, sizeof **points);
+    return *points;
+}
+
+/* Reserves the record and the forces of loads. */
+static sinew_status reserve_load(sinew_world *world, int32_t slot, bool wind, sinew_error *error)
+{
+    const bool good =
+        reserve_points(world, &world->load_force) &&
+        (!wind || (reserve_points(world, &world->acceleration) && reserve_points(world, &world->wind_start)));
+    if (good &&
         sinew_grow(&world->allocator, (void **)&world->loads, slot, &world->load_capacity, sizeof *world->loads))
         return SINEW_OK;
     return sinew_fail_memory(error, "a load");
@@ -249,7 +256,7 @@ sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, s
     if (status == SINEW_OK)
         status = check_exertable(world, &record, error);
     if (status == SINEW_OK)
-        status = reserve_load(world, slot, error);
+        status = reserve_load(world, slot, sinew_load_get_ops(def->kind)->wind, error);
     if (status != SINEW_OK) {
         sinew_load_record_destroy(&world->allocator, &record);
         return none;
@@ -376,21 +383,49 @@ static sinew_load_moment moment_at(const sinew_load_record *record, double time)
     return moment;
 }
 
-void sinew_loads_evaluate(sinew_world *world)
+/* Adds the forces of all winds, or of all other loads, to load_force. */
+static void add_loads(const sinew_world *world, bool wind)
 {
-    if (!world->load_force)
-        return;
     const double h = (double)world->def.time_step;
-    memset(world->load_force, 0, 4 * (size_t)world->particle_count * sizeof *world->load_force);
     for (int32_t i = 0; i < world->load_count; i++) {
         const sinew_load_record *record = &world->loads[i];
-        if (!record->live || record->layout.shape_version != world->shape_version)
+        const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
+        if (!record->live || ops->wind != wind || record->layout.shape_version != world->shape_version)
             continue;
         sinew_load_moment moment = moment_at(record, world->time + h);
         moment.h = world->def.quasistatic ? 0 : h;
         moment.kept = exp(-(double)world->def.damping * h);
-        sinew_load_get_ops(record->kind)->apply(world, record, &moment, world->load_force);
+        ops->apply(world, record, &moment, world->load_force);
     }
+}
+
+/* Sets wind_start, while load_force holds the winds alone. */
+static void keep_wind_start(const sinew_world *world)
+{
+    const double h = (double)world->def.time_step, kept = exp(-(double)world->def.damping * h);
+    const double load = sinew_world_load_fraction(world, world->step_count + 1);
+    for (int32_t i = 0; i < world->particle_count; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
+            world->wind_start[at] = (sinew_real)(kept * (double)world->v[at] / h +
+                                                 load * (double)world->load_force[at] / (double)world->mass[i]);
+}
+
+void sinew_loads_evaluate(sinew_world *world)
+{
+    if (!world->load_force)
+        return;
+    memset(world->load_force, 0, 4 * (size_t)world->particle_count * sizeof *world->load_force);
+    add_loads(world, true);
+    if (world->wind_start)
+        keep_wind_start(world);
+    add_loads(world, false);
+}
+
+void sinew_loads_end_step(sinew_world *world)
+{
+    const double h = (double)world->def.time_step;
+    for (size_t i = 0; world->acceleration && i < 4 * (size_t)world->particle_count; i++)
+        world->acceleration[i] = i % 4 == 3 ? 1 : (sinew_real)((double)world->v[i] / h - (double)world->wind_start[i]);
 }
 
 sinew_status sinew_world_load_forces(sinew_world *world, int32_t first, int32_t count, sinew_real *f,

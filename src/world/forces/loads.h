@@ -49,6 +49,7 @@ typedef struct sinew_load_ops {
     /* Fills layout->numbers; scratch [vertex count of the body]. */
     void (*measure)(const sinew_world *world, const sinew_load_record *record, double *scratch,
                     sinew_load_layout *layout);
+    bool wind; /* forces depend on velocities and on the last step's `acceleration` */
     /* Adds the forces to f [particle_count][4]. */
     void (*apply)(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
                   sinew_real *f);

@@ -3,7 +3,7 @@
  * contact_sections.c: the sections of contact in a state:
  *
  *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each
- *     CVEL   one per body: velocities at the start of the last step, [4 * vertex_count] reals, the fourth 1 if known
+ *     CVEL   one per body: velocities at the start of the last step (known_points.h)
  *     COLL   one per collider that was truncated or has a pose: collider_state
  *
  * The bytes are untrusted: slots and vertices are only looked up, and forces must be finite and not negative.
@@ -13,6 +13,7 @@
 
 #include "world/state/contact_sections.h"
 #include "contact/contact.h"
+#include "world/state/known_points.h"
 #include "world/world.h"
 
 /* State of one collider in a section. */
@@ -38,16 +39,6 @@ static void state_put_contacts(const sinew_world *world, sinew_section_writer *w
     sinew_section_end(writer);
 }
 
-static void state_put_velocities(const sinew_world *world, int32_t index, sinew_section_writer *writer)
-{
-    const sinew_body_record *body = &world->bodies[index];
-    sinew_section_begin(writer, "CVEL", true, (uint32_t)index);
-    char *at = sinew_section_reserve(writer, 4 * (size_t)body->count * sizeof(sinew_real));
-    for (int32_t i = body->first; at && i < body->first + body->count; i++, at += 4 * sizeof(sinew_real))
-        memcpy(at, world->v_before + 4 * (size_t)world->inside[i], 4 * sizeof(sinew_real));
-    sinew_section_end(writer);
-}
-
 static void state_put_collider(const sinew_collider_record *r, int32_t index, sinew_section_writer *writer)
 {
     collider_state entry = {r->generation, r->posed, r->behind, {{0}}};
@@ -64,7 +55,7 @@ void sinew_contact_put_sections(const sinew_world *world, sinew_section_writer *
         state_put_contacts(world, writer);
     for (int32_t i = 0; sinew_contact_is_on(world) && world->v_before && i < world->body_count; i++)
         if (world->bodies[i].mesh)
-            state_put_velocities(world, i, writer);
+            sinew_known_points_put(world, world->v_before, "CVEL", i, writer);
     for (int32_t i = 0; i < world->collider_count; i++)
         if (world->colliders[i].there && (world->colliders[i].posed || world->colliders[i].behind != 0))
             state_put_collider(&world->colliders[i], i, writer);
@@ -102,26 +93,6 @@ static sinew_status state_check_contacts(sinew_section_reader *reader, sinew_err
     return SINEW_OK;
 }
 
-static sinew_status state_check_velocities(int32_t index, size_t particles, sinew_section_reader *reader,
-                                           sinew_error *error)
-{
-    size_t size;
-    const char *content = sinew_sections_find(reader, "CVEL", (uint32_t)index, &size);
-    if (!content)
-        return SINEW_OK;
-    if (size != 4 * particles * sizeof(sinew_real))
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: body %d had no velocity for each particle",
-                          (int)index);
-    for (size_t i = 0; i < 4 * particles; i++) {
-        sinew_real value;
-        memcpy(&value, content + i * sizeof value, sizeof value);
-        if (!isfinite(value) || (i % 4 == 3 && value != 0 && value != 1))
-            return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: velocities of body %d are no numbers",
-                              (int)index);
-    }
-    return SINEW_OK;
-}
-
 static sinew_status state_check_collider(int32_t index, sinew_section_reader *reader, sinew_error *error)
 {
     size_t size;
@@ -140,7 +111,7 @@ static sinew_status state_check_collider(int32_t index, sinew_section_reader *re
 
 sinew_status sinew_contact_check_body(int32_t index, size_t particles, sinew_section_reader *reader, sinew_error *error)
 {
-    return state_check_velocities(index, particles, reader, error);
+    return sinew_known_points_check("CVEL", "velocities", index, particles, reader, error);
 }
 
 sinew_status sinew_contact_check_sections(const sinew_world *world, bool whole, sinew_section_reader *reader,
@@ -182,15 +153,7 @@ bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader
 
 void sinew_contact_take_body(const sinew_world *world, int32_t index, sinew_section_reader *reader)
 {
-    const sinew_body_record *body = &world->bodies[index];
-    size_t size;
-    const char *at = sinew_sections_find(reader, "CVEL", (uint32_t)index, &size);
-    for (int32_t i = body->first; world->v_before && i < body->first + body->count; i++) {
-        sinew_real *v = world->v_before + 4 * (size_t)world->inside[i];
-        memset(v, 0, 4 * sizeof *v);
-        if (at)
-            memcpy(v, at + 4 * (size_t)(i - body->first) * sizeof *v, 4 * sizeof *v);
-    }
+    sinew_known_points_take(world, world->v_before, "CVEL", index, reader);
 }
 
 static void state_take_contacts(sinew_world *world, bool whole, sinew_section_reader *reader)

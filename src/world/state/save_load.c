@@ -11,6 +11,7 @@
  *     SOLV   char[16] name of the solver, then the data that it keeps between steps; absent if it has none
  *     MEAS   double [6]: what earlier steps measured (sinew_measure_history); absent: later steps do not need it
  *     TCHS, CVEL, COLL   data of contact (contact_sections.c)
+ *     WIND   one per body in a world with wind: acceleration in the last step by all other forces (known_points.h)
  *     GENS   uint32 number of slots of bodies, of energies, of pins, then the generation of each; absent: all are 0
  *     SIGN   the signature of the world (signature.c), "name=value" lines
  *     NOTE   the comment, a text of the caller
@@ -24,11 +25,12 @@
 
 #include "base/tagged_blob.h"
 #include "world/state/contact_sections.h"
+#include "world/state/known_points.h"
 #include "world/bodies/tear.h"
 #include "world/follow.h"
 
-static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS",
-                                         "SIGN", "NOTE", "TEAR", "TORN", "MEAS", SINEW_CONTACT_TAGS};
+static const char *const known_tags[] = {
+    "TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS", "SIGN", "NOTE", "TEAR", "TORN", "MEAS", "WIND", SINEW_CONTACT_TAGS};
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16,
@@ -179,6 +181,8 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
     for (int32_t i = 0; i < world->body_count; i++)
         if (world->bodies[i].mesh) {
             state_put_body(world, i, writer);
+            if (world->acceleration)
+                sinew_known_points_put(world, world->acceleration, "WIND", i, writer);
             if (world->bodies[i].tear && world->bodies[i].tear->log_count > 0)
                 put_tear(world->bodies[i].tear, i, world->step_count, writer);
         }
@@ -330,8 +334,10 @@ static sinew_status check_body(const sinew_world *world, int32_t index, sinew_se
         return sinew_fail(error, SINEW_ERROR_FORMAT,
                           "body %d has %zu particles there, %d in the world: build it the same way", (int)index,
                           size / (9 * sizeof(sinew_real)), (int)world->bodies[index].count);
-    return finite_reals(content, reals) ? sinew_contact_check_body(index, reals / 9, reader, error)
-                                        : fail_numbers(error, "body", index);
+    if (!finite_reals(content, reals))
+        return fail_numbers(error, "body", index);
+    const sinew_status wind = sinew_known_points_check("WIND", "accelerations", index, reals / 9, reader, error);
+    return wind == SINEW_OK ? sinew_contact_check_body(index, reals / 9, reader, error) : wind;
 }
 
 static sinew_status check_bodies(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
@@ -484,6 +490,7 @@ static void take_body(sinew_world *world, int32_t index, sinew_section_reader *r
         for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
             memcpy(arrays[a] + 4 * (size_t)world->inside[i], at, 3 * sizeof(sinew_real));
     sinew_contact_take_body(world, index, reader);
+    sinew_known_points_take(world, world->acceleration, "WIND", index, reader);
 }
 
 /* Whether the tears of a body already belong to the next step. */

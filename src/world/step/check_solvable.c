@@ -192,6 +192,9 @@ sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
             status = sinew_solver_check_energy(&world->def.solver, world->energies[i].kind,
                                                world->energies[i].batch->hard, error);
             if (status == SINEW_OK)
+                status = sinew_solver_check_coupled(&world->def.solver, world->energies[i].kind,
+                                                    world->energies[i].store.parameters, error);
+            if (status == SINEW_OK)
                 status = sinew_energy_check_hard(world, &world->energies[i], error);
         }
     if (status == SINEW_OK)

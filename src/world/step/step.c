@@ -509,6 +509,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
         else
             end_collider_motions(world);
         sinew_damping_apply(world);
+        sinew_loads_end_step(world);
         if (solve->def.measure != SINEW_MEASURE_NOTHING)
             out->bits |= inversion_bit(world);
     } else if (contact)

@@ -107,10 +107,28 @@ void sinew_world_destroy(sinew_world *world)
     for (int32_t i = 0; i < world->body_count; i++)
         sinew_body_record_destroy(&allocator, &world->bodies[i]);
     sinew_world_release_constrained(world);
-    void *arrays[] = {world->q,      world->v,          world->force,     world->rest,      world->q_tilde,
-                      world->f_ext,  world->mass,       world->pinned,    world->inside,    world->outside,
-                      world->bodies, world->energies,   world->pins,      world->batches,   world->comment,
-                      world->loads,  world->load_force, world->signature, world->colliders, world->v_before,
+    void *arrays[] = {world->q,
+                      world->v,
+                      world->force,
+                      world->rest,
+                      world->q_tilde,
+                      world->f_ext,
+                      world->mass,
+                      world->pinned,
+                      world->inside,
+                      world->outside,
+                      world->bodies,
+                      world->energies,
+                      world->pins,
+                      world->batches,
+                      world->comment,
+                      world->loads,
+                      world->load_force,
+                      world->signature,
+                      world->colliders,
+                      world->v_before,
+                      world->acceleration,
+                      world->wind_start,
                       world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);

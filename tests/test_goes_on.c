@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_goes_on.c: scenes that tools/random-scenes found. A state goes on in a new world with the bits of the world that
+ * saved it: positions, measures and recorded iterations; and no result depends on what new memory holds.
+ */
+#include <string.h>
+
+#include "saved_state.h"
+#include "sinew/scene.h"
+
+enum {
+    BEFORE = 2,
+    STEPS = 5
+};
+
+typedef struct found_scene {
+    const char *name, *text;
+} found_scene;
+
+/* A gas, whose pressure is that of the volume when a step begins; a motor, whose target moves; rigid bodies, whose
+ * multipliers no state holds; contact without the step filter, beside a collider that moves. */
+static const found_scene scenes[] = {
+    {"gas, newton", "{\"sinew\": 1, \"solver\": {\"name\": \"newton\"}, \"bodies\": [{\"mesh\": {\"generator\": "
+                    "\"ball\", \"segments\": 3}, \"initial\": {\"velocity\": [1, 2, 0]}, \"energies\": [{\"energy\": "
+                    "\"strain\"}, {\"energy\": \"pressure\", \"gas\": \"ideal\"}]}]}"},
+    {"gas, mpbng", "{\"sinew\": 1, \"solver\": {\"name\": \"mpbng\", \"iterations\": 10}, \"bodies\": [{\"mesh\": "
+                   "{\"generator\": \"tube\", \"segments\": 8, \"rings\": 1}, \"energies\": [{\"energy\": "
+                   "\"pressure\"}]}]}"},
+    {"motor, newton",
+     "{\"sinew\": 1, \"solver\": {\"name\": \"newton\"}, \"bodies\": ["
+     "{\"name\": \"a\", \"mesh\": {\"generator\": \"beam\", \"cells\": [2, 1, 1]}, \"energies\": [{\"energy\": "
+     "\"strain\"}]}, {\"name\": \"b\", \"mesh\": {\"generator\": \"beam\", \"cells\": [2, 1, 1]}, \"transform\": "
+     "{\"translate\": [0, 1.1, 0]}, \"energies\": [{\"energy\": \"strain\"}]}], \"couplings\": [{\"energy\": "
+     "\"motor\", \"bodies\": [\"a\", \"b\"], \"at\": [0, 0.55, 0], \"axis\": [0, 1, 0], \"speed\": 2}]}"},
+    {"rigid, kkt", "{\"sinew\": 1, \"solver\": {\"name\": \"kkt\"}, \"bodies\": [{\"rigid\": true, \"mesh\": "
+                   "{\"generator\": \"box\", \"vertices\": [2, 2, 2], \"size\": [0.2, 0.1, 0.3]}, \"initial\": "
+                   "{\"angular_velocity\": [1, 2, 3]}}]}"},
+    {"rigid, sap", "{\"sinew\": 1, \"solver\": {\"name\": \"sap\"}, \"bodies\": [{\"rigid\": true, \"mesh\": "
+                   "{\"generator\": \"box\", \"vertices\": [2, 2, 2], \"size\": [0.2, 0.1, 0.3]}, \"initial\": "
+                   "{\"angular_velocity\": [1, 2, 3]}}]}"},
+    {"penalty, pbd",
+     "{\"sinew\": 1, \"solver\": {\"name\": \"pbd\"}, \"bodies\": [{\"mesh\": {\"generator\": \"box\", \"vertices\": "
+     "[3, 3, 3], \"size\": [0.5, 0.5, 0.5]}, \"initial\": {\"velocity\": [0.5, -2, 0]}, \"energies\": [{\"energy\": "
+     "\"strain\"}]}], \"contact\": {\"thickness\": 0.01, \"mode\": \"penalty\"}, \"colliders\": [{\"shape\": "
+     "\"height_field\", \"size\": [3, 1, 3], \"position\": [0, -0.01, 0], \"heights\": [[0, -0.1, 0], [-0.1, 0, "
+     "0.0]], \"motion\": {\"keys\": [{\"time\": 0}, {\"time\": 0.05, \"translate\": [0.2, 0.02, 0.1], \"rotate\": "
+     "[0, 0.3, 0]}]}}]}"},
+};
+
+/* New memory holds the byte *context. */
+static void *patterned_allocate(void *context, size_t size, size_t alignment)
+{
+    const size_t whole = (size + alignment - 1) / alignment * alignment;
+    void *block = aligned_alloc(alignment, whole);
+    if (block)
+        memset(block, *(const int *)context, whole);
+    return block;
+}
+
+static void patterned_release(void *context, void *block)
+{
+    (void)context;
+    free(block);
+}
+
+static sinew_scene *read_scene(const found_scene *found, int *pattern)
+{
+    static const char *const settings[] = {"threads=1"};
+    sinew_error error = {0};
+    sinew_scene_def def = sinew_default_scene_def();
+    def.allocator = (sinew_allocator){patterned_allocate, patterned_release, pattern};
+    def.text = found->text;
+    def.text_size = strlen(found->text);
+    def.settings = settings;
+    def.setting_count = 1;
+    sinew_scene *scene = sinew_scene_read(&def, &error);
+    must(&error);
+    sinew_solver_def solver = sinew_scene_solver(scene);
+    solver.record = SINEW_RECORD_ITERATIONS;
+    assert_int_equal(sinew_world_set_solver(sinew_scene_world(scene), &solver, &error), SINEW_OK);
+    return scene;
+}
+
+/* What a step tells, without its times. */
+typedef struct told {
+    uint32_t bits;
+    int32_t iterations;
+    double residual, relative_residual, gap, first_residual;
+    uint64_t hash;
+} told;
+
+static told take_step(sinew_world *world)
+{
+    sinew_step_result result = {0};
+    told t = {.bits = sinew_world_step(world, &result)};
+    int32_t count;
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
+    assert_true(count > 0);
+    t.iterations = result.iterations;
+    t.residual = result.residual;
+    t.relative_residual = result.relative_residual;
+    t.gap = result.gap;
+    t.first_residual = records[0].residual;
+    t.hash = sinew_world_state_hash(world);
+    return t;
+}
+
+static void assert_same(const found_scene *found, int step, const told *a, const told *b)
+{
+    if (a->bits != b->bits || a->iterations != b->iterations || a->hash != b->hash ||
+        memcmp(&a->residual, &b->residual, 4 * sizeof a->residual) != 0)
+        fail_msg("%s, step %d: residual %.17g (relative %.17g, at the start %.17g), gap %.17g; not %.17g (%.17g, "
+                 "%.17g), %.17g",
+                 found->name, step, b->residual, b->relative_residual, b->first_residual, b->gap, a->residual,
+                 a->relative_residual, a->first_residual, a->gap);
+}
+
+static void found_scenes_go_on(void **unused)
+{
+    (void)unused;
+    for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
+        int zeros = 0, ones = 0x3f;
+        sinew_scene *whole = read_scene(&scenes[k], &zeros), *other = read_scene(&scenes[k], &ones);
+        sinew_scene *resumed = read_scene(&scenes[k], &zeros);
+        for (int step = 0; step < STEPS; step++) {
+            if (step == BEFORE) {
+                sinew_error error = {0};
+                saved state = save(sinew_scene_world(whole));
+                sinew_world_state_load(sinew_scene_world(resumed), state.bytes, state.size, &error);
+                must(&error);
+                free(state.bytes);
+            }
+            const told a = take_step(sinew_scene_world(whole)), b = take_step(sinew_scene_world(other));
+            assert_same(&scenes[k], step, &a, &b);
+            if (step >= BEFORE) {
+                const told c = take_step(sinew_scene_world(resumed));
+                assert_same(&scenes[k], step, &a, &c);
+            }
+        }
+        sinew_scene_destroy(whole);
+        sinew_scene_destroy(other);
+        sinew_scene_destroy(resumed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(found_scenes_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -119,7 +119,7 @@ static void found_scenes_go_on(void **unused)
 {
     (void)unused;
     for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
-        int zeros = 0, ones = 0x3f;
+        int zeros = 0, ones = 0xff;
         sinew_scene *whole = read_scene(&scenes[k], &zeros), *other = read_scene(&scenes[k], &ones);
         sinew_scene *resumed = read_scene(&scenes[k], &zeros);
         for (int step = 0; step < STEPS; step++) {

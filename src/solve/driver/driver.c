@@ -70,6 +70,17 @@ static bool wants_gap(const sinew_solve *s)
     return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
 }
 
+/* Adds the solver and a remedy to the error of a factorisation, which knows neither. */
+static void name_solver(const sinew_solve *s, sinew_error *error)
+{
+    char reason[sizeof error->text];
+    memcpy(reason, error->text, sizeof reason);
+    sinew_fail(error, SINEW_ERROR_NUMERIC,
+               "%s cannot be prepared: %s; give every particle of the bodies an energy that resists its motion, or use "
+               "newton",
+               s->ops->info.name, reason);
+}
+
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -97,6 +108,8 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
         status = s->ops->prepare(s, error);
     if (s->has_hard)
         sinew_gap_destroy(s);
+    if (status == SINEW_ERROR_NUMERIC && error)
+        name_solver(s, error);
     if (status != SINEW_OK)
         sinew_solve_release(s);
     return status;

@@ -26,40 +26,55 @@ static double terms_of(const sinew_balance *b)
            fabs(b->lost_solver);
 }
 
-/* Sum of |force times displacement| over the particles, J: internal forces cancel in the balance and leave round-off of
- * their own size. NAN where forces are unknown. */
-static double gross_of(sinew_world *world, int32_t count, const sinew_real *before, sinew_real *buffer)
+/* Positions before and after a step, forces and masses of the particles. */
+typedef struct particles {
+    int32_t count;
+    sinew_real *before, *after, *force, *mass; /* [3 * count] each, masses [count] */
+} particles;
+
+static double norm(const sinew_real *x, const sinew_real *y)
+{
+    double square = 0;
+    for (int c = 0; c < 3; c++)
+        square += pow((double)x[c] - (double)(y ? y[c] : 0), 2);
+    return sqrt(square);
+}
+
+/* J: energies whose round-off the balance has. Internal forces cancel in it and leave the round-off of |force times
+ * displacement|; velocities are differences of rounded positions, m |u| |q| / h. h: s, 0 in quasistatic scenes. */
+static double gross_of(sinew_world *world, const particles *p, double h)
 {
     double sum = 0;
-    sinew_real *q = buffer, *f = buffer + 3 * (size_t)count;
-    if (sinew_world_get_positions(world, 0, count, q) != SINEW_OK ||
-        sinew_world_field(world, SINEW_FIELD_FORCE, 0, count, f, NULL) != SINEW_OK)
+    if (sinew_world_get_positions(world, 0, p->count, p->after) != SINEW_OK ||
+        sinew_world_get_masses(world, 0, p->count, p->mass) != SINEW_OK ||
+        sinew_world_field(world, SINEW_FIELD_FORCE, 0, p->count, p->force, NULL) != SINEW_OK)
         return NAN;
-    for (int32_t i = 0; i < 3 * count; i++)
-        sum += fabs((double)f[i] * ((double)q[i] - (double)before[i]));
+    for (size_t i = 0; i < (size_t)p->count; i++) {
+        const double d = norm(p->after + 3 * i, p->before + 3 * i);
+        sum += d * norm(p->force + 3 * i, NULL);
+        sum += h > 0 ? (double)p->mass[i] * d * norm(p->after + 3 * i, NULL) / (h * h) : 0;
+    }
     return sum;
 }
 
-/* Steps the world and prints one line a step; false without memory. A body that tears gets more particles. */
-static bool print_steps(sinew_world *world, int steps)
+/* Takes a step and prints its line. Returns false without memory and after a step without a balance. */
+static bool print_step(sinew_world *world, int step, double h)
 {
-    printf("step,status,unaccounted,size\n");
-    for (int i = 1; i <= steps; i++) {
-        const int32_t count = sinew_world_particle_count(world);
-        sinew_balance balance;
-        sinew_real *numbers = calloc(9 * (size_t)count, sizeof *numbers);
-        if (!numbers)
-            return false;
-        sinew_world_get_positions(world, 0, count, numbers);
-        const uint32_t bits = sinew_world_step(world, NULL);
-        const bool known = !(bits & BROKEN) && sinew_world_balance(world, &balance, NULL) == SINEW_OK;
-        const double gross = known ? gross_of(world, count, numbers, numbers + 3 * (size_t)count) : 0;
-        free(numbers);
-        if (!known)
-            break;
-        printf("%d,%u,%.17g,%.17g\n", i, (unsigned)bits, balance.unaccounted, terms_of(&balance) + gross);
-    }
-    return true;
+    const int32_t count = sinew_world_particle_count(world); /* bodies that tear get more particles */
+    sinew_real *numbers = calloc(10 * (size_t)count + 1, sizeof *numbers);
+    if (!numbers)
+        return false;
+    const size_t n = 3 * (size_t)count;
+    const particles p = {count, numbers, numbers + n, numbers + 2 * n, numbers + 3 * n};
+    sinew_balance balance;
+    sinew_world_get_positions(world, 0, count, p.before);
+    const uint32_t bits = sinew_world_step(world, NULL);
+    const bool known = !(bits & BROKEN) && sinew_world_balance(world, &balance, NULL) == SINEW_OK;
+    if (known)
+        printf("%d,%u,%.17g,%.17g\n", step, (unsigned)bits, balance.unaccounted,
+               terms_of(&balance) + gross_of(world, &p, h));
+    free(numbers);
+    return known;
 }
 
 int main(int argc, char **argv)
@@ -75,7 +90,12 @@ int main(int argc, char **argv)
     sinew_scene *scene = sinew_scene_read(&def, &error);
     if (!scene)
         return refuse(error.text);
-    const bool done = print_steps(sinew_scene_world(scene), atoi(argv[2]));
+    sinew_world *world = sinew_scene_world(scene);
+    const double h = sinew_world_quasistatic(world) ? 0 : (double)sinew_scene_time_step(scene);
+    const int steps = atoi(argv[2]);
+    printf("step,status,unaccounted,size\n");
+    for (int i = 1; i <= steps && print_step(world, i, h); i++)
+        continue;
     sinew_scene_destroy(scene);
-    return done ? 0 : refuse("no memory");
+    return 0;
 }

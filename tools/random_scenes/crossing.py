@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A brute-force search for edges that pass through triangles, in the frames of a run.
+"""A search for edges that pass through triangles, in the frames of a run.
 
 It shares no code with the library or with tools/crossings. A crossing counts only if every sign that decides it is
 larger than the round-off of its determinant, so that surfaces that touch do not count."""
@@ -64,25 +64,45 @@ def box_of(points, cell):
     return [min(c[k] for c in corners) for k in range(3)] + [max(c[k] for c in corners) for k in range(3)]
 
 
+def cells_of(box, size):
+    """Cells of a grid that a box touches."""
+    low, high = ([int(c // size) for c in half] for half in (box[:3], box[3:]))
+    return ((i, j, k) for i in range(low[0], high[0] + 1) for j in range(low[1], high[1] + 1)
+            for k in range(low[2], high[2] + 1))
+
+
+def grid_of(boxes):
+    """Cell size and, by cell, the edges whose boxes touch it. The size is the largest box, at least 1/40 of all."""
+    low = [min(b[k] for b in boxes) for k in range(3)]
+    extent = max(max(b[k + 3] for b in boxes) - low[k] for k in range(3))
+    largest = max(b[k + 3] - b[k] for b in boxes for k in range(3))
+    size = max(largest, extent / 40) or 1.0
+    grid = {}
+    for edge, box in enumerate(boxes):
+        for cell in cells_of(box, size):
+            grid.setdefault(cell, []).append(edge)
+    return size, grid
+
+
 def crossings(points, triangles, edges, within=True):
     """Pairs of an edge and a triangle that cross and share no vertex. within: also in one connected component."""
-    size = max((abs(c) for p in points for c in p), default=0)
-    least = ROUND_OFF * size ** 3
+    if not triangles:
+        return []
+    least = ROUND_OFF * max(abs(c) for p in points for c in p) ** 3
     part = components(len(points), triangles, edges)
     sides = sorted({tuple(sorted(e)) for t in triangles for e in ((t[0], t[1]), (t[1], t[2]), (t[2], t[0]))} |
                    {tuple(sorted(e)) for e in edges})
-    edge_boxes = sorted((box_of(points, e), e) for e in sides)
+    boxes = [box_of(points, e) for e in sides]
+    size, grid = grid_of(boxes)
     found = []
     for triangle in triangles:
         low = box_of(points, triangle)
         a, b, c = (points[i] for i in triangle)
-        for box, (p, q) in edge_boxes:
-            if box[0] > low[3]:
-                break
-            if box[3] < low[0] or box[1] > low[4] or box[4] < low[1] or box[2] > low[5] or box[5] < low[2]:
-                continue
-            if p in triangle or q in triangle or not within and part[p] == part[triangle[0]]:
+        for edge in set().union(*(grid.get(cell, ()) for cell in cells_of(low, size))):
+            box, (p, q) = boxes[edge], sides[edge]
+            if box[0] > low[3] or box[3] < low[0] or box[1] > low[4] or box[4] < low[1] or box[2] > low[5] or \
+                    box[5] < low[2] or p in triangle or q in triangle or not within and part[p] == part[triangle[0]]:
                 continue
             if passes(points[p], points[q], a, b, c, least):
                 found.append(((p, q), triangle))
-    return found
+    return sorted(found)

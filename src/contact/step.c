@@ -129,7 +129,7 @@ static int32_t filter_limits(const sinew_contact_view *view, double *progress)
     return truncated;
 }
 
-/* Without the filter vertices are where q has them, and the next detection pass starts there. */
+/* Without the step filter vertices are where q has them, and the next detection pass starts there. */
 static void accept_positions(const sinew_contact_view *view, const sinew_real *q)
 {
     sinew_contact_work *c = view->contact;
@@ -204,8 +204,11 @@ static bool filter_iterate_hook(void *context, sinew_solve *s)
 {
     const sinew_contact_view *view = context;
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(view->contact->def.mode);
-    if (mode->filter)
-        return mode->filter(view, s->q);
+    if (mode->filter) {
+        const bool changed = mode->filter(view, s->q);
+        accept_positions(view, s->q);
+        return changed;
+    }
     return filter_iterate(view, s->q, s->ops->filtered_late);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "saved_state.h"
+#include "sinew/contact.h"
 #include "sinew/scene.h"
 
 enum {
@@ -45,6 +46,16 @@ static const found_scene scenes[] = {
      "\"height_field\", \"size\": [3, 1, 3], \"position\": [0, -0.01, 0], \"heights\": [[0, -0.1, 0], [-0.1, 0, "
      "0.0]], \"motion\": {\"keys\": [{\"time\": 0}, {\"time\": 0.05, \"translate\": [0.2, 0.02, 0.1], \"rotate\": "
      "[0, 0.3, 0]}]}}]}"},
+    {"projection, pbng",
+     "{\"sinew\": 1, \"time_step\": 0.001, \"gravity\": [-29.34, 10.16, 9.29], \"solver\": {\"name\": "
+     "\"pbng\", \"iterations\": 12, \"tolerance\": 0}, \"bodies\": [{\"mesh\": {\"generator\": \"cloth\", "
+     "\"vertices\": [7, 3], \"width\": 0.913, \"length\": 0.9064, \"origin\": [-0.4565, -0.4532, 0], "
+     "\"diagonals\": \"backward\"}, \"transform\": {\"rotate\": {\"axis\": \"z\", \"angle\": 1.73}}, "
+     "\"density\": 0.03213, \"initial\": {\"velocity\": [0, -4.947, 0]}, \"energies\": [{\"energy\": "
+     "\"spring\", \"stiffness\": 136, \"rest_scale\": 0.02}]}], \"contact\": {\"thickness\": 0.001, "
+     "\"mode\": \"projection\"}, \"colliders\": [{\"shape\": \"box\", \"size\": [6.09, 6.09, 6.09], "
+     "\"position\": [0, 2.518, 0], \"hollow\": true, \"motion\": {\"pivot\": [0, -0.5275, 0], \"keys\": "
+     "[{\"time\": 0}, {\"time\": 0.003142, \"rotate\": [0.02601, 0.09424, -0.4421]}]}}]}"},
     {"penalty, xpbd-qs",
      "{\"sinew\": 1, \"quasistatic\": true, \"time_step\": 0.02, \"solver\": {\"name\": \"xpbd-qs\", "
      "\"iterations\": 0}, \"bodies\": [{\"mesh\": {\"generator\": \"box\", \"vertices\": [3, 3, 3], \"size\": [0.5, "
@@ -106,6 +117,7 @@ typedef struct told {
     int32_t iterations;
     double residual, relative_residual, gap, first_residual;
     uint64_t hash;
+    int64_t pairs; /* candidate pairs of contact; 0 without */
 } told;
 
 static told take_step(sinew_world *world)
@@ -121,12 +133,15 @@ static told take_step(sinew_world *world)
     t.gap = result.gap;
     t.first_residual = records[0].residual;
     t.hash = hash_state(world);
+    sinew_contact_report report = {0};
+    if (sinew_world_contact_report(world, &report, NULL) == SINEW_OK)
+        t.pairs = (int64_t)report.pairs;
     return t;
 }
 
 static void assert_same(const found_scene *found, int step, const told *a, const told *b)
 {
-    if (a->bits != b->bits || a->iterations != b->iterations || a->hash != b->hash ||
+    if (a->bits != b->bits || a->iterations != b->iterations || a->hash != b->hash || a->pairs != b->pairs ||
         memcmp(&a->residual, &b->residual, 4 * sizeof a->residual) != 0)
         fail_msg("%s, step %d: residual %.17g (relative %.17g, at the start %.17g), gap %.17g; not %.17g (%.17g, "
                  "%.17g), %.17g",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_goes_on.c: scenes that tools/random-scenes found. A state goes on in a new world with the bits of the world that
- * saved it: positions, measures and recorded iterations; and no result depends on what new memory holds.
+ * saved it: positions, measures and recorded iterations; no result depends on what new memory holds; explosions leave
+ * finite states.
  */
+#include <math.h>
 #include <string.h>
 
 #include "saved_state.h"
@@ -177,10 +179,60 @@ static void found_scenes_go_on(void **unused)
     }
 }
 
+/* A stiff bar whose explicit steps explode. */
+static const char explosion[] =
+    "{\"sinew\": 1, \"time_step\": 0.1, \"solver\": {\"measure\": \"nothing\"}, \"bodies\": [{\"mesh\": "
+    "{\"generator\": "
+    "\"beam\", \"cells\": [2, 1, 1]}, \"initial\": {\"velocity\": [0, 1, 0], \"angular_velocity\": [5, 2, 1]}, "
+    "\"energies\": [{\"energy\": \"st_venant_kirchhoff\", \"young\": 1e9}]}]}";
+
+static bool state_is_finite(const sinew_world *world)
+{
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *x = make_array(6 * (size_t)n, sizeof *x);
+    bool finite = true;
+    assert_int_equal(sinew_world_get_positions(world, 0, n, x), SINEW_OK);
+    assert_int_equal(sinew_world_get_velocities(world, 0, n, x + 3 * (size_t)n), SINEW_OK);
+    for (int32_t i = 0; i < 6 * n; i++)
+        finite = finite && isfinite(x[i]);
+    free(x);
+    return finite;
+}
+
+/* The step that would end with a velocity that is not finite says so and keeps the state before it. */
+static void explosions_keep_finite_states(void **unused)
+{
+    (void)unused;
+    static const char *const solvers[] = {"explicit-euler", "symplectic-euler", "dae", "kkt", "linear-implicit"};
+    for (size_t k = 0; k < sizeof solvers / sizeof solvers[0]; k++) {
+        char setting[64];
+        const char *const settings[] = {setting, "solver.measure=nothing"};
+        sinew_error error = {0};
+        sinew_scene_def def = sinew_default_scene_def();
+        snprintf(setting, sizeof setting, "solver.name=%s", solvers[k]);
+        def.text = explosion;
+        def.text_size = strlen(explosion);
+        def.settings = settings;
+        def.setting_count = 2;
+        sinew_scene *scene = sinew_scene_read(&def, &error);
+        must(&error);
+        uint32_t bits = 0;
+        for (int step = 0; step < 300 && !(bits & SINEW_STEP_NOT_FINITE); step++) {
+            bits = sinew_world_step(sinew_scene_world(scene), NULL);
+            if (!state_is_finite(sinew_scene_world(scene)))
+                fail_msg("%s, step %d: bits %x and a state that is not finite", solvers[k], step, (unsigned)bits);
+        }
+        if (k < 2)
+            assert_true(bits & SINEW_STEP_NOT_FINITE);
+        sinew_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_scenes_go_on),
+        cmocka_unit_test(explosions_keep_finite_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

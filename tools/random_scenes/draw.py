@@ -109,11 +109,22 @@ class Drawing:
         solver.update({"default": {}, "none": {"iterations": 0}, "few": {"iterations": rng.randint(1, 3)},
                        "exact": {"iterations": rng.randint(3, 30), "tolerance": 0},
                        "loose": {"tolerance": 1e-2}}[chosen["stop"]])
+        self.make_consistent(solver)
         if chosen["measure"] == "gap_every":
             solver["gap_every"] = rng.randint(2, 3)
         elif chosen["measure"] != "gap":
             solver["measure"] = chosen["measure"]
         return solver
+
+    def make_consistent(self, solver):
+        """Options that a solver refuses together, by its page: one of them is left out."""
+        if "substeps" in solver and solver["substeps"] > solver.get("iterations", 20):
+            del solver["substeps"]
+        if self.chosen["contact"] != "off":
+            for key in ("coordinates", "sets"):  # of pd
+                solver.pop(key, None)
+        if solver.get("system") == "schur":
+            solver["matrix"] = "mass"
 
     def solver_option(self, key, spec):
         choices = choices_of(spec)
@@ -248,7 +259,7 @@ class Drawing:
         if rng.random() < 0.3:
             body["pins"].append({"select": self.end_of(box, 1)})
 
-    def start(self, body, falling):
+    def start(self, body, box, falling):
         rng, kind = self.rng, self.chosen["start"]
         initial = {}
         if kind == "moving":
@@ -256,7 +267,8 @@ class Drawing:
         elif kind == "spinning":
             initial["angular_velocity"] = vector(rng, 8)
         elif kind == "twisted":
-            initial["twist"] = {"axis": rng.choice("xyz"), "angle": digits(rng.uniform(-2, 2))}
+            long = [axis for axis, half in zip("xyz", box[0]) if half > 1e-6]
+            initial["twist"] = {"axis": rng.choice(long), "angle": digits(rng.uniform(-2, 2))}
         elif kind == "squeezed":
             initial["transform"] = {"pivot": body["transform"]["translate"],
                                     "scale": [digits(rng.uniform(0.7, 1.4)) for _ in range(3)]}
@@ -315,7 +327,7 @@ class Drawing:
         if self.chosen["time"] == "quasistatic":
             body["pins"] = [{"select": self.end_of(other, 1)}]
         if kind != "rigid" or self.chosen["start"] not in ("twisted",):
-            self.start(body, falling=self.chosen["contact"] != "off" and self.chosen["time"] != "quasistatic")
+            self.start(body, other, falling=self.chosen["contact"] != "off" and self.chosen["time"] != "quasistatic")
         return body
 
     def coupling(self, box):
@@ -425,7 +437,7 @@ class Drawing:
         self.main_energies(body, box)
         self.pins(body, box)
         falls = chosen["collider"] != "none" and chosen["time"] != "quasistatic" and chosen["pins"] == "none"
-        self.start(body, falls)
+        self.start(body, box, falls)
         self.loads(body, box)
         self.skin(body, box)
         self.damping(scene, body)

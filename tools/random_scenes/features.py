@@ -185,9 +185,13 @@ class Features:
 
     def consistent(self, chosen):
         """Rules of more than two features."""
-        if chosen["hard"] == "yes" and (chosen["solver"], chosen["energy"]) in self.hard_excluded:
-            return False
-        return True
+        gas = chosen["energy"] in ("pressure", "enclosed_volume")
+        surface = self.program.stencil[chosen["energy"]] in ("triangles", "hinges", "wheels")
+        return not (chosen["hard"] == "yes" and (chosen["solver"], chosen["energy"]) in self.hard_excluded or
+                    # Half of a closed surface is not closed, and a load has no damping.
+                    gas and (chosen["extra"] == "halves" or chosen["damping"] == "energy") or
+                    # Vertices inside a solid are held by nothing.
+                    surface and chosen["mesh"] in SOLIDS and chosen["time"] == "quasistatic")
 
     def pairs_of(self, chosen):
         return {(a, chosen[a], b, chosen[b]) for a, b in itertools.combinations(self.names, 2)}

@@ -16,7 +16,21 @@ MEMORY = 4 << 30       # bytes of address space
 WALL_SECONDS = 1800    # a process that waits for ever uses no processor time
 # `unaccounted` of the energy balance, as a part of the energies and works of the step (tests/test_balance.c).
 BALANCE_CLOSES = {"double": 1e-10, "single": 1e-5}
+EPSILON = {"double": 2.3e-16, "single": 1.2e-7}  # of the largest energy so far: below it is nothing
 PERTURB = {"a": 0, "b": 85, "c": 170}  # by the folder of a run
+# Refusals that only a step can state, with the reason. All others must come before the first step.
+LATE_REFUSALS = (
+    ("is held by nothing, so that no equilibrium exists", "a tear sets a part of a quasistatic scene free"),
+    ("beyond 32-bit floats; use csv or vtu", "positions of an explosion exceed the format"),
+)
+# Files whose numbers need not be finite where a step has a bit, with the reason.
+MAY_BE_UNKNOWN = (
+    ("unmeasured", "contact.csv", "the violation of contacts is not measured"),
+    ("unmeasured", "metrics.csv", "infinite energies are recorded and not judged"),
+    ("explicit", "metrics.csv", "energies of a step that explodes overflow before positions do"),
+)
+# Infinite where det F <= 0, which iterates between the start and the end of a step may reach.
+BARRIERS = {"neo_hookean_log", "neo_hookean_isochoric", "membrane_neo_hookean"}
 # Energies of an explicit step that explodes are no longer round-off apart in single precision.
 EXPLODED = 1e6
 EXPLICIT = 1 << 12
@@ -94,7 +108,7 @@ class Judge:
         if status == 2:
             self.judge_refusal(verdict, case, error)
         if status in (0, 1, 3) and not verdict.faults:
-            self.judge_files(verdict, status)
+            self.judge_files(verdict, case, status)
             self.judge_threads(verdict, case, status)
             self.judge_resumed(verdict, case, status)
             self.judge_balance(verdict, case)
@@ -109,24 +123,28 @@ class Judge:
         words = set(re.findall(r"[A-Za-z_]\w+", verdict.reason))
         if len(lines) != 1:
             verdict.faults.append(f"refused with {len(lines)} lines: {error!r}")
+        elif any(text in verdict.reason for text, _ in LATE_REFUSALS):
+            verdict.skipped.append("refused in a later step: " + next(why for text, why in LATE_REFUSALS
+                                                                      if text in verdict.reason))
         elif not words & words_of(case["scene"]) - {"random", "sinew", "json"}:
             verdict.faults.append(f"the refusal names nothing of the scene: {verdict.reason}")
-        if os.path.isdir(os.path.join(self.folder, "a")) and os.listdir(os.path.join(self.folder, "a")):
-            verdict.left = sorted(os.listdir(os.path.join(self.folder, "a")))
+        elif os.path.exists(os.path.join(self.folder, "a", "metrics.csv.partial")) and \
+                os.path.getsize(os.path.join(self.folder, "a", "metrics.csv.partial")) > 200:
+            verdict.faults.append(f"refused after the first step: {verdict.reason}")
 
     def summary(self, out="a"):
         with open(os.path.join(self.folder, out, "summary.json")) as file:
             return json.load(file)
 
-    def judge_files(self, verdict, status):
+    def judge_files(self, verdict, case, status):
         summary = self.summary()
         bits = set(summary["steps"]["status"])
         if ("not_finite" in bits) != (status == 3) or (summary["status"] == "not_finite") != (status == 3):
             verdict.faults.append(f"exit status {status}, but summary.json has {summary['status']}, {sorted(bits)}")
         broken = outputs.not_finite_files(os.path.join(self.folder, "a"))
-        # `measure` = nothing leaves the violation of contacts unknown; energies of an explicit step that explodes
-        # overflow some steps before positions do.
-        unknown = [name for bit, name in (("unmeasured", "contact.csv"), ("explicit", "metrics.csv")) if bit in bits]
+        unknown = [name for bit, name, _ in MAY_BE_UNKNOWN if bit in bits]
+        if case["options"]["record"] and words_of(case["scene"]["bodies"]) & BARRIERS:
+            unknown.append("metrics.csv")
         broken = [name for name in broken if name not in unknown]
         if broken and status != 3:
             verdict.faults.append(f"numbers that are not finite in {', '.join(broken)}, exit status {status}")
@@ -172,14 +190,14 @@ class Judge:
         if "projection" in (case["scene"]["contact"] or {}).get("mode", ""):
             verdict.skipped.append("balance: the mode projection shifts vertices when a step begins")
             return
-        closes, first = BALANCE_CLOSES[case["options"]["precision"]], None
+        closes, first, largest = BALANCE_CLOSES[case["options"]["precision"]], None, 0
         for row in csv.DictReader(text.splitlines()):
             size, rest = float(row["size"]), abs(float(row["unaccounted"]))
-            first = first or size
+            first, largest = first or size, max(size, largest)
             if int(row["status"]) & EXPLICIT and size > EXPLODED * first:
                 verdict.skipped.append("balance: an explicit step exploded")
                 break
-            if size < float("inf") and not rest <= closes * size:
+            if size < float("inf") and not rest <= max(closes * size, EPSILON[case["options"]["precision"]] * largest):
                 verdict.faults.append(f"balance: {rest:.3g} J of {size:.3g} J unaccounted in step {row['step']}")
                 break
 

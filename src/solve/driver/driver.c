@@ -385,8 +385,25 @@ static uint32_t judge_kkt_residuals(const sinew_solve *s, const sinew_kkt_residu
            (c->contradictory ? (uint32_t)SINEW_STEP_CONTRADICTORY : 0);
 }
 
+/* Whether the velocities that the step ends with are numbers of sinew_real. Positions of a world that explodes are
+ * finite for one step longer. */
+static bool velocities_are_finite(const sinew_solve *s)
+{
+    const sinew_objective *o = s->objective;
+    const double h = o->step.h;
+    bool finite = true;
+    for (int32_t i = 0; i < o->particle_count && !o->step.quasistatic; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
+            const double v = s->v_end ? (double)s->v_end[at] : ((double)s->q[at] - (double)s->q_start[at]) / h;
+            finite = finite && isfinite((sinew_real)v);
+        }
+    return finite;
+}
+
 static bool ended_in_numbers(const sinew_solve *s)
 {
+    if (!velocities_are_finite(s))
+        return false;
     if (s->gradient_known)
         return isfinite(s->residual) && isfinite(s->terms.inertia + s->terms.elastic);
     return isfinite(sinew_norm(s->q, s->objective->particle_count, s->objective->thread_count));

@@ -339,6 +339,8 @@ void sinew_damping_apply(sinew_world *world)
     if (world->def.quasistatic || (!energies && !bodies))
         return;
     const double before = kinetic(world);
+    if (!isfinite(before))
+        return; /* an explosion: products of its positions and velocities are not finite */
     if (energies)
         damp_energies(world);
     for (int32_t b = 0; b < world->body_count; b++)

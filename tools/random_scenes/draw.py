@@ -388,7 +388,8 @@ class Drawing:
             collider.update(size=[3, 1, 3], position=[0, digits(top), 0],
                             heights=[[digits(rng.uniform(-0.2, 0)) for _ in range(4)] for _ in range(3)])
         elif kind == "mesh":
-            collider.update(mesh={"generator": rng.choice(("ball", "box", "torus", "cloth"))}, position=[0, digits(top), 0])
+            collider.update(mesh={"generator": rng.choice(("ball", "box", "torus", "cloth"))},
+                            position=[0, digits(top), 0])
             collider["transform"] = {"rotate": {"axis": "x", "angle": "90 deg"}, "translate": [0, -1.1, 0]}
         if self.chosen["collider_motion"] == "moved":
             collider["motion"] = self.motion((half, top), 0.1)

@@ -54,7 +54,7 @@ if(TARGET sinew_command)
            --command $<TARGET_FILE:sinew_command>)
 elseif(TARGET sinew_single_command)
   add_test(NAME test_random_scenes COMMAND ${PROJECT_SOURCE_DIR}/tools/random-scenes
-           --single $<TARGET_FILE:sinew_single_command>)
+           --command none --single $<TARGET_FILE:sinew_single_command>)
 endif()
 
 # ---- Tests that start threads, which the thread sanitizer runs ----

@@ -121,16 +121,24 @@ class Judge:
         lines = error.strip().splitlines()
         verdict.reason = lines[-1] if lines else ""
         words = set(re.findall(r"[A-Za-z_]\w+", verdict.reason))
+        allowed = next((why for text, why in LATE_REFUSALS if text in verdict.reason), None)
         if len(lines) != 1:
             verdict.faults.append(f"refused with {len(lines)} lines: {error!r}")
-        elif any(text in verdict.reason for text, _ in LATE_REFUSALS):
-            verdict.skipped.append("refused in a later step: " + next(why for text, why in LATE_REFUSALS
-                                                                      if text in verdict.reason))
+        elif self.has_stepped():
+            if allowed:
+                verdict.skipped.append("refused in a later step: " + allowed)
+            else:
+                verdict.faults.append(f"refused after the first step: {verdict.reason}")
         elif not words & words_of(case["scene"]) - {"random", "sinew", "json"}:
             verdict.faults.append(f"the refusal names nothing of the scene: {verdict.reason}")
-        elif os.path.exists(os.path.join(self.folder, "a", "metrics.csv.partial")) and \
-                os.path.getsize(os.path.join(self.folder, "a", "metrics.csv.partial")) > 200:
-            verdict.faults.append(f"refused after the first step: {verdict.reason}")
+
+    def has_stepped(self):
+        """Whether an unfinished run has written a line of a step."""
+        try:
+            with open(os.path.join(self.folder, "a", "metrics.csv.partial")) as file:
+                return len(file.readlines()) > 1
+        except OSError:
+            return False
 
     def summary(self, out="a"):
         with open(os.path.join(self.folder, out, "summary.json")) as file:

@@ -42,6 +42,23 @@ endif()
 add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $<TARGET_FILE:crossings>
          ${CMAKE_CURRENT_BINARY_DIR}/crossings $<$<TARGET_EXISTS:sinew_command>:$<TARGET_FILE:sinew_command>>)
 
+# ---- Random scenes (tools/random-scenes): a sample in `make test`, thousands in `make nightly` (tools/nightly) ----
+# The sample has a fixed seed. Fresh seeds need nights of thousands of scenes without a failure first, since a sample of
+# 12 fails 12 times as often as a scene.
+foreach(suffix "" _single)
+  if(TARGET sinew${suffix}_static)
+    add_executable(scene_balance${suffix} scene_balance.c)
+    target_link_libraries(scene_balance${suffix} PRIVATE sinew_flags sinew${suffix}_static)
+  endif()
+endforeach()
+if(TARGET sinew_command)
+  add_test(NAME test_random_scenes COMMAND ${PROJECT_SOURCE_DIR}/tools/random-scenes
+           --seed 31 --command $<TARGET_FILE:sinew_command>)
+elseif(TARGET sinew_single_command)
+  add_test(NAME test_random_scenes COMMAND ${PROJECT_SOURCE_DIR}/tools/random-scenes
+           --seed 31 --command none --single $<TARGET_FILE:sinew_single_command>)
+endif()
+
 # ---- Tests that start threads, which the thread sanitizer runs ----
 foreach(test ${SINEW_THREADED_TESTS})
   if(TEST ${test})

@@ -130,6 +130,18 @@ static int32_t filter_limits(const sinew_contact_view *view, double *progress)
     return truncated;
 }
 
+/* Without the step filter vertices are where q has them, and the next detection pass starts there. */
+static void accept_positions(const sinew_contact_view *view, const sinew_real *q)
+{
+    sinew_contact_work *c = view->contact;
+    for (int32_t v = 0; v < c->mesh.moved_count; v++) {
+        const int32_t p = c->mesh.particle[v];
+        const sinew_real *x = (view->pinned[p] ? view->q_tilde : q) + 4 * (size_t)p;
+        memcpy(c->x_requested + 4 * (size_t)v, x, 4 * sizeof *c->x_requested);
+        memcpy(c->step_filter.x_accepted + 4 * (size_t)v, x, 3 * sizeof *c->step_filter.x_accepted);
+    }
+}
+
 /* Truncates q [particle_count][4] so that no surfaces intersect. `late`: writes only pins to q, for solvers that are
  * filtered at the end of the step. True: q was changed. */
 static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool late)
@@ -137,8 +149,10 @@ static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool l
     sinew_contact_work *c = view->contact;
     const sinew_collision_mesh *f = &c->mesh;
     bool changed = false;
-    if (!sinew_contact_is_filtered(c))
+    if (!sinew_contact_is_filtered(c)) {
+        accept_positions(view, q);
         return false;
+    }
     request_positions(view, q);
     if (!c->trial_filtered)
         memcpy(c->x_requested, c->step_filter.x_requested, 4 * (size_t)f->moved_count * sizeof *c->x_requested);
@@ -191,8 +205,11 @@ static bool filter_iterate_hook(void *context, sinew_solve *s)
 {
     const sinew_contact_view *view = context;
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(view->contact->def.mode);
-    if (mode->filter)
-        return mode->filter(view, s->q);
+    if (mode->filter) {
+        const bool changed = mode->filter(view, s->q);
+        accept_positions(view, s->q);
+        return changed;
+    }
     return filter_iterate(view, s->q, s->ops->filtered_late);
 }
 

@@ -29,10 +29,13 @@ void sinew_inertia_solve(const double S[9], const double M[3], double out[3])
 {
     const double trace = S[0] + S[4] + S[8];
     double J[9], line[3], det = 0;
+    int exponent;
     const bool thin = sinew_inertia_line(S, line);
     const double along = vec3_dot(M, line);
+    /* A power of two, which changes no digit, keeps the determinant of large bodies from overflow. */
+    (void)frexp(trace, &exponent);
     for (int i = 0; i < 9; i++)
-        J[i] = (i % 4 == 0 ? trace : 0) - S[i];
+        J[i] = ldexp((i % 4 == 0 ? trace : 0) - S[i], -exponent);
     for (int i = 0; i < 3; i++) {
         out[i] = 0;
         for (int j = 0; j < 3 && !thin; j++) {
@@ -43,5 +46,5 @@ void sinew_inertia_solve(const double S[9], const double M[3], double out[3])
         }
     }
     for (int i = 0; i < 3; i++)
-        out[i] = thin ? (trace > 0 ? (M[i] - along * line[i]) / trace : 0) : out[i] / det;
+        out[i] = thin ? (trace > 0 ? (M[i] - along * line[i]) / trace : 0) : ldexp(out[i] / det, -exponent);
 }

@@ -152,6 +152,12 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
     return true;
 }
 
+static void forget_multipliers(sinew_sweep_batch *b)
+{
+    const size_t padded_count = (size_t)b->group_count * (size_t)b->width;
+    memset(b->lambda, 0, padded_count * (size_t)b->ops->constraint_count * sizeof *b->lambda);
+}
+
 /* Sorts the listed elements by their known classes and puts them into groups. Returns false without memory. */
 static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list, sinew_sweep_work *work)
 {
@@ -170,6 +176,7 @@ static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const liste
     if (!reserve_batch(sweep, b))
         return false;
     fill_batch(b, list, work->first, work->order);
+    forget_multipliers(b); /* contacts may read them before the first sweep */
     return true;
 }
 
@@ -399,12 +406,6 @@ static void sweep_layout_take_numbers(sinew_sweep_batch *b)
         fill_data(b);
     else if (b->version != b->source->version)
         fill_weights(b);
-}
-
-static void forget_multipliers(sinew_sweep_batch *b)
-{
-    const size_t padded_count = (size_t)b->group_count * (size_t)b->width;
-    memset(b->lambda, 0, padded_count * (size_t)b->ops->constraint_count * sizeof *b->lambda);
 }
 
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)

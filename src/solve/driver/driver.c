@@ -72,6 +72,17 @@ static bool wants_gap(const sinew_solve *s)
     return s->def.measure >= SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
 }
 
+/* Adds the solver and a remedy to the error of a factorisation, which knows neither. */
+static void name_solver(const sinew_solve *s, sinew_error *error)
+{
+    char reason[sizeof error->text];
+    memcpy(reason, error->text, sizeof reason);
+    sinew_fail(error, SINEW_ERROR_NUMERIC,
+               "%s cannot be prepared: %s; give every particle of the bodies an energy that resists its motion, or use "
+               "newton",
+               s->ops->info.name, reason);
+}
+
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -98,6 +109,8 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
         status = s->ops->prepare(s, error);
     if (s->has_hard)
         sinew_gap_destroy(s);
+    if (status == SINEW_ERROR_NUMERIC && error)
+        name_solver(s, error);
     if (status != SINEW_OK)
         sinew_solve_release(s);
     return status;
@@ -304,8 +317,25 @@ static void driver_start(sinew_solve *s)
 
 /* ---- Measurement -------------------------------------------------------------------------------- */
 
+/* Whether the velocities that the step ends with are numbers of sinew_real. Positions of a world that explodes are
+ * finite for one step longer. */
+static bool velocities_are_finite(const sinew_solve *s)
+{
+    const sinew_objective *o = s->objective;
+    const double h = o->step.h;
+    bool finite = true;
+    for (int32_t i = 0; i < o->particle_count && !o->step.quasistatic; i++)
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
+            const double v = s->v_end ? (double)s->v_end[at] : ((double)s->q[at] - (double)s->q_start[at]) / h;
+            finite = finite && isfinite((sinew_real)v);
+        }
+    return finite;
+}
+
 static bool ended_in_numbers(const sinew_solve *s)
 {
+    if (!velocities_are_finite(s))
+        return false;
     if (s->gradient_known)
         return isfinite(s->residual) && isfinite(s->terms.inertia + s->terms.elastic);
     return isfinite(sinew_norm(s->q, s->objective->particle_count, s->objective->thread_count));

@@ -334,11 +334,15 @@ uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill)
 
 /* ---- Operations for the driver ---------------------------------------------------------------- */
 
+/* Multipliers that no saved state holds start at zero before the residual at the start is evaluated: a loaded state
+ * would otherwise continue with another scale of residuals. */
 static void kkt_take_step(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     r->rest.step = s->objective->step;
     r->soft.step = s->objective->step;
+    if (!s->ops->state_size || s->ops->state_size(s) == 0)
+        memset(r->lambda, 0, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
 }
 
 /* force = J^T lambda of the hard constraints alone: compliant constraints are energies of `soft`. */

@@ -250,6 +250,7 @@ static bool primal_dual_restore(sinew_solve *s)
     sinew_kkt_move(s, primal_dual_find_step(s), s->q);
     for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
         r->lambda[constraint] += r->change[constraint];
+    s->gradient_known = false;
     return true;
 }
 

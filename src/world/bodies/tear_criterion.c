@@ -43,7 +43,7 @@ static sinew_status check_energies(const sinew_world *world, const sinew_body_re
                               "energy %d (%s) is on %s, which cannot tear; use energies on edges, triangles, hinges, "
                               "wheels or tets",
                               i, info->name, stencil_info->plural);
-        if (record->batch->ops->check_elements)
+        if (record->batch->ops->check_elements && !stencil_info->couples)
             return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                               "energy %d (%s) needs a surface without holes, and a tear makes one; use the load "
                               "traction",

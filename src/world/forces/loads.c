@@ -112,14 +112,9 @@ static sinew_status loads_find_elements(const sinew_world *world, const sinew_lo
 {
     const sinew_stencil_info *stencil_info = sinew_get_stencil(ops->info.stencil);
     const size_t n = (size_t)ops->corners;
-    if (!record->given) {
-        const sinew_status status = stencil_info->find(&world->allocator, world->bodies[record->body.index].mesh,
-                                                       ops->corners, &layout->elements, &layout->count, error);
-        if (status == SINEW_OK && layout->count == 0)
-            return sinew_fail(error, SINEW_ERROR_DATA, "%s acts on %s and body %d has none", ops->info.name,
-                              stencil_info->plural, record->body.index);
-        return status;
-    }
+    if (!record->given)
+        return stencil_info->find(&world->allocator, world->bodies[record->body.index].mesh, ops->corners,
+                                  &layout->elements, &layout->count, error);
     layout->count = record->given_count;
     layout->elements = sinew_allocate(&world->allocator, n * (size_t)layout->count, sizeof *layout->elements);
     if (!layout->elements)
@@ -209,6 +204,16 @@ static sinew_status take_keys(const sinew_world *world, const sinew_load_def *de
     return SINEW_OK;
 }
 
+/* A load that acts on nothing when it is added is a mistake; a tear may leave it nothing later. */
+static sinew_status check_acts(const sinew_load_record *record, sinew_error *error)
+{
+    const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
+    if (record->layout.count > 0)
+        return SINEW_OK;
+    return sinew_fail(error, SINEW_ERROR_DATA, "%s acts on %s and body %d has none", ops->info.name,
+                      sinew_get_stencil(ops->info.stencil)->plural, record->body.index);
+}
+
 static bool reserve_points(const sinew_world *world, sinew_real **points)
 {
     if (!*points)
@@ -253,6 +258,8 @@ sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, s
         status = take_keys(world, def, &record, error);
     if (status == SINEW_OK)
         status = make_layout(world, &record, &record.layout, error);
+    if (status == SINEW_OK)
+        status = check_acts(&record, error);
     if (status == SINEW_OK)
         status = check_exertable(world, &record, error);
     if (status == SINEW_OK)

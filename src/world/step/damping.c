@@ -304,7 +304,7 @@ static void damp_body(sinew_world *world, const sinew_body_record *body)
 {
     const double left = exp(-(double)body->damping * (double)world->def.time_step);
     const double k = (double)body->velocity_filter;
-    const rigid_motion m = rigid_fraction(world, body, world->v);
+    const rigid_motion m = k > 0 ? rigid_fraction(world, body, world->v) : (rigid_motion){0};
     for (int32_t i = body->start; i < body->start + body->count; i++) {
         const sinew_body_record one = {.start = i, .count = 1};
         if (!world->pinned[i])
@@ -339,6 +339,8 @@ void sinew_damping_apply(sinew_world *world)
     if (world->def.quasistatic || (!energies && !bodies))
         return;
     const double before = kinetic(world);
+    if (!isfinite(before))
+        return; /* an explosion: products of its positions and velocities are not finite */
     if (energies)
         damp_energies(world);
     for (int32_t b = 0; b < world->body_count; b++)

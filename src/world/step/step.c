@@ -30,22 +30,35 @@
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
 
-/* Updates the data that all elements of an energy share from the state at the start of a step. */
-static void share_numbers(const sinew_world *world, const sinew_energy_record *record, double time)
+/* Updates the data that all elements of an energy share, from positions q [particle_count][4] and a time. */
+static void share_numbers(const sinew_world *world, const sinew_energy_record *record, const sinew_real *q, double time)
 {
     sinew_real shared[SINEW_SHARED_MAX];
     sinew_global_constraint all = sinew_energy_is_global(world, &record->store);
+    all.q = q;
     all.time = time;
     record->batch->ops->update_shared_data(&all, shared);
     sinew_batch_set_shared(record->batch, shared);
 }
 
+/* Returns true if some energy has such data. */
+static bool share_all_numbers(const sinew_world *world, const sinew_real *q, double time)
+{
+    bool any = false;
+    for (int32_t i = 0; i < world->energy_count; i++) {
+        if (!world->energies[i].batch || !world->energies[i].batch->ops->update_shared_data)
+            continue;
+        share_numbers(world, &world->energies[i], q, time);
+        any = true;
+    }
+    return any;
+}
+
 void sinew_world_move_targets(sinew_world *world, double time)
 {
+    share_all_numbers(world, world->q, time);
     for (int32_t i = 0; i < world->energy_count; i++) {
         sinew_energy_record *record = &world->energies[i];
-        if (record->batch && record->batch->ops->update_shared_data)
-            share_numbers(world, record, time);
         if (!record->batch || record->targets.count == 0)
             continue;
         sinew_world_move_trajectory(world, &record->targets, time);
@@ -234,8 +247,9 @@ static void restore_solver_state(sinew_world *world, bool remembers)
         world->solver_state_pending = false;
 }
 
-/* Prepares or refreshes the solver for the pending changes. Preparation uses the rest shape and all elements, including
- * those that are off, so that a loaded state continues with the same bits; the solver then gets the switches. */
+/* Prepares or refreshes the solver for the pending changes. Preparation uses the rest shape, the shared data of energies
+ * there and all elements, including those that are off, so that a loaded state continues with the same bits; the solver
+ * then gets the switches. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
 {
     const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
@@ -245,6 +259,7 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     bool off = (world->solver_changed & SINEW_CHANGED_SWITCHED) != 0;
     const bool pending = world->solver_state_pending, remembers = pending && sinew_world_solver_remembers(world);
     sinew_status status = SINEW_OK;
+    const bool shares = share_all_numbers(world, world->rest, 0);
     world->position_error_kind = SINEW_GAP_NONE; /* the estimate may be allocated again */
     if (changed) {
         if (rebuild)
@@ -257,6 +272,11 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     }
     if (status == SINEW_OK && off)
         status = sinew_solve_refresh(&world->solve, &world->def.solver, SINEW_CHANGED_SWITCHED, error);
+    if (shares) {
+        if (status == SINEW_OK)
+            sinew_solve_stiffness(&world->solve); /* at rest; steps would compute it with the data of their start */
+        share_all_numbers(world, world->q, world->time + (double)world->def.time_step);
+    }
     if (status == SINEW_OK && pending)
         restore_solver_state(world, remembers);
     if (sinew_stop_came()) {

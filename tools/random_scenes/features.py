@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""Features of a random scene, which of their values exclude each other, and batches that cover all other pairs."""
+import itertools
+import json
+import re
+import subprocess
+
+SOLIDS = ("box", "beam", "ball", "cylinder", "torus", "tube", "tets_file", "filled")
+SHEETS = ("cloth", "can", "surface_file")
+LINES = ("rope", "coil", "ring")
+CLOSED = SOLIDS + ("surface_file",)
+SYSTEMS = ("sap", "primal-dual", "kkt", "scd", "dae")
+SWEEPS = ("xpbd", "xpbd-qs", "pbd")
+COUPLINGS = ("weak", "joint", "joint_limit", "motor")
+JOINTS = COUPLINGS[1:]
+
+# Meshes that have the elements of an energy ("on ..." of `sinew info energies`).
+MESHES_OF = {"tets": SOLIDS, "triangles": SOLIDS + SHEETS, "hinges": SOLIDS + SHEETS, "wheels": SOLIDS + SHEETS,
+             "shells": SHEETS, "rods": LINES, "directors": LINES, "edges": SOLIDS + SHEETS + LINES,
+             "vertices": SOLIDS + SHEETS + LINES}
+
+
+class Program:
+    """Solvers and energies of a command, as `sinew info` and the schema state them."""
+
+    def __init__(self, command):
+        self.root = json.loads(self.ask(command, "schema"))
+        self.schema = self.root["$defs"]
+        self.solvers = {s["properties"]["name"]["const"]: s["properties"] for s in self.schema["solver"]["anyOf"]}
+        self.energies = {e["properties"]["energy"]["const"]: e["properties"] for e in self.schema["energy"]["anyOf"]}
+        self.couplings = {e["properties"]["energy"]["const"]: e["properties"] for e in self.schema["coupling"]["anyOf"]}
+        self.materials = self.schema["body"]["properties"]["material"]["enum"]
+        self.read_solvers(self.ask(command, "solvers"))
+        self.read_energies(self.ask(command, "energies"))
+
+    @staticmethod
+    def ask(command, topic):
+        return subprocess.run([command, "info", topic], check=True, capture_output=True, text=True).stdout
+
+    def read_solvers(self, text):
+        lines = text.splitlines()
+        names = lines[0].split()[1:]
+        self.refused = set()
+        self.quasistatic = {}
+        for line in lines[1:]:
+            words = line.split()
+            if len(words) == len(names) + 1 and set(words[1:]) <= {"yes", "-"}:
+                self.refused |= {(name, words[0]) for name, word in zip(names, words[1:]) if word == "-"}
+        for block in text.split("\n\n"):
+            match = re.match(r"([\w-]+): .*\n.*by default, (also quasistatic|not quasistatic|quasistatic only)", block)
+            if match:
+                self.quasistatic[match.group(1)] = match.group(2)
+
+    def read_energies(self, text):
+        self.stencil = {}
+        self.projects = set()
+        self.defaults = {}
+        for block in text.split("\n\n"):
+            match = re.match(r"(\w+): on ([\w ]+)\.", block)
+            if not match:
+                continue
+            name = match.group(1)
+            self.stencil[name] = match.group(2)
+            if re.search(r"Hessian:.*\bproject\b", block):
+                self.projects.add(name)
+            numbers = re.findall(r"^    (\w+) +(-?[0-9.]+(?:e[-+]?[0-9]+)?)\b", block, re.M)
+            self.defaults[name] = {key: float(value) for key, value in numbers}
+
+
+def factors_of(program):
+    """Every feature with its values."""
+    return {
+        "precision": ("double", "single"),
+        "solver": tuple(program.solvers),
+        "options": ("plain", "one", "many"),
+        "energy": tuple(e for e in program.energies if e not in COUPLINGS),
+        "mesh": SOLIDS + SHEETS + LINES,
+        "extra": ("none", "halves", "bending", "threads", "position", "moving_position", "gas"),
+        "hard": ("no", "yes"),
+        "partner": ("none", "solid", "sheet", "rope", "rigid"),
+        "coupling": ("none", "weak", "weak_pairs") + JOINTS,
+        "contact": ("off", "augmented", "penalty", "projection", "half_space"),
+        "contact_options": ("plain", "drawn"),
+        "collider": ("none", "plane", "box", "hollow", "sphere", "capsule", "cylinder", "height_field", "mesh"),
+        "collider_motion": ("still", "moved"),
+        "tear": ("no", "split", "remove"),
+        "load": ("none", "wind", "gust", "traction", "pressure", "couple", "force", "total", "keys"),
+        "gravity": ("default", "none", "drawn", "grown"),
+        "pins": ("none", "held", "moved", "turned", "directions"),
+        "start": ("rest", "moving", "spinning", "twisted", "squeezed"),
+        "time": ("ordinary", "short", "long", "quasistatic"),
+        "damping": ("none", "world", "body", "energy", "filter"),
+        "skin": ("none", "show", "show_body", "map", "collide"),
+        "format": ("pc2", "obj", "vtu", "gltf", "csv", "npy", "usda", "several", "none"),
+        "fields": ("default", "all", "none"),
+        "measure": ("gap", "residual", "nothing", "gap_every"),
+        "stop": ("default", "none", "few", "exact", "loose"),
+        "record": ("no", "yes"),
+        "magnitude": ("ordinary", "soft", "stiff", "extreme"),
+        "material": ("none", "named"),
+        "balance": ("no", "yes"),
+    }
+
+
+def but(values, *left_out):
+    return tuple(v for v in values if v not in left_out)
+
+
+def exclusions_of(program, factors):
+    """Pairs of values that documents exclude: (reason, factor, values, factor, values)."""
+    f = factors
+    moves = [s for s in f["solver"] if program.quasistatic.get(s) == "not quasistatic"]
+    only = [s for s in f["solver"] if program.quasistatic.get(s) == "quasistatic only"]
+    touch = ("newton", "pd", "qn", "admm", "xpbd", "pbd", "xpbd-qs", "pbng", "mpbng")
+    keep = SYSTEMS + SWEEPS
+    bent = [e for e in f["energy"] if program.stencil[e] in ("shells", "rods", "directors")]
+    rooted = [e for e in f["energy"] if e not in ("spring", "edge_strain", "fibre_strain", "hinge", "isometric",
+                                                  "mean_curvature", "green_strain", "enclosed_volume", "rod",
+                                                  "director", "baraff_witkin")]
+    rules = [
+        ("no equilibria", "solver", moves, "time", ("quasistatic",)),
+        ("equilibria only", "solver", only, "time", but(f["time"], "quasistatic")),
+        ("no contact", "solver", [s for s in f["solver"] if s not in touch], "contact", but(f["contact"], "off")),
+        ("projection is of pbng", "solver", but(f["solver"], "pbng", "mpbng"), "contact", ("projection",)),
+        ("half_space has planes alone", "contact", ("half_space",), "collider", but(f["collider"], "none", "plane")),
+        ("no hard constraints", "solver", but(f["solver"], *keep, "admm"), "hard", ("yes",)),
+        ("systems refuse hard roots", "solver", SYSTEMS, "hard_energy", rooted),
+        ("admm projects on sets", "solver", ("admm",), "hard_energy",
+         [e for e in f["energy"] if e not in program.projects]),
+        ("pressure is no constraint", "energy", ("pressure", "shell_bending"), "hard", ("yes",)),
+        ("rigid needs hard", "solver", but(f["solver"], *keep), "partner", ("rigid",)),
+        ("a coupling joins two", "coupling", but(f["coupling"], "none"), "partner", ("none",)),
+        ("a joint joins frames", "coupling", JOINTS, "partner", ("sheet", "rope")),
+        ("a joint joins frames", "coupling", JOINTS, "mesh", SHEETS + LINES),
+        ("joints of this solver", "solver", sorted({s for s, e in program.refused if e == "joint"}), "coupling",
+         JOINTS),
+        ("pairs of soft bodies", "coupling", ("weak_pairs",), "partner", ("rigid",)),
+        ("cells of a torn body change", "tear", ("split", "remove"), "format", but(f["format"], "obj", "vtu", "none")),
+        ("a skin does not tear", "tear", ("split", "remove"), "skin", but(f["skin"], "none")),
+        ("a filled file is shown", "tear", ("split", "remove"), "mesh", ("filled",)),
+        ("shells and rods do not tear", "tear", ("split", "remove"), "energy", bent),
+        ("gas leaves a tear", "tear", ("split", "remove"), "energy", ("pressure", "enclosed_volume")),
+        ("gas leaves a tear", "tear", ("split", "remove"), "extra", ("gas",)),
+        ("directions are of newton and pbng", "solver", but(f["solver"], "newton", "linear-implicit", "pbng"), "pins",
+         ("directions",)),
+        ("equilibria are held", "time", ("quasistatic",), "pins", ("none", "directions")),
+        ("gas needs a closed surface", "energy", ("pressure", "enclosed_volume"), "mesh",
+         but(f["mesh"], *CLOSED)),
+        ("gas needs a closed surface", "extra", ("gas",), "mesh", but(f["mesh"], *CLOSED)),
+        ("gas in this solver", "solver", sorted({s for s, e in program.refused if e == "pressure"}), "extra", ("gas",)),
+        ("materials are sheets", "material", ("named",), "mesh", SOLIDS + LINES),
+        ("examples are files", "energy", ("examples",), "mesh", but(f["mesh"], "tets_file")),
+        ("wind and traction act on triangles", "load", ("wind", "gust", "traction", "pressure", "keys"), "mesh", LINES),
+        ("bending is of sheets", "extra", ("bending",), "mesh", LINES),
+        ("colours are of the surface", "skin", ("map",), "mesh", LINES),
+        ("colliders need contact", "collider", but(f["collider"], "none"), "contact", ("off",)),
+        ("fields are of vtu and npy", "fields", ("all", "none"), "format", but(f["format"], "vtu", "npy", "several")),
+    ]
+    for solver, energy in program.refused:
+        if energy in f["energy"]:
+            rules.append(("capabilities", "solver", (solver,), "energy", (energy,)))
+    for energy in f["energy"]:
+        meshes = MESHES_OF.get(program.stencil[energy], ())
+        rules.append(("elements of the energy", "energy", (energy,), "mesh", but(f["mesh"], *meshes)))
+    return rules
+
+
+class Features:
+    """Draws batches of feature values in which every pair that is not excluded occurs."""
+
+    def __init__(self, program):
+        self.program = program
+        self.factors = factors_of(program)
+        self.names = list(self.factors)
+        self.excluded = set()
+        self.hard_excluded = set()
+        for _, a, values_a, b, values_b in exclusions_of(program, self.factors):
+            for x, y in itertools.product(values_a, values_b):
+                if b == "hard_energy":
+                    self.hard_excluded.add((x, y))
+                else:
+                    self.excluded |= {(a, x, b, y), (b, y, a, x)}
+
+    def fits(self, chosen, name, value):
+        return all((name, value, other, chosen[other]) not in self.excluded for other in chosen)
+
+    def consistent(self, chosen):
+        """Rules of more than two features."""
+        gas = chosen["energy"] in ("pressure", "enclosed_volume")
+        surface = self.program.stencil[chosen["energy"]] in ("triangles", "hinges", "wheels")
+        return not (chosen["hard"] == "yes" and (chosen["solver"], chosen["energy"]) in self.hard_excluded or
+                    # Half of a closed surface is not closed, and a load has no damping.
+                    gas and (chosen["extra"] == "halves" or chosen["damping"] == "energy") or
+                    # Vertices inside a solid are held by nothing.
+                    surface and chosen["mesh"] in SOLIDS and chosen["time"] == "quasistatic")
+
+    def pairs_of(self, chosen):
+        return {(a, chosen[a], b, chosen[b]) for a, b in itertools.combinations(self.names, 2)}
+
+    def all_pairs(self):
+        pairs = set()
+        for a, b in itertools.combinations(self.names, 2):
+            pairs |= {(a, x, b, y) for x in self.factors[a] for y in self.factors[b]
+                      if (a, x, b, y) not in self.excluded}
+        return pairs
+
+    def complete(self, rng, chosen):
+        """Fills the missing features at random; None where the drawn values leave one without a value."""
+        chosen = dict(chosen)
+        missing = [n for n in self.names if n not in chosen]
+        rng.shuffle(missing)
+        for name in missing:
+            # Every feature has one value that switches it off. It is drawn in a third of the scenes at least, so
+            # that most scenes combine a few features, as scenes of users do.
+            values = [v for v in self.factors[name] if self.fits(chosen, name, v)]
+            if not values:
+                return None
+            first = self.factors[name][0]
+            chosen[name] = first if first in values and rng.random() < 0.35 else rng.choice(values)
+        return chosen if self.consistent(chosen) else None
+
+    def draw(self, rng, uncovered, candidates=12):
+        """The candidate that covers the most uncovered pairs, greedy; the first uncovered pair is in all of them."""
+        best, most = None, -1
+        for attempt in range(40 * candidates):
+            pair = rng.choice(uncovered.order) if uncovered.order else None
+            start = {pair[0]: pair[1], pair[2]: pair[3]} if pair else {}
+            chosen = self.complete(rng, start)
+            if chosen is None:
+                continue
+            gain = len(self.pairs_of(chosen) & uncovered.left)
+            if gain > most:
+                best, most = chosen, gain
+            candidates -= 1
+            if candidates <= 0:
+                break
+        return best
+
+
+class Uncovered:
+    """Pairs that no scene of the batch has had yet."""
+
+    def __init__(self, pairs):
+        self.total = len(pairs)
+        self.left = set(pairs)
+        self.order = sorted(pairs)
+
+    def cover(self, pairs):
+        self.left -= pairs
+        if len(self.order) > 2 * len(self.left):
+            self.order = sorted(self.left)

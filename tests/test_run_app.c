@@ -400,7 +400,9 @@ static void test_summary_counts_steps(void **state)
 {
     (void)state;
     remove_files("counted");
-    go("run twist --threads 1 --frames 4 --iterations 1 --accuracy 1e-12 --set solver.measure=gap --format none --out counted", 1);
+    go("run twist --threads 1 --frames 4 --iterations 1 --accuracy 1e-12 --set solver.measure=gap --format none --out "
+       "counted",
+       1);
     size_t size;
     char *text = whole_file("counted", "summary.json", &size);
     json_t *summary = json_loads(text, 0, NULL), *steps = json_object_get(summary, "steps");

@@ -354,8 +354,8 @@ static void forget_solver(sinew_node *solver)
     while (*slot) {
         const char *key = (*slot)->key;
         bool stays = (*slot)->setting || strcmp(key, "name") == 0 || strcmp(key, "tolerance") == 0 ||
-                     strcmp(key, "accuracy") == 0 ||
-                     strcmp(key, "time_budget") == 0 || strcmp(key, "measure") == 0 || strcmp(key, "gap_every") == 0;
+                     strcmp(key, "accuracy") == 0 || strcmp(key, "time_budget") == 0 || strcmp(key, "measure") == 0 ||
+                     strcmp(key, "gap_every") == 0;
         if (stays)
             slot = &(*slot)->next;
         else

@@ -503,7 +503,8 @@ static const sinew_field solver_common[] = {
     {"time_budget", NUMBER, .meaning = "wall clock per step; 0: none", .unit = "s", .minimum = 0, .maximum = 1e6},
     {"measure", KEYWORD, .meaning = "what is found out about a step after its iterations; auto unless given",
      .choices = SINEW_MEASURE_NAMES},
-    {"gap_every", INTEGER, .meaning = "with measure gap: the gap of every so many-th step; 1 unless given", .minimum = 1, .maximum = 1e9},
+    {"gap_every", INTEGER, .meaning = "with measure gap: the gap of every so many-th step; 1 unless given",
+     .minimum = 1, .maximum = 1e9},
 };
 static const sinew_shape solver_shape = {.name = "solver",
                                          .fields = solver_common,

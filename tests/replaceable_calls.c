@@ -18,6 +18,13 @@ void *__real_aligned_alloc(size_t alignment, size_t size);
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
 void __real_free(void *memory);
 bool __real_sinew_stop_came(void);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+void __wrap_free(void *memory);
+bool __wrap_sinew_stop_came(void);
 
 REPLACEABLE void *__wrap_malloc(size_t size)
 {

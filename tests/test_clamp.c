@@ -16,6 +16,7 @@
 #define EXACT 1e-6
 #endif
 
+#ifndef SINEW_SINGLE
 /* ---- Elastica ------------------------------------------------------------------------------------- */
 
 /* theta' = kappa, kappa' = -load cos(theta), x' = cos(theta), y' = sin(theta), by Runge and Kutta from the clamp with
@@ -61,6 +62,7 @@ static double tip_deflection(double load)
 {
     return load < 0.01 ? load / 3 : elastica_deflection(load);
 }
+#endif
 
 /* ---- Rods ----------------------------------------------------------------------------------------- */
 
@@ -89,6 +91,7 @@ static rod_world make_rod(int32_t segments, const rod_stuff *s)
     return r;
 }
 
+#ifndef SINEW_SINGLE
 /* Deflection of the tip of a rod clamped at its first or last vertex. */
 static double rod_deflection(int32_t segments, double load, bool last)
 {
@@ -104,7 +107,6 @@ static double rod_deflection(int32_t segments, double load, bool last)
     return -x[1];
 }
 
-#ifndef SINEW_SINGLE
 static void rods_converge_with_the_square(void **unused)
 {
     (void)unused;
@@ -253,6 +255,7 @@ static sinew_world *make_strip(int32_t cells, int32_t load_steps, sinew_body *bo
     return world;
 }
 
+#ifndef SINEW_SINGLE
 /* Lists the vertices of the strip at x = place; the list also has the director points there. */
 static int32_t strip_line(const sinew_world *world, sinew_body body, double place, bool directors, int32_t *list)
 {
@@ -265,7 +268,6 @@ static int32_t strip_line(const sinew_world *world, sinew_body body, double plac
     return count;
 }
 
-#ifndef SINEW_SINGLE
 /* Mean deflection of the strip's end under a load per width, shared as a line load. */
 static double strip_deflection(int32_t cells, double load)
 {

@@ -716,17 +716,17 @@ static void test_scene_text(void **state)
 {
     (void)state;
     sinew_error error = {0};
-    sinew_scene *scene = read_text("\"follow\": {\"collider\": \"arm\"}", &error);
+    sinew_scene *opened = read_text("\"follow\": {\"collider\": \"arm\"}", &error);
     must(&error);
     for (int i = 0; i < 10; i++)
-        sinew_world_step(sinew_scene_world(scene), NULL);
+        sinew_world_step(sinew_scene_world(opened), NULL);
     sinew_real q[3];
-    sinew_world_get_positions(sinew_scene_world(scene), 3, 1, q);
-    sinew_scene_destroy(scene);
-    scene = read_text("\"follow\": {\"collider\": \"arm\"}", &error);
+    sinew_world_get_positions(sinew_scene_world(opened), 3, 1, q);
+    sinew_scene_destroy(opened);
+    opened = read_text("\"follow\": {\"collider\": \"arm\"}", &error);
     sinew_real start[3];
-    sinew_world_get_positions(sinew_scene_world(scene), 3, 1, start);
-    sinew_scene_destroy(scene);
+    sinew_world_get_positions(sinew_scene_world(opened), 3, 1, start);
+    sinew_scene_destroy(opened);
     for (int k = 0; k < 3; k++)
         assert_true(fabs((double)q[k] - (double)start[k] - (k == 0 ? 0.1 : 0)) < EXACT);
     static const struct {

@@ -293,9 +293,9 @@ static void check_bar(const sinew_volume_material *m)
     sinew_scene_def def = sinew_default_scene_def();
     def.text = text;
     def.text_size = strlen(text);
-    sinew_scene *scene = sinew_scene_read(&def, &error);
+    sinew_scene *opened = sinew_scene_read(&def, &error);
     must(&error);
-    sinew_world *world = sinew_scene_world(scene);
+    sinew_world *world = sinew_scene_world(opened);
     sinew_world_step(world, NULL);
     sinew_real *q = positions_of(world), masses[8];
     const sinew_real *X = sinew_mesh_positions(sinew_body_mesh(world, sinew_world_body_at(world, 0)));
@@ -312,7 +312,7 @@ static void check_bar(const sinew_volume_material *m)
     }
     assert_true(fabs(mass / m->density - 1) < 1e-5);
     free(q);
-    sinew_scene_destroy(scene);
+    sinew_scene_destroy(opened);
 }
 
 static void volumes_are_what_they_say(void **unused)

@@ -100,12 +100,12 @@ static void status_follows_the_error(void **state)
     assert_true(solved > 0 && open > 0);
 }
 
-/* Steps between estimates are solved exactly if the residual is at most four times the measured one, and residual times
- * the last ratio at most a quarter of the accuracy. */
+/* Steps between estimates are solved exactly if residual times the last ratio is at most a quarter of the accuracy; for
+ * residuals above four times the measured one times the root of the excess. */
 static void other_steps_follow_the_residual(void **state)
 {
     (void)state;
-    random_cases r = random_cases_begin("between", 20, 1000);
+    random_cases r = random_cases_begin("between", 40, 1000);
     int32_t solved = 0, unmeasured = 0;
     for (int32_t i = 0; i < r.count; i++) {
         sinew_solver_def solver = draw_solver(&r);
@@ -125,8 +125,8 @@ static void other_steps_follow_the_residual(void **state)
             if (step % 4 == 0 || !rough)
                 continue;
             assert_int_equal(result.position_error_kind, SINEW_GAP_NONE);
-            const bool good = ratio > 0 && result.residual <= 4 * residual &&
-                              ratio * result.residual <= 0.25 * (double)solver.accuracy;
+            const double growth = sqrt(fmax(result.residual / (4 * residual), 1));
+            const bool good = ratio > 0 && growth * ratio * result.residual <= 0.25 * (double)solver.accuracy;
             assert_int_equal((bits & SINEW_STEP_UNMEASURED) == 0, good);
             assert_int_equal(bits & SINEW_STEP_NOT_CONVERGED, 0);
             solved += good;
@@ -134,7 +134,7 @@ static void other_steps_follow_the_residual(void **state)
         }
         sinew_world_destroy(c.world);
     }
-    assert_true(solved > 0 && unmeasured > 0);
+    assert_true(unmeasured > 0 && (solved > 0 || sizeof(sinew_real) == 4));
 }
 
 /* A tolerance other than the default is enough; the default is not. */

@@ -182,7 +182,7 @@ void sinew_solve_release(sinew_solve *s)
     s->ops = NULL;
     s->memory = NULL;
     s->error_objective = NULL;
-    s->has_hard = false;
+    s->has_hard = s->exact_matrix = false;
     s->q = s->gradient = s->velocity = NULL;
     s->records = NULL;
     s->record_count = s->record_capacity = 0;

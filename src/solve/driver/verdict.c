@@ -11,8 +11,8 @@
 /* A step without an estimate is solved if the inferred error is at most this fraction of the accuracy: the ratio of
  * error and residual varies from step to step. */
 #define INFERRED_FRACTION 0.25
-/* Residuals above this multiple of the measured one are outside the range of the ratio: in a rope of springs of 1e12 N/m
- * by pd the ratio grew tenfold while the residual grew by 70. */
+/* Beyond this multiple of the measured residual the inferred error grows by the root of the excess: in a rope of springs
+ * of 1e12 N/m by pd the ratio of error and residual grew ninefold while the residual grew by 70. */
 #define INFERRED_REACH 4
 /* A bound of the gap up to this fraction of the energy of the step is negligible. */
 static const double solved_fraction = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
@@ -24,11 +24,16 @@ static double tolerance_of(const sinew_solve *s)
     return s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
 }
 
+static bool meets_tolerance(const sinew_solve *s)
+{
+    return s->residual <= tolerance_of(s) * s->start_residual;
+}
+
 /* Whether the user has set a tolerance, and the residual is below it. */
 static bool meets_set_tolerance(const sinew_solve *s)
 {
     const bool set = s->def.tolerance > 0 && s->def.tolerance != (sinew_real)SINEW_DEFAULT_TOLERANCE;
-    return set && s->residual <= (double)s->def.tolerance * s->start_residual;
+    return set && meets_tolerance(s);
 }
 
 bool sinew_solve_start_is_measured(const sinew_solve *s)
@@ -65,17 +70,17 @@ static double step_energy(const sinew_solve *s, double gap)
  * either the residual has reached the tolerance, or the bound of the gap is small beside the energy of the step. */
 static bool bound_is_sound(const sinew_solve *s, const sinew_gap_estimate *estimate)
 {
-    return s->residual <= tolerance_of(s) * s->start_residual ||
-           estimate->value <= solved_fraction * step_energy(s, estimate->value);
+    return meets_tolerance(s) || estimate->value <= solved_fraction * step_energy(s, estimate->value);
 }
 
 /* Whether residual and history show that a step without an estimate is solved. */
 static bool is_inferred(const sinew_solve *s)
 {
     const sinew_measure_history *h = &s->history;
-    const double residual = fmax(s->residual, s->noise);
-    return h->error_per_force > 0 && s->residual <= INFERRED_REACH * h->residual &&
-           residual * h->error_per_force <= INFERRED_FRACTION * (double)s->def.accuracy;
+    const double residual = fmax(s->residual, s->noise), reach = INFERRED_REACH * h->residual;
+    const double growth = residual > reach ? sqrt(residual / reach) : 1;
+    return h->error_per_force > 0 &&
+           growth * residual * h->error_per_force <= INFERRED_FRACTION * (double)s->def.accuracy;
 }
 
 uint32_t sinew_solve_judge(const sinew_solve *s, const sinew_gap_estimate *estimate)
@@ -95,7 +100,7 @@ uint32_t sinew_solve_judge(const sinew_solve *s, const sinew_gap_estimate *estim
         return estimate->relative <= accuracy ? 0 : SINEW_STEP_NOT_CONVERGED;
     if (estimate->kind == SINEW_GAP_NONE && s->def.measure >= SINEW_MEASURE_GAP)
         return is_inferred(s) ? 0 : SINEW_STEP_UNMEASURED;
-    if (s->residual <= tolerance_of(s) * s->start_residual)
+    if (meets_tolerance(s))
         return SINEW_STEP_UNMEASURED;
     return s->residual > s->noise ? SINEW_STEP_NOT_CONVERGED : SINEW_STEP_ROUND_OFF;
 }
@@ -113,9 +118,12 @@ uint32_t sinew_solve_judge_kkt(const sinew_solve *s, const sinew_kkt_residuals *
 void sinew_solve_remember(sinew_solve *s, const sinew_gap_estimate *estimate)
 {
     sinew_measure_history *h = &s->history;
-    if (estimate->position_kind == SINEW_GAP_ESTIMATE && s->residual > 0) {
-        h->error_per_force = estimate->relative / s->residual;
-        h->residual = s->residual;
+    /* A bound belongs to the round-off of forces. It says nothing of soft modes that round-off hides. */
+    const bool bound = estimate->position_kind == SINEW_GAP_BELOW;
+    const double residual = bound ? fmax(s->residual, s->noise) : s->residual;
+    if (residual > 0 && position_is_known(estimate) && (!bound || bound_is_sound(s, estimate))) {
+        h->error_per_force = estimate->relative / residual;
+        h->residual = residual;
     }
     if (s->def.measure != SINEW_MEASURE_AUTO)
         return;

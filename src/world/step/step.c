@@ -510,9 +510,10 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
     move_pins_to_targets(world, solve->q);
     sinew_solve_run(solve, out);
-    if (sinew_stop_came() || out->bits & last_state_kept)
+    const bool stopped = sinew_stop_came();
+    if (stopped || out->bits & last_state_kept)
         solve->history = history;
-    if (sinew_stop_came())
+    if (stopped)
         return discard_step(world, &view, out);
     /* The step is accepted from here on. */
     sinew_stop_use(NULL);

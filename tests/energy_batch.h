@@ -365,6 +365,13 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     for (int i = 0; i < info->parameter_count; i++)
         result.parameters[i] =
             sample_draws_all ? drawn_parameter(&info->parameters[i]) : sample_parameter(&info->parameters[i]);
+    /* A function of all elements together has no elements to compare (test_gas.c). */
+    const sinew_energy_ops *ops = (const sinew_energy_ops *)info;
+    sinew_real values[SINEW_PARAMETER_MAX] = {0};
+    for (int i = 0; i < info->parameter_count; i++)
+        values[i] = (sinew_real)result.parameters[i];
+    for (int i = 0; i < info->parameter_count && ops->couples && ops->couples(values); i++)
+        result.parameters[i] = sample_parameter(&info->parameters[i]);
     for (int i = 0; i < 6 * SINEW_EXAMPLE_MAX; i++) /* distinct shapes; the last one is left out */
         result.examples[i] = i < 12 ? 0.2 * sin(1 + 5.0 * i) : 0;
     double sums[2] = {0, 0}, length = 0;

@@ -443,7 +443,8 @@ static void collapse(const sinew_simd_variant *simd)
             const sinew_energy_ops *ops = simd->energies[kind];
             const sample one = sample_make(&ops->info, &worst[i]);
             batch b = batch_make(simd, ops, &one, 1);
-            assert_true(isfinite(batch_gradient(&b)));
+            if (!isfinite(batch_gradient(&b)))
+                fail_msg("%s, %s: the energy is not finite", ops->info.name, worst[i].name);
             for (int k = 0; k < b.size; k++)
                 assert_true(isfinite((double)*batch_at(&b, b.g, 0, k)));
             for (int project = 0; project < 2; project++) {

@@ -246,6 +246,7 @@ static void contact_settles(void **state)
         const sinew_body box = add_box(world, SINEW_SOLVER_PBNG, 1, 0.2, middle, 1e5);
         sinew_error problem = {0};
         sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_PBNG);
+        def.measure = SINEW_MEASURE_GAP;
         def.iterations = k ? 200 : 10;
         assert_int_equal(sinew_world_set_solver(world, &def, &problem), SINEW_OK);
         sinew_step_result result;
@@ -269,6 +270,7 @@ static void truncation_makes_it_unknown(void **state)
     const sinew_body box = add_box(world, SINEW_SOLVER_PBNG, 1, 0.2, middle, 1e5);
     sinew_error problem = {0};
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_PBNG);
+    def.measure = SINEW_MEASURE_GAP;
     def.iterations = 1;
     assert_int_equal(sinew_world_set_solver(world, &def, &problem), SINEW_OK);
     const int32_t n = sinew_world_particle_count(world);

@@ -217,7 +217,7 @@ static void forged_counts(void **state)
             memcpy(content + 4 * word, &number, sizeof number);
             p.contents[i] = content;
             write_parts(&p, f.path);
-            refuse_state(f.world, f.path, word ? "points there" : "is moved by key frames there");
+            refuse_state(f.world, f.path, word ? "points there" : "is moved by key frames or a cache there");
             forged++;
         }
     }

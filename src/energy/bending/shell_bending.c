@@ -95,7 +95,7 @@ static const sinew_parameter parameters[] = {
 
 #define BARRIER_HEIGHT 0.5  /* height below which the barrier acts, as a fraction of the height at rest */
 #define BARRIER_ANGLE  0.25 /* distance of an angle from half a turn below which the barrier acts, over half a turn */
-#define BARRIER_FLOOR  1e-3 /* lower bound of this distance over BARRIER_ANGLE half turns: keeps numbers finite */
+#define BARRIER_FLOOR  1e-3 /* lower bound of distances over those below which barriers act: keeps numbers finite */
 
 /* Points of hinge i: the edge, the triangle's third vertex, the director point. */
 static const int corners[3][4] = {{1, 2, 0, 3}, {2, 0, 1, 4}, {0, 1, 2, 5}};
@@ -310,7 +310,8 @@ KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
 KERNEL_INLINE barrier height_barrier(const hinge_now *s, const sinew_real *data, int i)
 {
     const wide reach = number(data, DATA_REACH + i);
-    return barrier_scaled(barrier_at(s->h[1] * reach), number(data, DATA_BARRIER + i), reach);
+    const wide u = wide_max(s->h[1] * reach, wide_set((sinew_real)BARRIER_FLOOR));
+    return barrier_scaled(barrier_at(u), number(data, DATA_BARRIER + i), reach);
 }
 
 KERNEL_INLINE void height_slope(const barrier *b, const hinge_now *s, int a, wide g[3])

@@ -125,7 +125,8 @@ static void find_contacts(const place_list *list)
     if (found && sinew_world_contacts(world, count, found, &listed, NULL) == SINEW_OK)
         for (int32_t i = 0; i < listed; i++)
             for (int k = 0; k < 4; k++)
-                if (found[i].particles[k] >= 0 && found[i].weights[k] != 0 && found[i].clearance < 0)
+                if (found[i].particles[k] >= 0 && found[i].weights[k] != 0 && found[i].force > 0 &&
+                    found[i].clearance < 0)
                     place_note(list, world->inside[found[i].particles[k]], -(double)found[i].clearance);
     sinew_release(&world->allocator, found);
 }

@@ -177,8 +177,8 @@ sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_alloc
 
 void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *allocator)
 {
-    void *arrays[] = {record->name, record->vertices, record->triangles, record->edges, record->keys, record->frames,
-                      record->mesh_vertices};
+    void *arrays[] = {record->name, record->vertices, record->triangles,    record->edges,
+                      record->keys, record->frames,   record->mesh_vertices};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
     *record = (sinew_collider_record){.generation = record->generation, .kind = record->kind};

@@ -291,6 +291,8 @@ static inline void turn_directors(sample *s)
             square += e[c] * e[c];
             along += e[c] * (p[c] - a[c]);
         }
+        if (square == 0)
+            continue;
         rotation(e, random_in(-2.6, 2.6), R);
         for (int c = 0; c < 3; c++)
             w[c] = p[c] - a[c] - along / square * e[c];

@@ -543,7 +543,7 @@ static void test_contact(void **state)
         sinew_error error = {0};
         sinew_world_def world_def = sinew_default_world_def();
         world_def.time_step = (sinew_real)0.01;
-        world_def.solver.iterations = 60;
+        world_def.solver.iterations = 30;
         sinew_world *world = make_world(&world_def);
         const sinew_key keys[] = {
             {.time = 0}, {.time = (sinew_real)0.2, .translation = {(sinew_real)0.1, 0, 0}}, {.time = (sinew_real)0.4}};

@@ -95,7 +95,7 @@ static void damage(const char *path, off_t at, int how, random_cases *cases)
         assert_int_equal(unlink(path), 0);
     if (how != 0)
         return;
-    unsigned char byte;
+    unsigned char byte = 0;
     const int file = open(path, O_RDWR);
     assert_true(file >= 0 && pread(file, &byte, 1, at) == 1);
     byte ^= (unsigned char)(1 << random_index(cases, 8));

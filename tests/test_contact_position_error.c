@@ -91,6 +91,7 @@ static sinew_world *make_case(const touch_case *t)
     def.time_step = (sinew_real)t->h;
     def.solver = sinew_default_solver_def(t->solver);
     def.solver.iterations = t->iterations;
+    def.solver.measure = SINEW_MEASURE_GAP;
     sinew_world *world = make_world(&def);
     set_touch(world, 2e-3, t->friction);
     const double first[3] = {0, t->height + 0.5 * t->size, 0},

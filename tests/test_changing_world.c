@@ -82,6 +82,7 @@ static sinew_solver_def draw_solver_def(random_cases *r)
     def.measure = random_index(r, 4) ? SINEW_MEASURE_RESIDUAL : SINEW_MEASURE_GAP;
     def.iterations = sweeps(def.kind) ? 1 + random_index(r, 20) : 3000;
     def.tolerance = sizeof(sinew_real) == 4 ? (sinew_real)1e-6 : (sinew_real)1e-11;
+    def.accuracy = sizeof(sinew_real) == 4 ? (sinew_real)1e-4 : (sinew_real)1e-10;
     if (def.kind == SINEW_SOLVER_NEWTON)
         def.parameters[sinew_solver_parameter(def.kind, "linear")] = (sinew_real)random_index(r, 2);
     if (def.kind == SINEW_SOLVER_XPBD || def.kind == SINEW_SOLVER_PBD)

@@ -48,6 +48,7 @@ static void pile_make(pile *p, bool with_ball, random_cases *r)
     def.time_step = (sinew_real)0.01;
     def.solver.iterations = 400;
     def.solver.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-5 : 1e-9);
+    def.solver.measure = SINEW_MEASURE_RESIDUAL;
     p->world = make_world(&def);
     p->friction = random_between(r, 0, 0.8);
     set_touch(p->world, THICKNESS, p->friction);

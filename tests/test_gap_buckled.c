@@ -75,7 +75,8 @@ static double draw_ratio(random_cases *r)
     sinew_world_set_positions(referee, 0, sinew_world_particle_count(world), q);
     const uint32_t bits = sinew_world_step(referee, &solved);
     const double fall = stopped.objective - solved.objective;
-    const bool known = stopped.gap_kind == SINEW_GAP_ESTIMATE && !(bits & SINEW_STEP_NOT_CONVERGED) && fall > 0;
+    const bool known = stopped.gap_kind == SINEW_GAP_ESTIMATE && !(bits & SINEW_STEP_NOT_CONVERGED) &&
+                       solved.relative_residual <= 1e-6 && fall > 0;
     const double ratio = known ? stopped.gap / fall : 0;
     free(q);
     sinew_world_destroy(world);

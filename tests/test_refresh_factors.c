@@ -116,6 +116,7 @@ static bool compare_converged(random_cases *r, sinew_solver_kind kind, change wh
     sinew_solver_def solver = solver_of(kind, 4000, false), newton = solver_of(SINEW_SOLVER_NEWTON, 200, false);
     const bool single = sizeof(sinew_real) == 4;
     solver.tolerance = newton.tolerance = (sinew_real)(single ? 9e-5 : 1e-11);
+    solver.measure = newton.measure = SINEW_MEASURE_RESIDUAL;
     built a = build_case(&before, &solver, NULL, false);
     sinew_world_step(a.world, NULL);
     apply_change(&a, &before, &after);

@@ -11,7 +11,7 @@
 SINEW_VARIANT_TABLE(sinew_search_kernel, sinew_search_kernel);
 
 #define CHUNK_NODES    16
-#define FIRST_CAPACITY (4 * CHUNK_NODES * SINEW_BOXES_WIDE) /* capacity of a chunk's hit buffer in the first run */
+#define FIRST_CAPACITY (4 * CHUNK_NODES * SINEW_BOXES_WIDE) /* hits that a chunk's buffer holds in the first run */
 
 const sinew_search_kernel *sinew_search_kernel_chosen(void)
 {
@@ -91,7 +91,7 @@ static void entries_sort(uint64_t *entries, int64_t count)
 typedef struct run_context {
     sinew_search_run *run;
     const sinew_search_kernel *kernel;
-    const atomic_bool *stop; /* flag of the calling thread (base/stop.h) */
+    const atomic_bool *stop; /* stop flag of the calling thread (base/stop.h), copied for the worker threads */
 } run_context;
 
 static void run_search_chunks(const void *context, int32_t member, int32_t first, int32_t last)

@@ -19,9 +19,9 @@ typedef struct feature_builder {
     sinew_collision_mesh *f;
     const sinew_object_primitives *primitives;
     const bool *lone_vertices;
-    uint8_t *used;     /* [vertex_count] 1: the vertex belongs to a primitive */
+    uint8_t *used;     /* [vertex_count] 1: a triangle or an edge contains the vertex */
     sinew_pair *sides; /* [3 * primitive_count] major: packed vertices; minor: 4 * primitive + side */
-    sinew_pair *spare; /* [3 * primitive_count] work space of the sort */
+    sinew_pair *spare; /* [3 * primitive_count] second buffer for sorting `sides` */
     size_t side_count;
 } feature_builder;
 

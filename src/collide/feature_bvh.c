@@ -10,7 +10,7 @@
 #include "base/tasks.h"
 #include "mesh/topology.h"
 
-#define AT_ONCE 512 /* nodes of level 0 per work item */
+#define AT_ONCE 512 /* nodes of level 0 that a thread processes per work item */
 
 bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
                         int32_t count)
@@ -257,7 +257,7 @@ void sinew_boxes_fit(sinew_boxes *boxes, const sinew_collision_mesh *mesh, const
 double sinew_boxes_spread(const sinew_boxes *boxes)
 {
     enum {
-        STRIDE = 8 /* every STRIDE-th node is sampled */
+        STRIDE = 8 /* every STRIDE-th node of level 0 is sampled */
     };
     double nodes = 0, features = 0;
     for (int32_t n = 0; n < boxes->node_count[0]; n += STRIDE) {

@@ -54,8 +54,8 @@ sinew_status sinew_shape_check_mesh(const sinew_collider_def *def, sinew_error *
 
 typedef struct mesh_work {
     const sinew_allocator *allocator;
-    const sinew_mesh *mesh; /* the surface of the mesh of the def */
-    int32_t *triangles;     /* [3 * count] triangles that are kept */
+    const sinew_mesh *mesh; /* surface of the mesh that the collider's def gives */
+    int32_t *triangles;     /* [3 * count] vertices of the triangles that the collider keeps */
     int32_t count;
     bool closed;
     sinew_error *error;

@@ -15,7 +15,7 @@
 #include "sinew/tree.h"
 #include "contact/contact.h"
 
-#define MARGIN       0.5 /* fraction of the offset, as in detection_pass.c */
+#define MARGIN       0.5 /* contacts start at 1 + MARGIN times the offset; same value as in detection_pass.c */
 #define INSIDE       0.5 /* a point is inside if its winding number is above this value */
 #define OUT_FRACTION 0.2 /* fraction of the depth that a step resolves, as in collide/contact_list.c */
 

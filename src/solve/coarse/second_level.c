@@ -13,9 +13,9 @@
 enum {
     NUMBERS = SINEW_COARSE_NUMBERS,
     WEIGHTS = SINEW_MODES * SINEW_MODES,
-    ITERATIONS = 200 /* largest number of conjugate gradient iterations */
+    ITERATIONS = 200 /* largest number of conjugate gradient iterations per coarse solve */
 };
-#define TOLERANCE 1e-4 /* relative residual: ten times more accurate than callers need */
+#define TOLERANCE 1e-4 /* relative residual of a coarse solve: ten times more accurate than callers need */
 
 /* ---- Groups -------------------------------------------------------------------------------------- */
 

@@ -355,7 +355,7 @@ static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
                                 .position_reason = reason};
 }
 
-/* Whether this step measures gap and position error. */
+/* True if this step measures the optimality gap and the position error. */
 static bool gap_is_due(const sinew_solve *s)
 {
     if (s->def.measure == SINEW_MEASURE_AUTO)
@@ -482,7 +482,7 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 
 /* ---- Run ------------------------------------------------------------------------------------- */
 
-/* Runs iterations until the step stops. Returns their number. */
+/* Runs solver iterations until the step stops. Returns the number of iterations. */
 static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
 {
     /* With hard energies the residual is that of a softened objective, so it must not stop the step. */

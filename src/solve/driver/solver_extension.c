@@ -22,9 +22,9 @@ typedef struct solver_slot {
 static solver_slot slots[SINEW_REGISTERED_SOLVER_MAX];
 static int slot_count;
 
-/* Memory of one prepared solver of an extension. */
+/* Memory of one prepared solver that an extension registered. */
 typedef struct extension_memory {
-    void *own;                          /* result of the extension's create */
+    void *own;                          /* data that the extension's create returned */
     sinew_real *trial, *trial_gradient; /* [particle_count][4] work space of line searches */
 } extension_memory;
 

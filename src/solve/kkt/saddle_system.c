@@ -156,7 +156,7 @@ static void drop_columns(sinew_saddle *s)
     s->row = NULL;
 }
 
-/* Builds columns and rows for the current numbering of unknowns. */
+/* Builds columns and rows of the matrix for the current numbering of unknowns. */
 static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 {
     key_list keys = {0};
@@ -378,7 +378,7 @@ static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, in
         }
 }
 
-/* Sets s->mean and s->trace_norm from the diagonal of A. */
+/* Sets s->mean and s->trace_norm from the diagonal of the block A. */
 static void measure_diagonal(sinew_saddle *s)
 {
     double sum = 0, squares = 0;

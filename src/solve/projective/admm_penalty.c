@@ -11,7 +11,7 @@ enum {
     SETTLING = 3,     /* iterations after a change that are ignored: they reflect the change, not the weight */
     EARLY_REVIEW = 3, /* iterations after which a weight that is far too small is raised */
     BLOW_UP_BLOCKS = 8,
-    LONG = 4 /* blocks after which slow convergence counts as long */
+    LONG = 4 /* number of blocks of iterations after which slow convergence counts as long */
 };
 
 /* Range of c: smaller weights let iterates oscillate too far, larger weights stall. */

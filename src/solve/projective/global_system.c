@@ -19,7 +19,7 @@ static void count_factorisation(const sinew_global *g)
         ++*g->rule.factorisations;
 }
 
-/* Recomputes the factor in its existing pattern. */
+/* Recomputes the numbers of the factor in its existing sparsity pattern. */
 static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     count_factorisation(g);

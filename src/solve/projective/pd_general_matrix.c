@@ -35,7 +35,7 @@ static sinew_status make_diagonal(sinew_pd_general *s, const sinew_objective *o,
 
 /* ---- Sparse ------------------------------------------------------------------------------------ */
 
-/* Adds one element to the local entries of the pattern. */
+/* Adds the matrix of one element to the local entries of the pattern. */
 static void pd_general_add_element(const sinew_pd_general *s, const sinew_objective *o, int32_t t, size_t lane,
                                    const sinew_set_element *e, double *locals)
 {

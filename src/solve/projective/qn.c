@@ -89,12 +89,13 @@ typedef struct qn {
     /* With contacts: old_q is the start of the last iteration of this step, and old_gradient the gradient there without
      * contacts. */
     bool old_known;
-    sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
-    sinew_real *old_q;                                     /* [particle_count][4]; NULL before the first contact */
+    /* [particle_count][4] direction; work space of the line search; last gradient */
+    sinew_real *d, *trial, *trial_gradient, *old_gradient;
+    sinew_real *old_q; /* [particle_count][4] start of the last iteration; NULL before the first contact */
     /* [window][2][particle_count][4] pairs of L-BFGS: s, change of q (m), and y, change of the gradient (N) */
     sinew_real *pairs;
-    double rho[WINDOW_MAX]; /* 1 / (s . y) of each pair */
-    double scale;           /* m/N: initial H as a multiple of the identity */
+    double rho[WINDOW_MAX]; /* 1 / (s . y) of each L-BFGS pair */
+    double scale;           /* initial inverse Hessian as a multiple of the identity, in m/N */
 } qn;
 
 /* x = B0^-1 x with the initial Hessian B0; `alone`: without contacts and transient terms of conjugate gradients. */

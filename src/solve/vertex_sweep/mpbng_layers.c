@@ -10,8 +10,8 @@
 #include "mesh/edit/simplify.h"
 
 enum {
-    VERTICES_MIN = 12, /* smallest number of vertices of a layer */
-    BOUND = 8          /* vertices of a weak constraint */
+    VERTICES_MIN = 12, /* smallest number of vertices of a coarse layer */
+    BOUND = 8          /* number of vertices of a weak constraint between layers */
 };
 #define SHRINKS 0.7 /* largest ratio of vertices between a layer and the layer below it */
 
@@ -90,8 +90,8 @@ static bool add_world(sinew_layers *l)
 
 typedef struct elements {
     int32_t count;
-    int32_t *particles; /* [count][vertex_count] */
-    sinew_real *data;   /* [count][data_count] */
+    int32_t *particles; /* [count][vertex_count] particles of each element */
+    sinew_real *data;   /* [count][data_count] data of each element */
 } elements;
 
 static bool add_batch(sinew_layers *l, const sinew_energy_ops *ops, elements *e)
@@ -168,7 +168,7 @@ static void layers_add_element(const sinew_layers *l, const sinew_batch *batch, 
         e->count++;
 }
 
-/* Copies the batch's energy to the coarsest layer so far. */
+/* Copies the energy of a batch to the newest, coarsest layer. */
 static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const sinew_mesh *mesh, sinew_error *error)
 {
     const sinew_allocator *a = &l->world->allocator;
@@ -369,7 +369,7 @@ static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_
         sinew_real weights[BOUND];
         const sinew_real stiffness[2] = {(sinew_real)(binding * own), (sinew_real)(binding * own)};
         const sinew_real normal[3] = {0, 0, 1};
-        /* The weights are numbers 1 to 8 of the data. */
+        /* The eight weights are entries 1 to 8 of the element data. */
         memcpy(weights, e->data + (size_t)k * D + 1, sizeof weights);
         ops->prepare(
             &(sinew_element){.vertex_count = BOUND, .parameters = stiffness, .weights = weights, .normal = normal},

@@ -64,7 +64,7 @@ static void rigid_contacts_add_batch(sinew_rigid_contacts *t, const sinew_batch 
     }
 }
 
-/* Numbers clusters in the order of their first bodies. */
+/* Numbers the clusters of touching bodies in the order of their first bodies. */
 static void rigid_number_clusters(sinew_rigid_contacts *t)
 {
     t->cluster_count = 0;
@@ -132,7 +132,7 @@ static bool rigid_contacts_find_links(sinew_rigid_contacts *t)
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-/* Sorts bodies, contacts and links by cluster. */
+/* Sorts the indices of bodies, contacts and links by cluster. */
 static bool rigid_sort_clusters(sinew_rigid_contacts *t)
 {
     rigid_number_clusters(t);

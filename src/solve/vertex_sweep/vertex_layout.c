@@ -87,7 +87,7 @@ static void list_sources(const sinew_vertex_layout *v, sinew_incidence_groups *g
     }
 }
 
-/* Reserves v->weights for the largest incidence batch from `first` on. */
+/* Reserves v->weights for the incidence batch with most elements, from batch `first` on. */
 static bool reserve_weights(sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first)
 {
     int32_t max = 0;
@@ -128,11 +128,11 @@ void sinew_incidence_sources_release(sinew_incidence_sources *s, const sinew_all
 
 /* Work space for laying out the fixed groups; released afterwards. */
 typedef struct fixed_work {
-    sinew_elements *lists;       /* [batch_count] elements of each batch, in the caller's numbering */
-    sinew_incidence *incidences; /* [batch_count] */
-    int32_t *colours;            /* [particle_count] */
-    int32_t *order, *first;      /* [particle_count], [colour_count + 1]: the free nodes by colour */
-    int32_t *load;               /* [particle_count] number of elements at each particle */
+    sinew_elements *lists;       /* [batch_count] elements of each incidence batch, in the caller's numbering */
+    sinew_incidence *incidences; /* [batch_count] incidences (elements at each node) of each batch */
+    int32_t *colours;            /* [particle_count] colour of each particle */
+    int32_t *order, *first; /* [particle_count] free nodes sorted by colour; [colour_count + 1] first of each colour */
+    int32_t *load;          /* [particle_count] number of elements that contain each particle */
 } fixed_work;
 
 static void vertex_layout_release_work(const sinew_vertex_layout *v, fixed_work *w)
@@ -279,7 +279,7 @@ bool sinew_incidence_groups_fill(const sinew_vertex_layout *v, sinew_incidence_g
     return true;
 }
 
-/* Removes pinned nodes from the order by colour. */
+/* Removes pinned nodes from the list of nodes sorted by colour. */
 static void drop_pinned(const sinew_vertex_layout *v, fixed_work *w)
 {
     const uint8_t *pinned = v->objective->step.pinned;

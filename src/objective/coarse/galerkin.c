@@ -11,7 +11,7 @@
 #include "objective/block_pattern.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of two functions of aggregates */
+    WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of a function of one aggregate with one of another */
 };
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static bool galerkin_join_tasks(sinew_galerkin *g, const sinew_objective *o, con
 /* Contribution of one task to a block of A. Entries are sorted by column, row and task: the diagonal block of a column
  * comes first. */
 typedef struct pair_entry {
-    int32_t column, row, local; /* local < 0: the diagonal block, which every column stores */
+    int32_t column, row, local; /* local: index of the local pair; < 0: the diagonal block, which every column stores */
 } pair_entry;
 
 static int galerkin_compare_pairs(const void *a, const void *b)

@@ -19,7 +19,7 @@ enum {
 
 /* A list of descriptors with the name of its energy or solver. */
 typedef struct name_list {
-    const char *owner, *topic; /* name of the energy or solver; topic of `sinew info` */
+    const char *owner, *topic; /* name of the energy or solver; topic under which `sinew info` describes it */
     const sinew_parameter *entries[NAME_MAX_COUNT];
     int32_t count;
 } name_list;

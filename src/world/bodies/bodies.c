@@ -81,7 +81,7 @@ static void lump_masses(const sinew_body_def *def, double *masses)
 {
     const int32_t *cells;
     const sinew_real *fractions =
-        sinew_mesh_fractions(def->mesh); /* filled fractions of tets; tets come before other cells */
+        sinew_mesh_fractions(def->mesh); /* filled fractions of tets; tets come before other cells in the mesh */
     int32_t count, n;
     mass_cells(def->mesh, &cells, &count, &n);
     memset(masses, 0, (size_t)sinew_mesh_vertex_count(def->mesh) * sizeof *masses);
@@ -160,10 +160,10 @@ static void set_point(sinew_real *array, int32_t at, const sinew_real *points, i
 
 /* Arrays of a body, computed before the world changes. */
 typedef struct body_builder {
-    double *masses; /* [vertex_count] kg: masses */
-    int32_t *order; /* [vertex_count] the i-th vertex in the inside order */
+    double *masses; /* [vertex_count] mass of each vertex, in kg */
+    int32_t *order; /* [vertex_count] vertex of the body at each place of the inside order */
     sinew_mesh *mesh;
-    char *name; /* NULL: none */
+    char *name; /* name of the body; NULL: it has no name */
 } body_builder;
 
 /* Writes the particles, which are zero, of a body whose record and outside numbers exist. */

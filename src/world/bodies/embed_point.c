@@ -52,7 +52,7 @@ static void tet_box(const sinew_mesh *mesh, int32_t tet, double low[3], double h
     }
 }
 
-/* The box index along one axis, clamped to the grid. */
+/* Index of the grid box along one axis that contains x, clamped to the grid. */
 static int32_t embed_point_box_of(const sinew_tet_grid *grid, int axis, double x)
 {
     const double at = (x - grid->low[axis]) * grid->scale[axis];

@@ -18,11 +18,11 @@
 #include "world/contact_api/queries.h"
 
 struct sinew_query_work {
-    sinew_tree *tree; /* NULL: no triangles */
+    sinew_tree *tree; /* BVH of all triangles; NULL: there are no triangles */
     int64_t shape_version, collider_version, q_version;
     int32_t vertex_count, triangle_count;
-    sinew_real *points;            /* [vertex_count][3] particles, then vertices of colliders */
-    int32_t *triangles;            /* [triangle_count][3] vertices */
+    sinew_real *points;            /* [vertex_count][3] positions of particles, then of collider vertices */
+    int32_t *triangles;            /* [triangle_count][3] vertices of each triangle, as indices of `points` */
     sinew_contact_object *objects; /* [triangle_count] body or collider of each triangle */
 };
 

@@ -233,7 +233,7 @@ static void swap_batch(sinew_world *world, sinew_energy_record *record)
     sinew_energy_work_release(&record->work, &world->allocator);
 }
 
-/* Builds record->next_batch from a store. */
+/* Builds record->next_batch, the batch after an edit, from a store. */
 static sinew_status build_next(const sinew_world *world, sinew_energy_record *record, sinew_energy_store *store,
                                const sinew_real *targets, sinew_error *error)
 {
@@ -627,7 +627,7 @@ sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, 
     if (!record)
         return SINEW_ERROR_USAGE;
     sinew_world_mark_changed(world, elements_bit(record));
-    /* The objective and the solver borrow batches. */
+    /* The objective and the solver hold pointers to the batch. */
     if (record->batch->transient) {
         sinew_objective_set_transient(&world->objective, NULL, 0, NULL);
     } else {

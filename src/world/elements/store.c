@@ -56,7 +56,7 @@ static sinew_status body_cells(const sinew_world *world, const sinew_energy_def 
     return status;
 }
 
-/* Copies `count` reals if `from` is not NULL. */
+/* Copies an array of `count` reals, if `from` is not NULL; false: out of memory. */
 static bool copy_reals(const sinew_allocator *allocator, const sinew_real *from, size_t count, sinew_real **to,
                        size_t *reserved)
 {

@@ -170,7 +170,7 @@ void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_reco
     *record = (sinew_load_record){.kind = record->kind, .generation = record->generation};
 }
 
-/* Checks and copies the vertices of the def. */
+/* Checks the vertices of the load's def and copies them. */
 static sinew_status loads_take_elements(const sinew_world *world, const sinew_load_def *def, sinew_load_record *record,
                                         sinew_error *error)
 {
@@ -221,7 +221,7 @@ static bool reserve_points(const sinew_world *world, sinew_real **points)
     return *points;
 }
 
-/* Reserves the record and the forces of loads. */
+/* Reserves memory for a load's record and for the array of load forces. */
 static sinew_status reserve_load(sinew_world *world, int32_t slot, bool wind, sinew_error *error)
 {
     const bool good =
@@ -406,7 +406,7 @@ static void add_loads(const sinew_world *world, bool wind)
     }
 }
 
-/* Sets wind_start, while load_force holds the winds alone. */
+/* Sets wind_start, while load_force holds the forces of winds alone. */
 static void keep_wind_start(const sinew_world *world)
 {
     const double h = (double)world->def.time_step, kept = exp(-(double)world->def.damping * h);

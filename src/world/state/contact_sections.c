@@ -16,10 +16,10 @@
 #include "world/state/known_points.h"
 #include "world/world.h"
 
-/* State of one collider in a section. */
+/* State of one collider as a section of a saved state stores it. */
 typedef struct collider_state {
     uint32_t generation, posed;
-    double behind; /* s: delay of the collider relative to its motion */
+    double behind; /* delay of the collider relative to its prescribed motion, in s */
     double pose[2][6];
 } collider_state;
 

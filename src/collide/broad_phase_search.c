@@ -91,7 +91,7 @@ static void entries_sort(uint64_t *entries, int64_t count)
 typedef struct run_context {
     sinew_search_run *run;
     const sinew_search_kernel *kernel;
-    const atomic_bool *stop; /* stop flag of the calling thread (base/stop.h), copied for the worker threads */
+    const atomic_bool *stop; /* stop flag of the calling thread (base/stop.h), which all threads of the search read */
 } run_context;
 
 static void run_search_chunks(const void *context, int32_t member, int32_t first, int32_t last)

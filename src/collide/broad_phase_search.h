@@ -26,7 +26,7 @@ typedef enum sinew_search_kind {
 typedef struct sinew_search {
     sinew_search_kind kind;
     const sinew_collision_mesh *mesh;
-    const sinew_real *x, *inflation_radius, *predicted; /* arrays over vertices, as in sinew_detect_input */
+    const sinew_real *x, *inflation_radius, *predicted; /* fields of sinew_detect_input, per vertex */
     const int32_t *rank;           /* [primitive_count] place of each primitive in the list sorted by vertex numbers */
     const sinew_boxes *own;        /* BVH of the features that search for others */
     const sinew_boxes *targets[2]; /* [target_count] BVHs of the features to be found: of bodies, then of colliders */

@@ -36,7 +36,7 @@ typedef struct sinew_candidate {
     sinew_real w[4];       /* weights, negative for the second feature; the closest points are sums of |w| x */
     sinew_real n[3];       /* unit vector from the closest point of the second feature to that of the first */
     sinew_real distance;   /* distance of the closest points less both radii, in m; <= 0: within a solid radius */
-    uint8_t kind;          /* a value of sinew_candidate_kind */
+    uint8_t kind;          /* kind of the pair, a value of sinew_candidate_kind */
     uint8_t zero_weights;  /* bit a: weight a is zero, the closest point is on a corner or a side */
     uint8_t inside; /* 1: the vertex is inside the collider of the face; n points out, and distance is negative */
 } sinew_candidate;

@@ -51,7 +51,7 @@ typedef struct sinew_collision_mesh {
         *opposite_vertices)[2]; /* [edge_count] vertices opposite to the edge in its first two triangles; -1: none */
     int32_t (*primitives)[3];   /* [primitive_count] vertices of each triangle, lone edge or lone vertex */
     int32_t (*sides)[3];        /* [primitive_count] numbers of the edges 01, 12, 20 of each primitive; -1: no edge */
-    uint8_t *flags;             /* [primitive_count] bits SINEW_OWNS_..., SINEW_IS_... */
+    uint8_t *flags;             /* [primitive_count] bits of each primitive: SINEW_OWNS_..., SINEW_IS_... */
     int32_t *first_neighbour;   /* [vertex_count + 1] index of each vertex's first entry in neighbours */
     int32_t *neighbours;        /* [2 * edge_count] vertices that share an edge with each vertex, vertex by vertex */
 } sinew_collision_mesh;

@@ -34,7 +34,7 @@
 /* The other feature of a pair. Features that share a vertex with the other feature form no pair with it, so they cannot
  * own the contact. Without this exception the ends of a crushed edge would have no contact. */
 typedef struct other_feature {
-    const int32_t *v; /* [count] vertices of the feature */
+    const int32_t *v; /* [count] vertices of the other feature */
     int count;
 } other_feature;
 

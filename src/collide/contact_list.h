@@ -75,7 +75,7 @@ typedef struct sinew_contact_constraint {
 typedef struct sinew_contact_list {
     sinew_contact_constraint *list; /* [count] contacts, sorted by key */
     int32_t count;
-    sinew_contact_constraint *found; /* found, work, taken: work space */
+    sinew_contact_constraint *found; /* work space for building the list, as are `work` and `taken` */
     sinew_pair *work;
     uint8_t *taken;
     size_t capacity_bytes, found_capacity, work_capacity, taken_capacity;

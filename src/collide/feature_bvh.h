@@ -48,7 +48,7 @@ typedef struct sinew_box_shape {
     int32_t vertices[3][SINEW_BOXES_WIDE]; /* vertices of each feature, the last one repeated; -1: no feature */
 } sinew_box_shape;
 
-#define SINEW_BOX_PAD   0x1p-22 /* margin added to boxes: over four times the round-off of a coordinate */
+#define SINEW_BOX_PAD   0x1p-22 /* round-off margin in units of boxes: over four times that of a coordinate */
 #define SINEW_BOX_SLACK 0x1p-18 /* relative to lengths: more than the round-off of distances computed from floats */
 
 /* Positions of vertices in units of boxes, relative to the origin. */

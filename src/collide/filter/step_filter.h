@@ -58,7 +58,7 @@ typedef struct sinew_trust_region {
 typedef struct sinew_step_filter {
     int32_t vertex_count;
     int64_t pair_count, near_count;
-    sinew_filter_pair *pairs; /* [pair_count] filtered candidate pairs */
+    sinew_filter_pair *pairs; /* [pair_count] candidate pairs of the detection pass */
     int32_t *near_pairs;      /* [near_count] indices of pairs that might come too near in this motion */
     int32_t *seen;            /* [near_count] value of `moves` at the last test of each pair; < 0: not separated */
     int32_t *stamp;           /* [vertex_count] last move of each vertex, or the pass that last reduced its tau */

@@ -66,7 +66,7 @@ typedef struct sinew_contact_view {
 /* A cached contact, with indices that stay valid when the collision mesh is rebuilt: objects by slot and generation,
  * features by vertices of the mesh or collider. States store the same struct, so it has no padding. */
 typedef struct sinew_contact_cache_entry {
-    int32_t kind;           /* a value of sinew_contact_kind */
+    int32_t kind;           /* kind of the contact, a value of sinew_contact_kind */
     int32_t object_slot[2]; /* slots in the world of the first and the second object */
     uint32_t generation[2]; /* generations of these two slots */
     uint32_t colliders;     /* bit s, s = 0 or 1: object s is a collider; else a body */
@@ -123,7 +123,7 @@ struct sinew_contact_work {
         *trees; /* [object_count] trees of colliders with triangles, each built on first use; NULL: none was needed */
     /* Contacts that warm-start the next step: contacts of the last step from before a rebuild of the surfaces, or of a
      * loaded state. */
-    sinew_contact_cache_entry *cache; /* [cache_count] cached contacts */
+    sinew_contact_cache_entry *cache; /* [cache_count] contacts kept over a rebuild of the surfaces */
     int32_t cache_count;
     bool cached; /* the contacts of the last step are in `cache`; the lists of contacts are empty */
 

@@ -14,7 +14,7 @@
 
 /* Objects and their primitives, collected before the collision mesh is built. */
 typedef struct sketch {
-    sinew_collision_object *objects;     /* [count] the objects, bodies first */
+    sinew_collision_object *objects;     /* [count] objects of collision detection, bodies first */
     sinew_object_primitives *primitives; /* [count] triangles and lone edges of each object */
     bool *lone;          /* [count] true: vertices of the object in no triangle or edge collide as points */
     sinew_mesh **meshes; /* [count] surface mesh of each object that is a body */

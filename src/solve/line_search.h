@@ -9,11 +9,11 @@
 
 /* The step lengths alpha that a backtracking line search tries. */
 typedef struct sinew_backtracking {
-    double first;  /* first alpha that is tried */
+    double first;  /* first step length alpha that is tried */
     double factor; /* alpha <- factor alpha; 0: the minimum of the parabola through both values and the slope */
     double slope;  /* derivative at alpha = 0, negative; read only if factor is 0 */
-    double min;    /* no alpha below this value is tried */
-    int trials;    /* largest number of values of alpha that are tried */
+    double min;    /* step lengths alpha below this value are not tried */
+    int trials;    /* largest number of step lengths that are tried */
 } sinew_backtracking;
 
 /* Makes the trial of length alpha in the caller's data. *change: value of the function at alpha minus the value at 0.

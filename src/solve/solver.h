@@ -90,7 +90,7 @@ typedef struct sinew_kkt_residuals {
     double stationarity;    /* |grad g - J^T lambda| over the free particles, in N */
     double complementarity; /* largest |lambda C| of inequalities, wrong signs of lambda included, in J */
     double force;           /* norm of the forces of single constraints, the scale of the force balance, in N */
-    bool met;               /* all constraints hold to the tolerance */
+    bool met;               /* all hard constraints hold to the tolerance */
     bool contradictory;     /* dependent constraints contradict each other; s->constraint_message names them */
 } sinew_kkt_residuals;
 
@@ -184,14 +184,14 @@ typedef struct sinew_solver_ops {
 /* Measures the position error: the largest error of a body relative to its size. error: q* - q [particle_count][4];
  * `largest`: the reported largest length, which exceeds that of `error` if it is a bound. */
 typedef struct sinew_error_hook {
-    void *context; /* first argument of `relative` */
+    void *context; /* first argument of the function `relative` */
     double (*relative)(void *context, const sinew_real *error, double largest);
 } sinew_error_hook;
 
 /* What earlier steps of the world measured; part of its state. */
 typedef struct sinew_measure_history {
     double error_per_force; /* relative position error over residual, in 1/N, in the last step with both; 0: none */
-    double residual;        /* residual of that step, in N */
+    double residual;        /* residual of the step that set error_per_force, in N */
     double credit;          /* Newton iterations that estimates may still cost; negative after a costly one */
     double cost;            /* work of the last estimate, in Newton iterations */
     sinew_factor_size factor_size; /* size of the Hessian's factor in the last estimate */
@@ -201,7 +201,7 @@ struct sinew_solve {
     sinew_objective *objective;
     const sinew_solver_ops *ops;
     sinew_solver_def def;
-    void *memory; /* data that the solver's prepare allocates */
+    void *memory; /* private data of the solver, allocated by its prepare */
 
     /* Objective that measures the error of steps: the world's, or the solver's own objective of all energies that are
      * not hard. prepare sets it together with `has_hard`: hard constraints exist, so g alone does not measure the

@@ -14,7 +14,7 @@
 
 /* Work of one iteration of a solver, as multiples of the parts of a Newton iteration. */
 typedef struct sinew_iteration_work {
-    double gradients; /* number of evaluations of grad g */
+    double gradients; /* number of evaluations of the gradient of the objective */
     double solves;    /* number of solves with a factor of the Hessian */
     double newtons;   /* number of whole Newton iterations */
 } sinew_iteration_work;
@@ -22,17 +22,17 @@ typedef struct sinew_iteration_work {
 /* Size of a Cholesky factor L; cost 0: the size is unknown. */
 typedef struct sinew_factor_size {
     double cost;    /* multiply-adds: the sum of squares of the column counts of L */
-    double entries; /* number of entries of L */
+    double entries; /* number of entries of the Cholesky factor L */
 } sinew_factor_size;
 
 /* Cost of each part of a Newton iteration, in multiply-adds. */
 typedef struct sinew_work_model {
-    double gradient; /* evaluation of g and grad g */
-    double tangents; /* computation of the second derivatives of all elements, for products */
+    double gradient; /* one evaluation of the objective g and its gradient */
+    double tangents; /* second derivatives of all elements, for products without a matrix */
     double product;  /* one product of the Hessian with a vector */
-    double hessian;  /* assembly of the sparse Hessian */
+    double hessian;  /* assembly of the sparse Hessian from the elements */
     double factor;
-    double solve;  /* one solve with the Cholesky factor */
+    double solve;  /* one solve with the Cholesky factor of the Hessian */
     double newton; /* a whole Newton iteration: gradient + hessian + factor + solve */
 } sinew_work_model;
 

@@ -19,9 +19,9 @@ typedef struct sinew_coarse {
     sinew_galerkin galerkin;
     sinew_second_level second_level; /* second level of aggregation; zeroed if one level is enough */
     sinew_coarse_system system;      /* factor of the Galerkin matrix, or of the matrix of the second level */
-    double *x;                       /* [space.count][12] coefficients of the coarse correction */
-    int64_t max;                     /* largest count of numbers in the factor; 0: that of the fine matrix */
-    bool ready;                      /* `system` holds a valid factor of the current matrix */
+    double *x;   /* [space.count][12] coefficients of the coarse correction in the basis functions */
+    int64_t max; /* largest count of numbers in the factor; 0: that of the fine matrix */
+    bool ready;  /* `system` holds a valid factor of the current matrix */
 } sinew_coarse;
 
 /* Builds aggregates of about `size` particles. If the factor of their matrix has more than `max` numbers (0: than the

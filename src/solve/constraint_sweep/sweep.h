@@ -55,7 +55,7 @@ typedef struct sinew_sweep_batch {
         *numbers;  /* [group_count][1][W] C, then [..][vertex_count][3][W] gradients, then [..][1][W] compliances */
     double *slope; /* [particle_count][4] grad C while the global constraint is projected, else zero */
     size_t first_capacity, vertex_capacity, data_capacity, element_capacity, lambda_capacity, averaging_capacity,
-        numbers_capacity, slope_capacity, past_capacity[2]; /* all capacities are in bytes */
+        numbers_capacity, slope_capacity, past_capacity[2]; /* allocated sizes of the arrays above, in bytes */
 } sinew_sweep_batch;
 
 /* Work space for laying out a batch. A zeroed struct is valid. */
@@ -63,7 +63,7 @@ typedef struct sinew_sweep_work {
     int32_t *particles;                        /* [element_count][vertex_count] particles of the elements */
     int32_t *classes, *order, *along, *sorted; /* [element_count] each; sorted: at least [particle_count + 1] */
     int32_t *first;                            /* [classes + 1] first element of each class in `order` */
-    /* capacities in bytes */
+    /* allocated sizes of the arrays above, in bytes */
     size_t particle_bytes, class_capacity, order_capacity, along_capacity, sorted_capacity, first_capacity;
     sinew_colour_work colours;
 } sinew_sweep_work;
@@ -85,7 +85,7 @@ typedef struct sinew_sweep {
     int32_t *turn; /* [batch_count] indices of batches in the order of a pass */
     size_t turn_capacity;
     bool arranged, couplings_first;
-    sinew_real *xw;        /* [particle_count][4] positions; fourth: inverse mass */
+    sinew_real *xw;        /* [particle_count][4] position and, as fourth number, inverse mass */
     sinew_real *dx;        /* [particle_count][4] Jacobi: sums of position changes of a sweep; else NULL */
     int32_t *crowd;        /* [particle_count] Jacobi: number of fixed elements at each particle; else NULL */
     sinew_sweep_work work; /* work space for laying out the transient batches */

@@ -172,7 +172,7 @@ typedef struct account {
     bool confirmed;   /* the last step's decrease agreed with the prediction within AGREEMENT */
     bool chord;       /* the factor of the last direction may serve for the next one */
     double denied;    /* `left` when the exact Hessian was last tried in vain near the end, in J; HUGE_VAL: never */
-    int in_row;       /* number of consecutive confirmed steps */
+    int in_row;       /* number of consecutive steps whose predicted decrease was confirmed */
     bool indefinite;  /* the exact Hessian was indefinite at some iterate */
     int failures;     /* number of failed sequences of unchecked full steps */
 } account;

@@ -24,7 +24,7 @@ static int slot_count;
 
 /* Memory of one prepared solver that an extension registered. */
 typedef struct extension_memory {
-    void *own;                          /* data that the extension's create returned */
+    void *own;                          /* data that the extension's own `create` returned */
     sinew_real *trial, *trial_gradient; /* [particle_count][4] work space of line searches */
 } extension_memory;
 

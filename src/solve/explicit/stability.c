@@ -22,7 +22,7 @@ static const double converged_change = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
 typedef struct lanczos {
     sinew_objective view; /* copy of the objective without its inertia term */
     int32_t count;
-    double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal Lanczos matrix */
+    double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix of the Lanczos iteration */
     double low, largest;            /* lower bound of all eigenvalues; largest eigenvalue at the last evaluation */
     sinew_real *root;               /* [particle_count][4] M^(-1/2), inverse square roots of masses; 0 at pins */
     sinew_real *u, *before, *w, *p; /* [particle_count][4] vectors of the Lanczos iteration */

@@ -56,7 +56,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {[CONSTRAINTS] = SINE
 typedef struct primal_dual {
     double shift;         /* shift that made the last matrix definite, relative to its mean diagonal; 0: none */
     double fraction;      /* fraction of the last step dq that the line search accepted */
-    bool restoring;       /* feasibility restoration is active */
+    bool restoring;       /* iterations currently reduce violations only (feasibility restoration) */
     int32_t moves;        /* number of restoration moves in this step; RESTORE_MAX: restoration has ended */
     double before;        /* KKT residual one iteration earlier, in N */
     double *lambda, *mu;  /* [constraint_count] multipliers at the start of a search; weights of the merit function */

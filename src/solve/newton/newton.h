@@ -58,7 +58,7 @@ struct sinew_newton {
     /* auto: iterations until the exact Hessian is tried again; last waiting time, doubled by each failure */
     int32_t wait, patience;
     sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] direction d; work space of the line search */
-    void *memory;                           /* memory of the linear solver */
+    void *memory;                           /* private data of the linear solver */
     int32_t inner;          /* fixed number of iterations of an inner solve; 0: iterate to a tolerance */
     int32_t inner_max;      /* largest number of inner iterations, used if `inner` is 0 */
     double inner_tolerance; /* largest relative tolerance of inner solves, used if `inner` is 0 */

@@ -15,7 +15,7 @@
 #include "solve/projective/global_system.h"
 
 typedef struct sinew_contact_global_step {
-    /* [particle_count][4] vectors of conjugate gradients; all NULL before the first contact */
+    /* [particle_count][4] vectors of Newton's method; all NULL before the first contact */
     sinew_real *x, *r, *t, *p, *Sp;
 } sinew_contact_global_step;
 

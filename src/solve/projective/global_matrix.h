@@ -18,7 +18,7 @@ typedef struct sinew_global_matrix {
     sinew_assembly *pattern;
     size_t *column;  /* [free_count + 1] columns of the pattern, in the integer type of the factorisation */
     double *elastic; /* [entries] sum w D^T D of each entry, all elements switched on */
-    double *value;   /* [entries] entries of S */
+    double *value;   /* [entries] entries of the global matrix S */
     double *locals;  /* [local_count] sum w D^T D of each local block of the pattern (objective/assembly.h) */
     sinew_real *D;   /* work space: reduction matrices D of the task with most elements */
 } sinew_global_matrix;

@@ -25,7 +25,7 @@ struct sinew_layers;
 /* A contact of the world, transferred to one coarse layer. */
 typedef struct sinew_layer_contact {
     const sinew_batch *source; /* batch of the world to which the contact belongs */
-    int32_t element;           /* index of the contact in `source` */
+    int32_t element;           /* index of the contact among the elements of `source` */
     int32_t fine[SINEW_CONTACT_VERTICES],
         own[SINEW_CONTACT_VERTICES]; /* fine: particle of the world; own: particle of the layer, -1: none */
 } sinew_layer_contact;
@@ -38,7 +38,7 @@ typedef struct sinew_layer_contacts {
     sinew_real *data;          /* [count][SINEW_CONTACT_DATA_COUNT] data of each contact */
     sinew_batch_layout layout;
     sinew_batch_work work;
-    size_t list_capacity, particle_bytes, data_capacity; /* capacities in bytes */
+    size_t list_capacity, particle_bytes, data_capacity; /* allocated sizes of the arrays above, in bytes */
 } sinew_layer_contacts;
 
 /* Copies the contacts of the world's objective to the coarse layers. Allocates only to grow; returns false without

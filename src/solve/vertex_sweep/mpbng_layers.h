@@ -25,7 +25,7 @@ enum {
 
 typedef struct sinew_layers {
     const sinew_objective *world;        /* objective of the world, layer 0; borrowed */
-    int32_t count;                       /* number of layers, including layer 0 */
+    int32_t count;                       /* number of layers, including layer 0, the world itself */
     int32_t first[SINEW_LAYERS_MAX + 1]; /* index of the first particle of each layer in `objective` */
     int32_t *fine;                       /* [particles of all layers] particle of the world at the same position */
     int32_t

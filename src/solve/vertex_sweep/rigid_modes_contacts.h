@@ -79,9 +79,9 @@ typedef struct sinew_rigid_order {
 typedef struct sinew_rigid_contacts {
     const sinew_objective *objective;
     int32_t body_count, contact_count, link_count, cluster_count;
-    sinew_rigid_body *bodies;      /* [body_count] the components in contact */
+    sinew_rigid_body *bodies;      /* [body_count] free components in contact, as rigid bodies */
     sinew_rigid_contact *contacts; /* [contact_count] contacts that involve at least one of these bodies */
-    sinew_rigid_link *links;       /* [link_count] pairs of bodies in contact */
+    sinew_rigid_link *links;       /* [link_count] pairs of bodies that touch each other */
     int32_t *cluster;              /* [body_count] cluster of touching bodies that each body belongs to */
     sinew_rigid_order body_order, contact_order, link_order;
     int32_t *particles,

@@ -30,7 +30,7 @@ typedef struct sinew_transient_layout {
     size_t *first_entry;      /* [transient incidence batches] index of each batch's first entry in `particles` */
     int32_t *colours, *order; /* [coupled_count] colour of each coupled node; coupled nodes sorted by colour */
     int32_t first_of_colour[SINEW_INCIDENCE_COLOURS_MAX + 1]; /* index in `order` of the first node of each colour */
-    size_t coupled_capacity, first_capacity, incidence_capacity, particle_bytes; /* capacities in bytes */
+    size_t coupled_capacity, first_capacity, incidence_capacity, particle_bytes; /* allocated sizes in bytes */
     size_t entry_capacity, colour_capacity, order_capacity;
 } sinew_transient_layout;
 

@@ -40,7 +40,7 @@ typedef struct sinew_incidence_batch {
     int32_t *others;  /* [incidence_count][other_count][W] SINEW_POINT times each of the element's other particles */
     sinew_real *data; /* [incidence_count][incidence_data_count][W] element data of each incidence */
     int32_t *element; /* [incidence_count * W] number of the element of each incidence; -1: padding */
-    size_t first_capacity, other_capacity, data_capacity, element_capacity; /* capacities in bytes */
+    size_t first_capacity, other_capacity, data_capacity, element_capacity; /* allocated sizes in bytes */
 } sinew_incidence_batch;
 
 /* Nodes sorted by colour, in SIMD groups of W, with their incidences. */
@@ -52,7 +52,7 @@ typedef struct sinew_incidence_groups {
     int32_t batch_count, batch_limit; /* used and allocated batches; unused ones keep their memory */
     sinew_incidence_batch *batches;
     bool checked; /* some energy's blocks do not bound its Hessian: the steps of nodes are checked */
-    size_t first_capacity, node_capacity, mass_capacity; /* capacities in bytes */
+    size_t first_capacity, node_capacity, mass_capacity; /* allocated sizes in bytes */
 } sinew_incidence_groups;
 
 /* Batches of the objective, sorted by the incidence batch that contains them. */
@@ -61,7 +61,7 @@ typedef struct sinew_incidence_sources {
     int32_t *first_element;   /* [2 * tasks] first elements of the batches, sorted in the same way */
     uint32_t *versions;       /* [2 * tasks] versions, then form_versions, sorted in the same way */
     int32_t *which;           /* [tasks] incidence batch of the batch that begins with a task, -1: no batch begins */
-    size_t list_capacity, first_capacity, version_capacity, which_capacity; /* capacities in bytes */
+    size_t list_capacity, first_capacity, version_capacity, which_capacity; /* allocated sizes in bytes */
 } sinew_incidence_sources;
 
 typedef struct sinew_vertex_layout {

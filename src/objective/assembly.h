@@ -28,7 +28,7 @@ typedef struct sinew_assembly {
     int32_t *map;             /* [group][block][W]: 2 * local block + transposed, or -1 where a pin is involved */
     int32_t *first_local;     /* [block_count + 1] index of each matrix block's first local block in locals */
     int32_t *locals;          /* [local_count] local blocks that sum up to each matrix block, ascending */
-    sinew_real *local_values; /* [local_count][9] entries of each local block */
+    sinew_real *local_values; /* [local_count][9] entries of each 3x3 local block */
 } sinew_assembly;
 
 /* Creates the matrix of the objective's first task_count tasks. order [free_count]: row k belongs to free particle

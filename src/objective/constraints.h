@@ -52,7 +52,7 @@ typedef struct sinew_constraints {
     sinew_constraint_set *sets;
     sinew_constraint_chunk *chunks;
     int32_t *particle; /* particle of each vertex of each element; -1: pinned */
-    double *C;         /* [constraint_count] values of the constraints */
+    double *C;         /* [constraint_count] value C of each constraint */
     /* [constraint_count] 0: equality C = 0; 1 or -1: inequality C >= 0; -1: C has the opposite sign of the energy's
      * C */
     int8_t *one_sided;

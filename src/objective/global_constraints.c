@@ -35,9 +35,9 @@ static double global_constraint_weight(const sinew_batch *batch)
 }
 
 typedef struct global_value {
-    double psi;        /* energy f(C) of the constraint, in J */
-    double multiplier; /* first derivative f'(C) divided by the weight */
-    double curvature;  /* second derivative f''(C) */
+    double psi;        /* energy f(C) of the global constraint C, in J */
+    double multiplier; /* first derivative f'(C) of the energy, divided by the weight */
+    double curvature;  /* second derivative f''(C) of the energy */
 } global_value;
 
 /* f of a batch and its derivatives, from sum = weight C. Outside of the domain f is +inf and has no derivatives. */

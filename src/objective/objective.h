@@ -106,7 +106,7 @@ void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of t
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
 void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the array `tangents` */
 
-/* Returns g(q) in J. */
+/* Returns the objective g(q) in J. */
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms);
 /* g(q), and gradient [particle_count][4] = S grad g(q), zero at pins */
 double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,

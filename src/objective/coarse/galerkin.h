@@ -23,7 +23,7 @@ enum {
 
 /* P: the aggregate of each particle, and the values of the aggregate's functions at the particle. */
 typedef struct sinew_coarse_space {
-    int32_t count;       /* number of aggregates */
+    int32_t count;       /* number of aggregates of particles */
     int32_t *aggregate;  /* [particle_count] aggregate of each particle; -1: the particle does not move */
     sinew_real *basis;   /* [particle_count][SINEW_MODES] values of the aggregate's basis functions at each particle */
     uint8_t *mode_count; /* [count] number of nonzero basis functions of each aggregate; they come first */

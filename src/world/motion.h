@@ -12,7 +12,7 @@
 typedef struct sinew_follow_point {
     int32_t corners[3]; /* vertices of the collider; the first is negative: a point of the collider's frame; only the
                            second is: the first vertex itself */
-    int32_t unused;     /* always 0: fills the padding */
+    int32_t unused;     /* always 0; the struct has no padding */
     double local[3];    /* coordinates in the collider's frame (m), or s, t and d (m) relative to a triangle */
 } sinew_follow_point;
 
@@ -22,7 +22,7 @@ typedef struct sinew_trajectory {
     sinew_real *base;    /* [count][3] positions of the base shape, in m */
     sinew_real *current; /* [count][3] positions at the time of the last evaluation, in m */
     int32_t key_count;   /* number of key frames; 0: no motion by key frames */
-    sinew_key *keys;     /* [key_count] key frames */
+    sinew_key *keys;     /* [key_count] key frames of the motion */
     sinew_real pivot[3]; /* centre of the rotations of the key frames, in m */
     bool follows;        /* the points follow a collider (`points`) or a cache (`frames`) */
     sinew_collider followed;

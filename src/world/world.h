@@ -63,7 +63,7 @@ typedef struct sinew_energy_store {
 /* Work space for building the batch of an energy from its store. */
 typedef struct sinew_energy_work {
     int32_t *particles; /* [count][vertex_count] particles (inside numbers) of each element, in layout order */
-    sinew_real *data;   /* [count][data_count] data of each element */
+    sinew_real *data;   /* [count][data_count] data of each element for the energy's kernels */
     sinew_batch_layout layout;
     sinew_batch_work batch;
     size_t particle_bytes, data_capacity;
@@ -105,7 +105,7 @@ typedef struct sinew_pin_record {
     size_t along_capacity;
 } sinew_pin_record;
 
-typedef struct sinew_load_record sinew_load_record; /* struct is defined in loads.h */
+typedef struct sinew_load_record sinew_load_record; /* the struct is defined in loads.h */
 
 struct sinew_world {
     sinew_allocator allocator;

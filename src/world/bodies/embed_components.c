@@ -152,7 +152,7 @@ static void embed_components_flush(settling *s, int32_t vertex, int32_t tet)
     s->queue[s->queued++] = vertex;
 }
 
-/* Assigns tets to all skin vertices that are connected to assigned ones. */
+/* Assigns tets to undecided skin vertices that are connected to assigned ones. */
 static void embed_components_spread(settling *s, int32_t *at)
 {
     for (; *at < s->queued; ++*at) {

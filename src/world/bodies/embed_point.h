@@ -28,7 +28,7 @@ typedef struct sinew_tet_grid {
 
 typedef struct sinew_embeddings {
     sinew_allocator allocator;
-    const sinew_mesh *mesh; /* mesh of the body; borrowed */
+    const sinew_mesh *mesh; /* mesh of the body in which points are embedded; borrowed */
     sinew_mesh *surface;
     int32_t *owners; /* [surface triangles] tetrahedron behind each triangle; NULL: the mesh has no tetrahedra */
     sinew_tree *tree;

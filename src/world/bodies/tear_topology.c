@@ -29,7 +29,7 @@ typedef struct new_list {
     const sinew_allocator *allocator;
     int32_t n, count;
     int32_t *from;     /* [count] number in the old list of each element */
-    int32_t *vertices; /* [count][n] vertices of each element */
+    int32_t *vertices; /* [count][n] vertices of each element of the new list */
     int32_t reserved;  /* number of elements for which `from` and `vertices` have memory */
 } new_list;
 

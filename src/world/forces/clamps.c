@@ -29,7 +29,7 @@ sinew_clamp_def sinew_default_clamp_def(void)
 
 /* Points that a clamp pins, as vertex numbers of the body. */
 typedef struct clamped {
-    int32_t *list; /* [count] vertices to be pinned */
+    int32_t *list; /* [count] vertices that the clamp pins */
     int32_t count, end_count;
     struct rod_end *ends; /* [end_count] clamped ends of rods; NULL: the body is a shell */
 } clamped;

@@ -45,7 +45,7 @@ typedef struct sinew_load_moment {
 
 typedef struct sinew_load_ops {
     sinew_load_info info;
-    int32_t corners; /* number of vertices of one element */
+    int32_t corners; /* number of vertices of one element of the load */
     /* Computes layout->numbers; scratch [vertex count of the body] is overwritten. */
     void (*measure)(const sinew_world *world, const sinew_load_record *record, double *scratch,
                     sinew_load_layout *layout);

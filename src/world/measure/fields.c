@@ -202,7 +202,7 @@ typedef struct element_state {
     double x[SINEW_STENCIL_MAX][3],
         rest[SINEW_STENCIL_MAX][3]; /* positions and rest positions, vertices in the order of the caller, in m */
     double filled;                  /* filled fraction of the element's tet */
-    double psi;                     /* energy of the element, in J */
+    double psi;                     /* energy psi of the element, in J */
     double moment[3][3];            /* sum over vertices a of gradient g_a times (x_a - x_0)^T, in J */
 } element_state;
 

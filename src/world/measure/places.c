@@ -15,7 +15,7 @@
 
 /* One entry per body slot; body.index -1: the body is not involved. */
 typedef struct place_list {
-    sinew_step_place *bodies; /* [body_count] place in each body */
+    sinew_step_place *bodies; /* [body_count] worst place found so far in each body */
     const sinew_world *world;
 } place_list;
 
@@ -102,7 +102,7 @@ static void find_truncated(const place_list *list)
 
 static void find_intersecting(const place_list *list)
 {
-    sinew_world *world = (sinew_world *)list->world; /* the query writes to contact buffers */
+    sinew_world *world = (sinew_world *)list->world; /* the query writes to the contact buffers of the world */
     int32_t count = 0, listed = 0;
     sinew_world_intersections(world, 0, NULL, &count, NULL);
     sinew_intersection *found = sinew_allocate(&world->allocator, (size_t)count, sizeof *found);

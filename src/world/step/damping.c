@@ -250,7 +250,7 @@ static void damping_multiply(void *context, const sinew_real *x, sinew_real *out
     clear_pins(world, out);
 }
 
-/* out = M^-1 x, the preconditioner */
+/* out = M^-1 x, the preconditioner of the damping system */
 static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;

@@ -46,7 +46,7 @@ void sinew_search_run_destroy(sinew_search_run *run, const sinew_allocator *allo
     *run = (sinew_search_run){0};
 }
 
-/* ---- Sorting ---------------------------------------------------------------------------------- */
+/* ---- Sorting of hits -------------------------------------------------------------------------- */
 
 static void entries_sift_down(uint64_t *heap, int64_t at, int64_t count)
 {
@@ -86,7 +86,7 @@ static void entries_sort(uint64_t *entries, int64_t count)
     }
 }
 
-/* ---- Chunks ----------------------------------------------------------------------------------- */
+/* ---- Chunks of a search ----------------------------------------------------------------------- */
 
 typedef struct run_context {
     sinew_search_run *run;

@@ -48,7 +48,7 @@ struct sinew_detector {
     size_t middles_capacity, order_capacity;
 };
 
-/* ---- Creation --------------------------------------------------------------------------------- */
+/* ---- Creation of the detector ----------------------------------------------------------------- */
 
 /* Lists the vertices first .. last - 1 that belong to a primitive, ascending; if `members` is NULL, only counts them.
  * owned [vertex_count] is a buffer. Returns their number. */
@@ -394,7 +394,7 @@ static int64_t list_offsets(const list_filling *f, size_t count)
     return sum;
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------ */
+/* ---- Candidate pairs -------------------------------------------------------------------------- */
 
 /* Up to four candidate pairs whose closest points are computed together. */
 typedef struct pair_batch {
@@ -513,7 +513,7 @@ void sinew_candidates_release(sinew_candidates *pairs, const sinew_allocator *al
     *pairs = (sinew_candidates){0};
 }
 
-/* ---- Intersections ---------------------------------------------------------------------------- */
+/* ---- Intersecting primitives ------------------------------------------------------------------ */
 
 int64_t sinew_detect_intersections(sinew_detector *detector, const sinew_real *x, int32_t (*primitives)[2],
                                    int64_t capacity)

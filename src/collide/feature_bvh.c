@@ -48,7 +48,7 @@ void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator)
     *boxes = (sinew_boxes){0};
 }
 
-/* ---- Order ------------------------------------------------------------------------------------ */
+/* ---- Order of the features -------------------------------------------------------------------- */
 
 void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_real *middles, sinew_pair *pairs)
 {
@@ -69,7 +69,7 @@ void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_r
     boxes->ordered = true;
 }
 
-/* ---- Fit -------------------------------------------------------------------------------------- */
+/* ---- Fitting of the boxes --------------------------------------------------------------------- */
 
 static void box_clear(sinew_box_node *node, int slot)
 {

@@ -23,7 +23,7 @@
 #define PATIENT_PASSES    8    /* number of passes that reduce the step fraction tau; later passes set tau to 0 */
 #define PASSES_MAX        200  /* largest number of passes; afterwards all vertices stop */
 
-/* ---- Begin ----------------------------------------------------------------------------------- */
+/* ---- Memory of the filter -------------------------------------------------------------------- */
 
 bool sinew_step_filter_begin(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
@@ -44,7 +44,7 @@ bool sinew_step_filter_begin(sinew_step_filter *g, const sinew_collision_mesh *f
     return true;
 }
 
-/* ---- Pairs ----------------------------------------------------------------------------------- */
+/* ---- Filtered pairs -------------------------------------------------------------------------- */
 
 static double height_along(const sinew_real n[3], const sinew_real *x)
 {

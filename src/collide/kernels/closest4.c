@@ -71,7 +71,7 @@ static inline void four_take(closest_four *best, four_mask wanted, const four z[
     best->d2 = four_pick(take, d2, best->d2);
 }
 
-/* ---- Edges ------------------------------------------------------------------------------------ */
+/* ---- Two edges -------------------------------------------------------------------------------- */
 
 /* closest_try_end() for four pairs: end `end` of the first edge (`turned`: of the second) and the other edge. */
 static inline void four_try_end(four x[4][3], int end, bool turned, four_mask wanted, closest_four *best)
@@ -178,7 +178,7 @@ static inline four_mask four_triangle(four x[4][3], closest_four *best)
     return ~round | (inside & ~steep);
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------ */
+/* ---- Candidate pairs -------------------------------------------------------------------------- */
 
 static inline void load_corners(sinew_candidate *const pairs[4], const sinew_real *x, four out[4][3])
 {

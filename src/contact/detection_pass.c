@@ -29,7 +29,7 @@ static bool object_is_plane(const sinew_collision_object *o)
     return o->kinematic && o->vertex_count == 0;
 }
 
-/* ---- Prediction ------------------------------------------------------------------------------ */
+/* ---- Predicted displacements ----------------------------------------------------------------- */
 
 /* Predicted positions. Bodies: the solver's first guess or, in later passes, its last request. Colliders: the end of
  * their motion. */
@@ -205,7 +205,7 @@ static sinew_status find_candidates(const sinew_contact_view *view, sinew_error 
     return status;
 }
 
-/* ---- Colliders ------------------------------------------------------------------------------- */
+/* ---- Motion of colliders --------------------------------------------------------------------- */
 
 /* True if all vertices in front of a plane that may collide with it keep at least 0.2 of their distance when the plane
  * is at `fraction`. */

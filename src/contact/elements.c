@@ -47,7 +47,7 @@ static void contact_fixed_point(const sinew_contact_view *view, const sinew_cont
         sinew_contact_collider_point(c, t, at_step_start ? c->x_step_start : c->x_predicted, b);
 }
 
-/* ---- Stiffness ------------------------------------------------------------------------------- */
+/* ---- Stiffness of contacts ------------------------------------------------------------------- */
 
 static double stiffness_along(const double H[9], const double n[3])
 {
@@ -191,7 +191,7 @@ double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_rea
     return max;
 }
 
-/* ---- Elements -------------------------------------------------------------------------------- */
+/* ---- Elements of the batch ------------------------------------------------------------------- */
 
 static bool elements_reserve(const sinew_allocator *m, sinew_contact_work *c)
 {

@@ -19,7 +19,7 @@
 #define INSIDE       0.5 /* a point is inside if its winding number is above this value */
 #define OUT_FRACTION 0.2 /* fraction of the depth that a step resolves, as in collide/contact_list.c */
 
-/* ---- Vertices -------------------------------------------------------------------------------- */
+/* ---- Vertices of embedded surfaces ----------------------------------------------------------- */
 
 /* The vertex of a particle in the collision mesh. Particles of a body ascend. */
 static int32_t skin_mesh_vertex(const sinew_collision_mesh *f, const sinew_collision_object *o, int32_t particle)
@@ -196,7 +196,7 @@ static bool skin_find_contact(const sinew_contact_view *view, int32_t skin, int3
     return near;
 }
 
-/* ---- Contacts -------------------------------------------------------------------------------- */
+/* ---- Contacts of embedded surfaces ----------------------------------------------------------- */
 
 static sinew_status refit_trees(const sinew_contact_view *view, sinew_error *error)
 {

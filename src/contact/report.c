@@ -15,7 +15,7 @@
  * test_no_crossing allows a violation of 1.01 % of half the sum of both thicknesses. */
 #define VIOLATION_MAX 1e-2
 
-/* ---- Forces ---------------------------------------------------------------------------------- */
+/* ---- Contact forces -------------------------------------------------------------------------- */
 
 bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values)
 {
@@ -419,7 +419,7 @@ static void end_collider_steps(const sinew_contact_view *view, const sinew_real 
     }
 }
 
-/* ---- End ------------------------------------------------------------------------------------- */
+/* ---- End of the step ------------------------------------------------------------------------- */
 
 static uint32_t contact_step_bits(const sinew_contact_view *view)
 {

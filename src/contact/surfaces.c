@@ -55,7 +55,7 @@ static double own_or_common(sinew_real own, sinew_real common)
     return isnan(own) ? (double)common : (double)own;
 }
 
-/* ---- Bodies ---------------------------------------------------------------------------------- */
+/* ---- Surfaces of bodies ---------------------------------------------------------------------- */
 
 /* Marks the vertices of the triangles and (ropes) edges of a surface in used [vertex_count]. Returns their number. */
 static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *used)
@@ -168,7 +168,7 @@ static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sk
     return sketch_number_body(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
 }
 
-/* ---- Colliders ------------------------------------------------------------------------------- */
+/* ---- Surfaces of colliders ------------------------------------------------------------------- */
 
 static void sketch_collider(const sinew_contact_view *view, int32_t slot, sketch *s, int32_t o)
 {

@@ -188,7 +188,7 @@ void sinew_solve_release(sinew_solve *s)
     s->record_count = s->record_capacity = 0;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------- */
+/* ---- Parts of a run -------------------------------------------------------------------------- */
 
 void sinew_solve_evaluate(sinew_solve *s)
 {
@@ -315,7 +315,7 @@ static void driver_start(sinew_solve *s)
         sinew_solve_evaluate(s);
 }
 
-/* ---- Measurement -------------------------------------------------------------------------------- */
+/* ---- Measurement of a step ---------------------------------------------------------------------- */
 
 /* Whether the velocities that the step ends with are numbers of sinew_real. Positions of a world that explodes are
  * finite for one step longer. */
@@ -409,7 +409,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->constraints = s->constraint_message;
 }
 
-/* ---- Contact --------------------------------------------------------------------------------- */
+/* ---- Updates of contacts --------------------------------------------------------------------- */
 
 static void contacts_changed(sinew_solve *s, uint32_t what)
 {
@@ -480,7 +480,7 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
     return true;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------- */
+/* ---- Run of a step --------------------------------------------------------------------------- */
 
 /* Runs solver iterations until the step stops. Returns the number of iterations. */
 static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)

@@ -99,7 +99,7 @@ static bool decrement_solve_cg(sinew_gap *gap, bool project)
     return decrement_run_cg(gap);
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Newton's direction ---------------------------------------------------------------------- */
 
 static bool decrement_solve(sinew_gap *gap, bool project)
 {

@@ -45,7 +45,7 @@
 /* Largest number of conjugate gradient iterations, summed over all Newton steps. */
 #define LINEAR_MAX 3000
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of the work space -------------------------------------------------------------- */
 
 static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
 {
@@ -213,7 +213,7 @@ static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
     return searched_step(gap, before);
 }
 
-/* ---- Descent --------------------------------------------------------------------------------- */
+/* ---- Descent on the copy --------------------------------------------------------------------- */
 
 /* The round-off of the slope along d, in J. A particle's force is accurate to its stiffness times the spacing of
  * floating-point numbers. */
@@ -597,7 +597,7 @@ static void find_settled_error(sinew_gap *gap, account *a, sinew_gap_estimate *e
         contact->settle_end(contact->context);
 }
 
-/* ---- Estimate ------------------------------------------------------------------------------------ */
+/* ---- Estimate of the gap ------------------------------------------------------------------------- */
 
 static sinew_gap_estimate gap_go_down(sinew_gap *gap, account *a, int32_t *steps)
 {

@@ -14,7 +14,7 @@ enum {
         32 /* largest number of pairs at common particles, per constraint, for the order with constraints last */
 };
 
-/* ---- Graphs ---------------------------------------------------------------------------------- */
+/* ---- Graphs of unknowns ---------------------------------------------------------------------- */
 
 static int elimination_compare_keys(const void *a, const void *b)
 {

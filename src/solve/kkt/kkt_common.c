@@ -162,7 +162,7 @@ void sinew_kkt_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Constraints ------------------------------------------------------------------------------------ */
+/* ---- Evaluation of constraints ---------------------------------------------------------------------- */
 
 double sinew_kkt_tolerance(const sinew_solve *s)
 {

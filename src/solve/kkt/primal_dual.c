@@ -112,7 +112,7 @@ static void primal_dual_begin(sinew_solve *s)
     sinew_solve_start(s, 1);
 }
 
-/* ---- Conditions ------------------------------------------------------------------------------ */
+/* ---- KKT conditions -------------------------------------------------------------------------- */
 
 /* Scale of forces, in N: the larger of the residual at the start of the step and the norm of constraint forces. */
 static double force_scale(const sinew_solve *s)
@@ -146,7 +146,7 @@ static bool is_solved(sinew_solve *s, double scale)
     return s->residual <= tolerance * scale || (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Newton direction ------------------------------------------------------------------------ */
 
 static void assemble(sinew_solve *s, bool definite)
 {
@@ -254,7 +254,7 @@ static bool primal_dual_restore(sinew_solve *s)
     return true;
 }
 
-/* ---- Merit ----------------------------------------------------------------------------------- */
+/* ---- Merit function -------------------------------------------------------------------------- */
 
 /* Violation term (J) of the merit function: sum_i mu_i |C_i| of hard constraints; mu_i max(-C_i, 0) of inequalities. */
 static double weighted_violation(const sinew_kkt *r)

@@ -31,7 +31,7 @@ struct sinew_schur {
     sinew_cholesky *cholesky;
 };
 
-/* ---- Pattern --------------------------------------------------------------------------------- */
+/* ---- Pattern of S ---------------------------------------------------------------------------- */
 
 static int schur_compare_keys(const void *a, const void *b)
 {
@@ -274,7 +274,7 @@ void sinew_schur_destroy(sinew_schur *c)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values of S ----------------------------------------------------------------------------- */
 
 /* h^2 / m of free particle k: its entry of A^-1. */
 static double inverse_of(const sinew_schur *c, int32_t k)

@@ -95,7 +95,7 @@ typedef struct admm {
  * p, and far from overflow. */
 #define HARDER (sizeof(sinew_real) == 4 ? 1e12 : 1e20)
 
-/* ---- Weights --------------------------------------------------------------------------------- */
+/* ---- Weights of elements --------------------------------------------------------------------- */
 
 /* Choice of the weight. For curvatures between a and b along local coordinates, ADMM contracts fastest with w^2 =
  * sqrt(a b): smaller weights let stiff directions oscillate, larger weights slow down soft directions (Ghadimi et al.
@@ -132,7 +132,7 @@ static bool set_factor(sinew_solve *s, double c_before)
     return true;
 }
 
-/* ---- Prepare --------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver --------------------------------------------------------------- */
 
 static bool reserve_task(const sinew_objective *o, admm *a)
 {
@@ -329,7 +329,7 @@ static void admm_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Iterate --------------------------------------------------------------------------------- */
+/* ---- One iteration --------------------------------------------------------------------------- */
 
 static sinew_real *iterate_of(sinew_solve *s)
 {

@@ -35,7 +35,7 @@ bool sinew_weight_sane(const sinew_weight_memory *m)
            m->changes >= 0 && m->changes <= INT64_MAX / 2;
 }
 
-/* ---- Changing -------------------------------------------------------------------------------- */
+/* ---- Changes of the weight ------------------------------------------------------------------- */
 
 static void watch_anew(sinew_weight_rule *rule, int32_t settling)
 {
@@ -107,7 +107,7 @@ void sinew_weight_restart(sinew_weight_rule *rule)
     watch_anew(rule, SETTLING);
 }
 
-/* ---- Watching -------------------------------------------------------------------------------- */
+/* ---- Observation of convergence -------------------------------------------------------------- */
 
 static double wish(double ratio)
 {

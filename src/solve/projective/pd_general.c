@@ -121,7 +121,7 @@ bool sinew_pd_general_element(const sinew_pd_general *s, const sinew_objective *
     return true;
 }
 
-/* ---- Weights ----------------------------------------------------------------------------------- */
+/* ---- Weights of elements ----------------------------------------------------------------------- */
 
 /* Trace of the metric, without its translational part if translations do not change the energy. */
 static double metric_trace(const sinew_set_element *e)
@@ -196,7 +196,7 @@ static sinew_status pd_general_set_weights(sinew_pd_general *s, const sinew_obje
     return SINEW_OK;
 }
 
-/* ---- Create ------------------------------------------------------------------------------------ */
+/* ---- Creation and release ---------------------------------------------------------------------- */
 
 static bool pd_general_reserve_buffers(sinew_pd_general *s, const sinew_objective *o)
 {

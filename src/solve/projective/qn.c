@@ -101,7 +101,7 @@ typedef struct qn {
 /* x = B0^-1 x with the initial Hessian B0; `alone`: without contacts and transient terms of conjugate gradients. */
 typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
 
-/* ---- Prepare --------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver --------------------------------------------------------------- */
 
 static sinew_status qn_allocate_vectors(sinew_objective *o, qn *n, sinew_error *error)
 {
@@ -160,7 +160,7 @@ static void qn_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Quasi-Newton direction ------------------------------------------------------------------ */
 
 static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
@@ -300,7 +300,7 @@ static void remember_elastic(const sinew_solve *s, qn *n)
     n->old_known = true;
 }
 
-/* ---- Iterate --------------------------------------------------------------------------------- */
+/* ---- One iteration --------------------------------------------------------------------------- */
 
 static void qn_begin(sinew_solve *s)
 {

@@ -173,7 +173,7 @@ static void take_turns_out(const sinew_objective *o, const turning *t, sinew_rea
     }
 }
 
-/* ---- Lanczos --------------------------------------------------------------------------------- */
+/* ---- Lanczos iteration ----------------------------------------------------------------------- */
 
 typedef struct pencil {
     sinew_objective *o;

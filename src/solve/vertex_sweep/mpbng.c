@@ -99,7 +99,7 @@ typedef struct memory {
     int32_t iteration;
 } memory;
 
-/* ---- Prepare ----------------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver ----------------------------------------------------------------------- */
 
 /* Copies the objective of all layers, with the pins of the subsystem. */
 static void point_subsystem(const sinew_layers *l, subsystem *p)
@@ -170,7 +170,7 @@ static void mpbng_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------- */
+/* ---- Steps of the solver ----------------------------------------------------------------------------- */
 
 static void mpbng_take_numbers(memory *m)
 {

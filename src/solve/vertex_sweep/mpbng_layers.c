@@ -43,7 +43,7 @@ static bool find_triangles(const sinew_objective *o, surface *out)
     return out->triangles != NULL;
 }
 
-/* ---- Vertices ------------------------------------------------------------------------------------ */
+/* ---- Vertices of a layer ------------------------------------------------------------------------- */
 
 static bool grow(sinew_layers *l, int32_t count)
 {
@@ -229,7 +229,7 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
     return status;
 }
 
-/* ---- Bindings -------------------------------------------------------------------------------------- */
+/* ---- Bindings between layers ----------------------------------------------------------------------- */
 
 /* Adds weak constraints that bind the vertices of the second coarsest layer to the coarsest. Their stiffness is 1 here;
  * the final stiffness depends on all energies. */
@@ -255,7 +255,7 @@ static void add_bindings(const sinew_layers *l, const sinew_simplified *s, eleme
     }
 }
 
-/* ---- Layers ---------------------------------------------------------------------------------------- */
+/* ---- Creation of layers ---------------------------------------------------------------------------- */
 
 static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
 {
@@ -315,7 +315,7 @@ static sinew_status add_layers(sinew_layers *l, int32_t max, elements *bindings,
     return status;
 }
 
-/* ---- Objective --------------------------------------------------------------------------------------- */
+/* ---- Objective of all layers ------------------------------------------------------------------------- */
 
 /* Builds the objective of the fixed energies of all layers: the world's own, then those of coarse layers. */
 static sinew_status build_objective(sinew_layers *l, sinew_error *error)
@@ -452,7 +452,7 @@ void sinew_layers_destroy(sinew_layers *l)
     *l = (sinew_layers){0};
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------- */
+/* ---- Start of a step --------------------------------------------------------------------------------- */
 
 void sinew_layers_begin(sinew_layers *l, const sinew_real *q)
 {

@@ -305,7 +305,7 @@ static void move_components(sinew_solve *s, const memory *m)
     s->gradient_known = false;
 }
 
-/* ---- Acceleration ---------------------------------------------------------------------------- */
+/* ---- Acceleration of sweeps ------------------------------------------------------------------ */
 
 /* Whether the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
  * needed. Updates m->movement. */

@@ -11,7 +11,7 @@
 #include "base/reduce.h"
 #include "objective/connected_components.h"
 
-/* ---- Components ------------------------------------------------------------------------------ */
+/* ---- Rigid components ------------------------------------------------------------------------ */
 
 /* Bit in addition to the SINEW_COSTS_ bits: the particle has contacts. */
 enum {
@@ -181,7 +181,7 @@ void sinew_rigid_destroy(sinew_rigid *r)
     *r = (sinew_rigid){0};
 }
 
-/* ---- Sums ------------------------------------------------------------------------------------ */
+/* ---- Sums over a component ------------------------------------------------------------------- */
 
 /* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
 enum {
@@ -226,7 +226,7 @@ static void add_positions(const void *context, int32_t first, int32_t last, doub
         sums[c] += s[c];
 }
 
-/* ---- Rotation -------------------------------------------------------------------------------- */
+/* ---- Rotation of a component ----------------------------------------------------------------- */
 
 /* Solves the symmetric system K w = b by Cramer's rule; returns false if K is not clearly positive definite. */
 static bool solve_turn(const double K[9], const double b[3], double w[3])
@@ -268,7 +268,7 @@ static void best_turn(const double A[9], double D[9])
         memset(D, 0, 9 * sizeof *D);
 }
 
-/* ---- Move ------------------------------------------------------------------------------------ */
+/* ---- Rigid moves ----------------------------------------------------------------------------- */
 
 static component component_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start, const sinew_real *q)
 {
@@ -368,7 +368,7 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
         move_contacting(r, q);
 }
 
-/* ---- Velocities ------------------------------------------------------------------------------ */
+/* ---- Velocities of components ---------------------------------------------------------------- */
 
 /* sums[0..2] += m (q - q_n - h v) - h^2 f with the damped velocity v; sums[3] += m. */
 static void add_excess(const void *context, int32_t first, int32_t last, double *sums)

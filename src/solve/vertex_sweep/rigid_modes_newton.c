@@ -75,7 +75,7 @@ static bool differentiate(sinew_rigid_contact *t, double f[3])
     return force > 0 || stick > 0;
 }
 
-/* ---- Systems --------------------------------------------------------------------------------- */
+/* ---- System of a cluster --------------------------------------------------------------------- */
 
 /* The bodies, contacts and links of one cluster of touching bodies. */
 typedef struct cluster {

@@ -34,7 +34,7 @@ typedef struct sinew_transient_layout {
     size_t entry_capacity, colour_capacity, order_capacity;
 } sinew_transient_layout;
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+/* ---- Memory of the layout -------------------------------------------------------------------- */
 
 /* Fills l->slot and l->colour from the fixed groups; no node is coupled. */
 static void find_slots(const sinew_vertex_layout *v, sinew_transient_layout *l)
@@ -85,7 +85,7 @@ void sinew_transient_layout_destroy(sinew_vertex_layout *v)
     v->transient_work = NULL;
 }
 
-/* ---- Nodes ----------------------------------------------------------------------------------- */
+/* ---- Coupled nodes --------------------------------------------------------------------------- */
 
 /* Colour of the node that has index `slot` in fixed.node. */
 static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)
@@ -237,7 +237,7 @@ static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l
     return true;
 }
 
-/* ---- Colours --------------------------------------------------------------------------------- */
+/* ---- Colours of coupled nodes ---------------------------------------------------------------- */
 
 typedef struct colour_set {
     uint64_t bits[SINEW_INCIDENCE_COLOURS_MAX / 64];
@@ -306,7 +306,7 @@ static sinew_status recolour(sinew_vertex_layout *v, sinew_transient_layout *l, 
     return SINEW_OK;
 }
 
-/* ---- Groups ---------------------------------------------------------------------------------- */
+/* ---- Groups of coupled nodes ----------------------------------------------------------------- */
 
 /* Source of the incidences of one batch of the transient groups. */
 typedef struct transient_supply {

@@ -10,7 +10,7 @@
 
 #include "base/reduce.h"
 
-/* ---- Layout ---------------------------------------------------------------------------------- */
+/* ---- Layout of the constraints --------------------------------------------------------------- */
 
 /* Offsets, in reals, of the arrays in a chunk's scratch: a separate point for every vertex of every lane, then C, J,
  * alpha, one_sided. Second derivatives add lambda, a second J, blocks, and displacements with their base
@@ -190,7 +190,7 @@ void sinew_constraints_destroy(sinew_constraints *c)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Evaluation ------------------------------------------------------------------------------ */
+/* ---- Evaluation of C, J and alpha ------------------------------------------------------------ */
 
 typedef struct constraint_pass {
     sinew_constraints *c;
@@ -421,7 +421,7 @@ void sinew_constraints_curve(sinew_constraints *c, const sinew_real *q, const do
     run_pass(&(constraint_pass){c, q, lambda});
 }
 
-/* ---- Products -------------------------------------------------------------------------------- */
+/* ---- Products with J ------------------------------------------------------------------------- */
 
 const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *c, int32_t constraint, int32_t *element,
                                                    int32_t *i)

@@ -12,7 +12,7 @@
 #include "base/reduce.h"
 #include "objective/global_constraints.h"
 
-/* ---- Layout -------------------------------------------------------------------------------- */
+/* ---- Layout of tasks and slots ------------------------------------------------------------- */
 
 static size_t round_up(size_t reals)
 {
@@ -256,7 +256,7 @@ void sinew_objective_drop_tangents(sinew_objective *o)
     o->tangents = NULL;
 }
 
-/* ---- Chunks -------------------------------------------------------------------------------- */
+/* ---- Passes over tasks --------------------------------------------------------------------- */
 
 /* Copies the chunk's points of x to contiguous local memory, and zeroes its slots g unless g is NULL. */
 static void copy_points(const sinew_objective *o, const sinew_task *task, const sinew_real *x, sinew_real *local,
@@ -444,7 +444,7 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
     return value;
 }
 
-/* ---- Hessian ------------------------------------------------------------------------------- */
+/* ---- Products and Hessian blocks ----------------------------------------------------------- */
 
 void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
 {

@@ -12,7 +12,7 @@
 #define FRAGMENT 4    /* fragments of less than size / FRAGMENT particles join a neighbour */
 #define FLAT     1e-3 /* relative to the largest variance of positions: flatter directions get no linear function */
 
-/* ---- Connectivity ------------------------------------------------------------------------------ */
+/* ---- Connectivity of particles ----------------------------------------------------------------- */
 
 /* Called for each pair of vertices of each fixed element. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
@@ -58,7 +58,7 @@ static void find_components(const sinew_objective *o, const int32_t *subset, int
         parent[i] = sinew_find_root(parent, i);
 }
 
-/* ---- Cuts -------------------------------------------------------------------------------------- */
+/* ---- Cuts of components ------------------------------------------------------------------------ */
 
 typedef struct cutting {
     const sinew_real *rest; /* [particle_count][4] rest positions in m */
@@ -160,7 +160,7 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
     }
 }
 
-/* ---- Fragments --------------------------------------------------------------------------------- */
+/* ---- Fragments of subsets ---------------------------------------------------------------------- */
 
 typedef struct merging {
     const int32_t *root; /* [particle_count] lowest particle of each particle's fragment; -1: pinned */

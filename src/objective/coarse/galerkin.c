@@ -14,7 +14,7 @@ enum {
     WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of a function of one aggregate with one of another */
 };
 
-/* ---- Pattern --------------------------------------------------------------------------------- */
+/* ---- Pattern of the coarse matrix ------------------------------------------------------------ */
 
 /* Numbers the particle pairs of one task, the higher index first, and maps each element block to its pair. */
 static bool galerkin_map_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, sinew_block_table *table,
@@ -184,7 +184,7 @@ void sinew_galerkin_destroy(sinew_galerkin *g, const sinew_objective *o)
     *g = (sinew_galerkin){0};
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values of the coarse matrix ------------------------------------------------------------- */
 
 /* Adds the element blocks of a task to the blocks of its particle pairs. */
 static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_real *blocks,

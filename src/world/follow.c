@@ -225,7 +225,7 @@ static void move_with_frames(sinew_trajectory *trajectory, double time)
         trajectory->current[i] = (sinew_real)((1 - fraction) * (double)from[i] + fraction * (double)to[i]);
 }
 
-/* ---- Motion ---------------------------------------------------------------------------------- */
+/* ---- Motion of the points -------------------------------------------------------------------- */
 
 static void move_with_collider(const sinew_world *world, sinew_trajectory *trajectory, double time)
 {

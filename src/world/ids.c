@@ -109,7 +109,7 @@ sinew_collider_record *sinew_world_find_collider(const sinew_world *world, sinew
     return NULL;
 }
 
-/* ---- Slots ----------------------------------------------------------------------------------- */
+/* ---- Slots of the world ---------------------------------------------------------------------- */
 
 void sinew_world_release_slot(int32_t *hint, int32_t slot)
 {

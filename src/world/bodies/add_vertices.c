@@ -18,7 +18,7 @@ sinew_vertices_def sinew_default_vertices_def(void)
     return (sinew_vertices_def){.cookie = SINEW_COOKIE_POINTS};
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of the def ----------------------------------------------------------------------- */
 
 static sinew_status add_vertices_check_def(const sinew_world *world, const sinew_vertices_def *def, sinew_error *error)
 {
@@ -276,7 +276,7 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
     return status;
 }
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
+/* ---- Change of the cells --------------------------------------------------------------------- */
 
 sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
 {

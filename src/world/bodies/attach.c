@@ -87,7 +87,7 @@ static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bod
     pairs->count++;
 }
 
-/* ---- Check ----------------------------------------------------------------------------------- */
+/* ---- Check of the def ------------------------------------------------------------------------ */
 
 /* Number of vertices of the first body, or of its skin, that may be joined. */
 static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
@@ -121,7 +121,7 @@ static sinew_status attach_check_def(const sinew_world *world, const sinew_attac
     return SINEW_OK;
 }
 
-/* ---- Attach ---------------------------------------------------------------------------------- */
+/* ---- Attachment of bodies -------------------------------------------------------------------- */
 
 /* Positions [count][3] m of the vertices of a body or of its skin: at rest, or current (`now`) in *own, which the
  * caller releases. NULL: out of memory. */

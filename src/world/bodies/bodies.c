@@ -14,7 +14,7 @@
 #include "world/bodies/tear.h"
 #include "world/world.h"
 
-/* ---- Def ------------------------------------------------------------------------------------- */
+/* ---- Def of a body --------------------------------------------------------------------------- */
 
 sinew_body_def sinew_default_body_def(void)
 {
@@ -150,7 +150,7 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
     return status == SINEW_OK ? sinew_body_damping_check(def, error) : status;
 }
 
-/* ---- Add ------------------------------------------------------------------------------------- */
+/* ---- Addition of a body ---------------------------------------------------------------------- */
 
 static void set_point(sinew_real *array, int32_t at, const sinew_real *points, int32_t vertex)
 {
@@ -284,7 +284,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
     *record = (sinew_body_record){.generation = record->generation};
 }
 
-/* ---- Remove ---------------------------------------------------------------------------------- */
+/* ---- Removal of a body ----------------------------------------------------------------------- */
 
 /* Tests whether particles belong to a body. 0: none; 1: all; -1: some. */
 static int lies_on(const sinew_body_record *body, const int32_t *particles, int32_t count)
@@ -342,7 +342,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     return SINEW_OK;
 }
 
-/* ---- Introspection --------------------------------------------------------------------------- */
+/* ---- Introspection of bodies ----------------------------------------------------------------- */
 
 int32_t sinew_world_body_count(const sinew_world *world)
 {

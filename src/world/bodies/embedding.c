@@ -119,7 +119,7 @@ sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sine
     return SINEW_OK;
 }
 
-/* ---- Introspection --------------------------------------------------------------------------- */
+/* ---- Introspection of skins ------------------------------------------------------------------ */
 
 const sinew_skin *sinew_body_skin(const sinew_world *world, sinew_body body)
 {

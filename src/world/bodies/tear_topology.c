@@ -110,7 +110,7 @@ static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_inf
     return good;
 }
 
-/* ---- Split ------------------------------------------------------------------------------------- */
+/* ---- Splits of vertices ------------------------------------------------------------------------ */
 
 /* Rewrites the cells of one kind of a mesh after a cut. */
 static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells, sinew_stencil stencil,
@@ -243,7 +243,7 @@ static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t 
     return status;
 }
 
-/* ---- Remove ------------------------------------------------------------------------------------ */
+/* ---- Removal of cells -------------------------------------------------------------------------- */
 
 /* True if a list of vertices contains both ends of one of the edges. */
 static bool has_edge(const int32_t *vertices, int32_t count, const int32_t *edges, int32_t edge_count)
@@ -382,7 +382,7 @@ static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t
     return status;
 }
 
-/* ---- Logs -------------------------------------------------------------------------------------- */
+/* ---- Logs of operations ------------------------------------------------------------------------ */
 
 /* Length in numbers of the operation at the start of a log; 0: not a valid operation. */
 static size_t operation_size(const int32_t *log, size_t count)

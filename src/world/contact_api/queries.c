@@ -242,7 +242,7 @@ static double round_ray(double ends[2][3], double radius, const double o[3], con
     return best;
 }
 
-/* ---- Results --------------------------------------------------------------------------------- */
+/* ---- Hits and ray queries -------------------------------------------------------------------- */
 
 static void query_read_point(const sinew_real *from, double to[3])
 {
@@ -378,7 +378,7 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
     return found;
 }
 
-/* ---- Nearest --------------------------------------------------------------------------------- */
+/* ---- Nearest points -------------------------------------------------------------------------- */
 
 static void nearest_by_formula(const sinew_world *world, int32_t slot, const double p[3], double *best,
                                sinew_world_hit *hit)

@@ -47,7 +47,7 @@ static void clamped_release(const sinew_world *world, clamped *c)
     sinew_release(&world->allocator, c->ends);
 }
 
-/* ---- Shells ------------------------------------------------------------------------------------- */
+/* ---- Clamped shells ----------------------------------------------------------------------------- */
 
 /* Adds the marked vertices that edges have, and the director points of edges between two of them. */
 static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped *c, sinew_error *error)
@@ -70,7 +70,7 @@ static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped
                             "single vertices");
 }
 
-/* ---- Rods --------------------------------------------------------------------------------------- */
+/* ---- Clamped rods ------------------------------------------------------------------------------- */
 
 /* Finds the edge of each marked end. Marked points without edges are ignored: director points and points of other
  * clamps, which selections by place contain. */
@@ -267,7 +267,7 @@ static sinew_status clamp_add_points(sinew_world *world, const sinew_clamp_def *
     return status;
 }
 
-/* ---- Clamp -------------------------------------------------------------------------------------- */
+/* ---- Clamping of a body ------------------------------------------------------------------------- */
 
 /* Marks the vertices of the def, marked[vertex count of the body]. */
 static sinew_status clamp_mark(const sinew_body_record *body, const sinew_clamp_def *def, uint8_t *marked,
@@ -342,7 +342,7 @@ sinew_pin sinew_world_add_clamp(sinew_world *world, const sinew_clamp_def *def, 
     return status == SINEW_OK ? pin : (sinew_pin){.index = -1};
 }
 
-/* ---- Removal ------------------------------------------------------------------------------------ */
+/* ---- Removal of a clamp ------------------------------------------------------------------------- */
 
 /* Removes the elements of rod energies at a point that a clamp added. */
 static sinew_status clamp_unbend(sinew_world *world, int32_t particle, sinew_error *error)

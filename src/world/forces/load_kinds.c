@@ -37,7 +37,7 @@
 #include "world/inertia.h"
 #include "world/forces/loads.h"
 
-/* ---- Triangles ------------------------------------------------------------------------------- */
+/* ---- Triangles of a load --------------------------------------------------------------------- */
 
 int32_t sinew_load_particle(const sinew_world *world, const sinew_load_record *record, int32_t vertex)
 {
@@ -428,7 +428,7 @@ static const char *check_couple(const sinew_world *world, const sinew_load_recor
     return NULL;
 }
 
-/* ---- Table ----------------------------------------------------------------------------------- */
+/* ---- Table of load kinds --------------------------------------------------------------------- */
 
 static const sinew_load_ops table[SINEW_LOAD_COUNT] = {
     [SINEW_LOAD_WIND] = {.info = {.name = "wind",

@@ -10,7 +10,7 @@
 #include "energy/parameter.h"
 #include "world/forces/loads.h"
 
-/* ---- Elements -------------------------------------------------------------------------------- */
+/* ---- Load kinds and defaults ----------------------------------------------------------------- */
 
 const sinew_load_info *sinew_get_load_info(sinew_load_kind kind)
 {
@@ -44,7 +44,7 @@ sinew_load_def sinew_default_load_def(sinew_load_kind kind)
     return def;
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of a def ------------------------------------------------------------------------- */
 
 static bool loads_finite3(const sinew_real vector[3])
 {
@@ -97,7 +97,7 @@ static sinew_status check_exertable(const sinew_world *world, const sinew_load_r
                : SINEW_OK;
 }
 
-/* ---- Layout ---------------------------------------------------------------------------------- */
+/* ---- Layout of a load ------------------------------------------------------------------------ */
 
 static void release_layout(const sinew_allocator *allocator, sinew_load_layout *layout)
 {
@@ -317,7 +317,7 @@ sinew_load sinew_world_load_at(const sinew_world *world, int32_t slot)
     return (sinew_load){slot, world->loads[slot].generation};
 }
 
-/* ---- Changes --------------------------------------------------------------------------------- */
+/* ---- Changes of a load ----------------------------------------------------------------------- */
 
 sinew_status sinew_load_set_vector(sinew_world *world, sinew_load load, const sinew_real vector[3], sinew_error *error)
 {
@@ -369,7 +369,7 @@ sinew_status sinew_load_set_parameter(sinew_world *world, sinew_load load, const
     return status;
 }
 
-/* ---- Forces ---------------------------------------------------------------------------------- */
+/* ---- Forces of all loads --------------------------------------------------------------------- */
 
 static sinew_load_moment moment_at(const sinew_load_record *record, double time)
 {

@@ -107,7 +107,7 @@ sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int3
     return status;
 }
 
-/* ---- Hash ------------------------------------------------------------------------------------ */
+/* ---- Hash of the state ----------------------------------------------------------------------- */
 
 /* Continues a 64-bit FNV-1a hash (Fowler, Noll, Vo) with `size` bytes. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)

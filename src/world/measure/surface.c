@@ -104,7 +104,7 @@ static void world_surface_fill_cells(const sinew_world *world, const shell *shel
     }
 }
 
-/* ---- Materials ------------------------------------------------------------------------------- */
+/* ---- Materials of triangles ------------------------------------------------------------------ */
 
 /* The tetrahedra behind the surface triangles, and their energies. */
 typedef struct material_table {

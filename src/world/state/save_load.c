@@ -37,7 +37,7 @@ enum {
     TEAR_HEAD = 3 * sizeof(int64_t) /* number of bytes before the tear log of a body in its section */
 };
 
-/* ---- Save ------------------------------------------------------------------------------------ */
+/* ---- Saving of a state ----------------------------------------------------------------------- */
 
 static void put_time(const sinew_world *world, sinew_section_writer *writer)
 {
@@ -438,7 +438,7 @@ static sinew_status check_trajectories(const sinew_world *world, sinew_section_r
     return status;
 }
 
-/* ---- Load ------------------------------------------------------------------------------------ */
+/* ---- Loading of a state ---------------------------------------------------------------------- */
 
 /* Marks the solver for preparation in the next step, because it may have data from steps that the state does not
  * contain. */
@@ -639,7 +639,7 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     return SINEW_OK;
 }
 
-/* ---- Restore --------------------------------------------------------------------------------- */
+/* ---- Restoring of a state -------------------------------------------------------------------- */
 
 /* A state whose sections are looked up by slot and generation. */
 typedef struct saved_state {
@@ -800,7 +800,7 @@ sinew_status sinew_world_state_check(const sinew_world *world, const void *blob,
     return sinew_world_signature_check(world, text, length, error);
 }
 
-/* ---- Comment --------------------------------------------------------------------------------- */
+/* ---- Comment of the caller ------------------------------------------------------------------- */
 
 sinew_status sinew_world_set_comment(sinew_world *world, const char *text)
 {

@@ -354,7 +354,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
     }
 }
 
-/* ---- Comparison ------------------------------------------------------------------------------ */
+/* ---- Comparison of signatures ---------------------------------------------------------------- */
 
 typedef struct comparison {
     const char *text, *end, *cursor; /* saved signature: its start, its end, and the line compared next */

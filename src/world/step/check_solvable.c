@@ -18,7 +18,7 @@
 #include "sinew/extend.h"
 #include "world/world.h"
 
-/* ---- Support --------------------------------------------------------------------------------- */
+/* ---- Support of components ------------------------------------------------------------------- */
 
 /* constrained[component] = 1 if a particle of the component is pinned or constrained along a direction, or an energy
  * penalises its translation */
@@ -87,7 +87,7 @@ static sinew_status check_supported(const sinew_world *world, sinew_error *error
     return status;
 }
 
-/* ---- Solver ---------------------------------------------------------------------------------- */
+/* ---- Capabilities of the solver -------------------------------------------------------------- */
 
 /* Writes the names of all solvers that find equilibria, separated by commas. */
 static void list_static(char *text, size_t size)

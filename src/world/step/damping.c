@@ -194,7 +194,7 @@ static bool has_pins(const sinew_world *world, const sinew_body_record *body)
     return false;
 }
 
-/* ---- Energies -------------------------------------------------------------------------------- */
+/* ---- Damping by energies --------------------------------------------------------------------- */
 
 static void linearise_all(const sinew_world *world, const struct sinew_damping_work *w)
 {
@@ -297,7 +297,7 @@ static void damp_energies(sinew_world *world)
         world->v[i] += w->d[i];
 }
 
-/* ---- Bodies ---------------------------------------------------------------------------------- */
+/* ---- Damping of bodies ----------------------------------------------------------------------- */
 
 /* Damps the velocities of a body, except at pins, where velocities are prescribed. */
 static void damp_body(sinew_world *world, const sinew_body_record *body)

@@ -91,7 +91,7 @@ struct sinew_balance_work {
     sinew_balance balance;
 };
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+/* ---- Memory of the balance ------------------------------------------------------------------- */
 
 static void release_hard(const sinew_allocator *allocator, hard_work *hard)
 {
@@ -394,7 +394,7 @@ void sinew_balance_end(sinew_world *world, bool good)
     w->shape_version = world->shape_version;
 }
 
-/* ---- Results --------------------------------------------------------------------------------- */
+/* ---- Results of the balance ------------------------------------------------------------------ */
 
 /* Fails if the last step of the current world has no balance. */
 static sinew_status check_known(const sinew_world *world, const char *what, sinew_error *error)

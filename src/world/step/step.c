@@ -127,7 +127,7 @@ void sinew_world_predict(sinew_world *world)
     };
 }
 
-/* ---- Prepare --------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver --------------------------------------------------------------- */
 
 /* Lists all batches, fixed before transient ones; returns their number, and the number of fixed ones in *fixed. */
 static int32_t list_batches(sinew_world *world, int32_t *fixed)
@@ -326,7 +326,7 @@ sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error)
     return status == SINEW_OK ? prepare_solver(world, error) : status;
 }
 
-/* ---- Interruption ---------------------------------------------------------------------------- */
+/* ---- Interruption of a step ------------------------------------------------------------------ */
 
 void sinew_world_interrupt(sinew_world *world)
 {
@@ -359,7 +359,7 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     return status;
 }
 
-/* ---- Step ------------------------------------------------------------------------------------ */
+/* ---- Stages of a step ------------------------------------------------------------------------ */
 
 static void step_accept(sinew_world *world, const sinew_real *q, const sinew_real *v)
 {

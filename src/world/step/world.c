@@ -12,7 +12,7 @@
 #include "world/forces/loads.h"
 #include "world/measure/fields.h"
 
-/* ---- World ----------------------------------------------------------------------------------- */
+/* ---- Creation of a world --------------------------------------------------------------------- */
 
 sinew_world_def sinew_default_world_def(void)
 {

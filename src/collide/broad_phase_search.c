@@ -11,7 +11,7 @@
 SINEW_VARIANT_TABLE(sinew_search_kernel, sinew_search_kernel);
 
 #define CHUNK_NODES    16
-#define FIRST_CAPACITY (4 * CHUNK_NODES * SINEW_BOXES_WIDE) /* capacity of a chunk's hit buffer in the first run */
+#define FIRST_CAPACITY (4 * CHUNK_NODES * SINEW_BOXES_WIDE) /* hits that a chunk's buffer holds in the first run */
 
 const sinew_search_kernel *sinew_search_kernel_chosen(void)
 {
@@ -46,7 +46,7 @@ void sinew_search_run_destroy(sinew_search_run *run, const sinew_allocator *allo
     *run = (sinew_search_run){0};
 }
 
-/* ---- Sorting ---------------------------------------------------------------------------------- */
+/* ---- Sorting of hits -------------------------------------------------------------------------- */
 
 static void entries_sift_down(uint64_t *heap, int64_t at, int64_t count)
 {
@@ -86,12 +86,12 @@ static void entries_sort(uint64_t *entries, int64_t count)
     }
 }
 
-/* ---- Chunks ----------------------------------------------------------------------------------- */
+/* ---- Chunks of a search ----------------------------------------------------------------------- */
 
 typedef struct run_context {
     sinew_search_run *run;
     const sinew_search_kernel *kernel;
-    const atomic_bool *stop; /* flag of the calling thread (base/stop.h) */
+    const atomic_bool *stop; /* stop flag of the calling thread (base/stop.h), which all threads of the search read */
 } run_context;
 
 static void run_search_chunks(const void *context, int32_t member, int32_t first, int32_t last)

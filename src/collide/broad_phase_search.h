@@ -18,23 +18,23 @@
 #include "collide/candidates.h"
 
 typedef enum sinew_search_kind {
-    SINEW_SEARCH_FACES = 0,    /* searches vertices against primitives; key: rank of the primitive */
-    SINEW_SEARCH_EDGES,        /* searches edges against edges of higher number; key: the edge */
-    SINEW_SEARCH_INTERSECTIONS /* searches primitives against primitives of higher number; key: the primitive */
+    SINEW_SEARCH_FACES = 0, /* searches vertices against primitives; key of a hit: rank of the primitive */
+    SINEW_SEARCH_EDGES,     /* searches edges against edges of higher number; key of a hit: number of the other edge */
+    SINEW_SEARCH_INTERSECTIONS /* searches primitives against primitives of higher number; key: number of the other */
 } sinew_search_kind;
 
 typedef struct sinew_search {
     sinew_search_kind kind;
     const sinew_collision_mesh *mesh;
-    const sinew_real *x, *inflation_radius, *predicted; /* as in sinew_detect_input */
-    const int32_t *rank;           /* [primitive_count] rank of each primitive in the order of vertices */
-    const sinew_boxes *own;        /* the searching features */
-    const sinew_boxes *targets[2]; /* [target_count] features that are searched: of bodies, then of colliders */
+    const sinew_real *x, *inflation_radius, *predicted; /* fields of sinew_detect_input, per vertex */
+    const int32_t *rank;           /* [primitive_count] place of each primitive in the list sorted by vertex numbers */
+    const sinew_boxes *own;        /* BVH of the features that search for others */
+    const sinew_boxes *targets[2]; /* [target_count] BVHs of the features to be found: of bodies, then of colliders */
     int32_t target_count;
 } sinew_search;
 
 typedef struct sinew_search_found {
-    uint64_t *entries; /* [capacity] hits */
+    uint64_t *entries; /* [capacity] hits: slot of the searching feature and key of the feature found */
     int64_t capacity;
     int64_t count; /* number of hits; hits beyond the capacity are counted but not written */
 } sinew_search_found;
@@ -52,28 +52,29 @@ const sinew_search_kernel *sinew_search_kernel_chosen(void);
 
 typedef struct sinew_search_chunk {
     int32_t search;
-    int32_t first, last; /* nodes first .. last - 1 of level 0 */
+    int32_t first, last; /* the chunk searches with nodes first .. last - 1 of level 0 of the BVH */
     bool again;          /* the chunk must be searched: in the first run, or because its buffer was too small */
     sinew_search_found found;
 } sinew_search_chunk;
 
-/* Searches that run together, with their hits. */
+/* Broad-phase searches that run together, and the hits that they found. */
 typedef struct sinew_search_run {
     sinew_search searches[3];
     int32_t search_count, chunk_count;
-    sinew_search_chunk *chunks; /* [chunk_count] */
+    sinew_search_chunk *chunks; /* [chunk_count] parts of the searches, each run by one thread */
     uint64_t *entries, *more;   /* buffers of all chunks; buffers of chunks that were searched again */
     size_t entries_capacity, more_capacity;
 } sinew_search_run;
 
 /* Divides the searches, which the caller has set, into chunks. False: out of memory; only the searches remain set. */
 bool sinew_search_run_create(sinew_search_run *run, const sinew_allocator *allocator);
-void sinew_search_run_destroy(sinew_search_run *run, const sinew_allocator *allocator); /* accepts a zeroed struct */
+/* Frees the chunks and their buffers; accepts a zeroed struct. */
+void sinew_search_run_destroy(sinew_search_run *run, const sinew_allocator *allocator);
 /* Fills `found` of all chunks. False: out of memory, or stopped (base/stop.h). */
 bool sinew_search_run_all(sinew_search_run *run, const sinew_search_kernel *kernel, const sinew_allocator *allocator,
                           int32_t thread_count);
 
-/* The searching feature of a hit of a chunk. */
+/* Number of the searching feature (vertex, edge or primitive) of a hit in a chunk. */
 static inline int32_t sinew_search_feature(const sinew_search_run *run, const sinew_search_chunk *chunk, uint64_t entry)
 {
     const uint32_t row = (uint32_t)(entry >> 32);

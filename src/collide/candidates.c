@@ -28,7 +28,7 @@ enum {
 
 #define WORSE_ORDER 1.6 /* nodes are reordered if their spread grows by this factor; chosen, not measured */
 #define AT_ONCE     4096
-#define FARTHEST    1e30 /* m: coordinates beyond this, or NaN, do not extend the frame; their pairs may be missed */
+#define FARTHEST    1e30 /* coordinates above this many m, or NaN, do not extend the frame; their pairs may be missed */
 
 struct sinew_detector {
     const sinew_collision_mesh *mesh;
@@ -36,19 +36,19 @@ struct sinew_detector {
     int32_t thread_count;
     const sinew_search_kernel *kernel;
     sinew_box_frame frame;
-    bool had_predicted; /* boxes of colliders were last fitted with predicted displacements */
-    double size;        /* m: bound of the distance of all points to the origin of the frame; 0: no frame yet */
+    bool had_predicted; /* the BVHs of colliders were last fitted to boxes that include predicted displacements */
+    double size;        /* bound of the distance of all points to the origin of the frame, in m; 0: no frame yet */
     sinew_boxes lists[LIST_COUNT];
-    int32_t *rank;    /* [primitive_count] rank of each primitive in the order of vertices */
-    int32_t *by_rank; /* [primitive_count] primitive of each rank */
+    int32_t *rank;    /* [primitive_count] place of each primitive in the list sorted by vertex numbers */
+    int32_t *by_rank; /* [primitive_count] the inverse of `rank`: primitive at each place */
     int64_t *offsets; /* offsets in the list: of the hits of vertices, then of edges; or of the hits of primitives */
     sinew_search_run pairs, intersections;
-    sinew_real *middles; /* work space of the Hilbert order */
+    sinew_real *middles; /* work space of the Hilbert order: centres of the features */
     sinew_pair *order;
     size_t middles_capacity, order_capacity;
 };
 
-/* ---- Creation --------------------------------------------------------------------------------- */
+/* ---- Creation of the detector ----------------------------------------------------------------- */
 
 /* Lists the vertices first .. last - 1 that belong to a primitive, ascending; if `members` is NULL, only counts them.
  * owned [vertex_count] is a buffer. Returns their number. */
@@ -212,18 +212,18 @@ void sinew_detector_destroy(sinew_detector *detector)
 
 typedef struct point_filling {
     sinew_detector *d;
-    const sinew_detect_input *input; /* inflation_radius NULL: all radii are zero */
+    const sinew_detect_input *input; /* input->inflation_radius NULL: all inflation radii are zero */
 } point_filling;
 
-/* m: length of a displacement */
+/* Length of the displacement of one vertex, in m. */
 static double displacement_length(const sinew_real *displacement)
 {
     return sqrt((double)displacement[0] * (double)displacement[0] + (double)displacement[1] * (double)displacement[1] +
                 (double)displacement[2] * (double)displacement[2]);
 }
 
-/* m: half the largest extent of all positions along an axis, including radii and predicted displacements.
- * Sets middle to the centre of the positions. */
+/* Half the largest extent of all positions along an axis, including radii and predicted displacements, in m. Sets
+ * middle to the centre of the positions. */
 static double input_half_extent(const sinew_detector *d, const sinew_detect_input *input, double middle[3])
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, max = 0, half = 0;
@@ -355,7 +355,7 @@ typedef struct list_filling {
     sinew_detector *d;
     const sinew_search_run *run;
     const sinew_real *x;
-    int64_t count; /* capacity of the list: hits at higher offsets are dropped */
+    int64_t count; /* capacity of the list of pairs: hits at higher offsets are dropped */
     sinew_candidate *pairs;
     int32_t (*primitives)[2];
     const atomic_bool *stop; /* flag of the calling thread (base/stop.h); NULL: the list is always completed */
@@ -394,9 +394,9 @@ static int64_t list_offsets(const list_filling *f, size_t count)
     return sum;
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------ */
+/* ---- Candidate pairs -------------------------------------------------------------------------- */
 
-/* Pairs whose closest points are computed together. */
+/* Up to four candidate pairs whose closest points are computed together. */
 typedef struct pair_batch {
     const list_filling *filling;
     int count;
@@ -513,7 +513,7 @@ void sinew_candidates_release(sinew_candidates *pairs, const sinew_allocator *al
     *pairs = (sinew_candidates){0};
 }
 
-/* ---- Intersections ---------------------------------------------------------------------------- */
+/* ---- Intersecting primitives ------------------------------------------------------------------ */
 
 int64_t sinew_detect_intersections(sinew_detector *detector, const sinew_real *x, int32_t (*primitives)[2],
                                    int64_t capacity)

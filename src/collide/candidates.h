@@ -26,26 +26,26 @@
 typedef enum sinew_candidate_kind {
     SINEW_CANDIDATE_VERTEX_FACE = 0, /* vertex v[0] and triangle v[1] v[2] v[3]; a lone edge: v[3] = v[2]; a lone
                                         vertex: v[1] = v[2] = v[3] */
-    SINEW_CANDIDATE_EDGE_EDGE,       /* edges v[0] v[1] and v[2] v[3] */
+    SINEW_CANDIDATE_EDGE_EDGE,       /* edge from v[0] to v[1], and edge from v[2] to v[3] */
     SINEW_CANDIDATE_VERTEX_PLANE     /* vertex v[0] and a half-space; v[1] = v[2] = v[3] = v[0], weights 1 0 0 0 */
 } sinew_candidate_kind;
 
 typedef struct sinew_candidate {
-    int32_t v[4];          /* vertices of both features, see kind */
-    int32_t first, second; /* the features: vertex and primitive, two edges, vertex and object */
+    int32_t v[4];          /* vertices of both features; sinew_candidate_kind says which belong to which feature */
+    int32_t first, second; /* numbers of both features: vertex and primitive, two edges, or vertex and object */
     sinew_real w[4];       /* weights, negative for the second feature; the closest points are sums of |w| x */
-    sinew_real n[3];       /* unit vector from the second to the first closest point */
-    sinew_real distance;   /* m: distance of the closest points less both radii; <= 0: within a solid radius */
-    uint8_t kind;          /* sinew_candidate_kind */
+    sinew_real n[3];       /* unit vector from the closest point of the second feature to that of the first */
+    sinew_real distance;   /* distance of the closest points less both radii, in m; <= 0: within a solid radius */
+    uint8_t kind;          /* kind of the pair, a value of sinew_candidate_kind */
     uint8_t zero_weights;  /* bit a: weight a is zero, the closest point is on a corner or a side */
     uint8_t inside; /* 1: the vertex is inside the collider of the face; n points out, and distance is negative */
 } sinew_candidate;
 
 typedef struct sinew_candidates {
-    sinew_candidate *list; /* [count] sinew_detect() sorts them by kind and vertices */
+    sinew_candidate *list; /* [count] candidate pairs, sorted by kind and vertices */
     int64_t count;
     int64_t dropped;       /* pairs beyond the limit, which are dropped from the end of the order */
-    size_t capacity_bytes; /* bytes of `list` */
+    size_t capacity_bytes; /* allocated size of `list` in bytes */
 } sinew_candidates;
 
 typedef struct sinew_detector sinew_detector;
@@ -53,11 +53,11 @@ typedef struct sinew_detector sinew_detector;
 /* The detector borrows the mesh, which must outlive it. */
 sinew_status sinew_detector_create(sinew_detector **detector, const sinew_collision_mesh *mesh, int32_t thread_count,
                                    sinew_error *error);
-void sinew_detector_destroy(sinew_detector *detector); /* accepts NULL */
-/* Positions, inflation radii and predicted displacements of vertices. */
+void sinew_detector_destroy(sinew_detector *detector); /* frees the detector, which may be NULL */
+/* Input of collision detection: positions, inflation radii and predicted displacements of vertices. */
 typedef struct sinew_detect_input {
-    const sinew_real *x;                /* [vertex_count][4] m */
-    const sinew_real *inflation_radius; /* [vertex_count] m, >= 0 */
+    const sinew_real *x;                /* [vertex_count][4] positions in m */
+    const sinew_real *inflation_radius; /* [vertex_count] inflation radius of each vertex in m, >= 0 */
     const sinew_real *predicted;        /* [vertex_count][4] m, the fourth number is not read; NULL: no displacement */
 } sinew_detect_input;
 

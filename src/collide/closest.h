@@ -28,11 +28,11 @@
 
 typedef struct sinew_closest {
     double w[4]; /* weights of the vertices; weights of the second feature are negative */
-    double z[3]; /* m: vector from the second closest point to the first */
-    double d2;   /* |z|^2 */
+    double z[3]; /* vector from the closest point of the second feature to that of the first, in m */
+    double d2;   /* |z|^2, the squared distance in m^2 */
 } sinew_closest;
 
-/* Stores z and its square in the result. */
+/* Stores the vector z between the closest points, and its squared length d2, in the result. */
 static inline void closest_put(sinew_closest *c, const double z[3], double d2)
 {
     for (int k = 0; k < 3; k++)
@@ -111,7 +111,7 @@ static inline void closest_try_inside(double x[3][3], double r[3][3], const doub
         best->w[1 + i] = 0 - w[i];
 }
 
-/* Closest points of the point p and the triangle x. */
+/* Closest points of the point p and the triangle with corners x[0], x[1], x[2]. */
 static inline void closest_triangle(const double p[3], double x[3][3], sinew_closest *best)
 {
     double r[3][3], e[2][3], n[3], area[3], c[3];
@@ -170,7 +170,7 @@ static inline void closest_try_end(double p[2][3], double q[2][3], int end, bool
     other[1] = turned ? t : 0 - t;
 }
 
-/* Closest points of the segments p and q. */
+/* Closest points of the segments from p[0] to p[1] and from q[0] to q[1]. */
 static inline void closest_segments(double p[2][3], double q[2][3], sinew_closest *best)
 {
     double u[3], v[3], r[3], n[3], c[3], z[3];

@@ -19,13 +19,13 @@ typedef struct feature_builder {
     sinew_collision_mesh *f;
     const sinew_object_primitives *primitives;
     const bool *lone_vertices;
-    uint8_t *used;     /* [vertex_count] 1: the vertex belongs to a primitive */
+    uint8_t *used;     /* [vertex_count] 1: a triangle or an edge contains the vertex */
     sinew_pair *sides; /* [3 * primitive_count] major: packed vertices; minor: 4 * primitive + side */
-    sinew_pair *spare; /* [3 * primitive_count] work space of the sort */
+    sinew_pair *spare; /* [3 * primitive_count] second buffer for sorting `sides` */
     size_t side_count;
 } feature_builder;
 
-/* ---- Primitives ------------------------------------------------------------------------------- */
+/* ---- Primitives of the objects ---------------------------------------------------------------- */
 
 static bool primitive_is_triangle(const int32_t *t)
 {
@@ -87,7 +87,7 @@ static bool mesh_make_primitives(feature_builder *d)
     return true;
 }
 
-/* ---- Edges ------------------------------------------------------------------------------------ */
+/* ---- Edges of the mesh ------------------------------------------------------------------------ */
 
 static void mesh_collect_sides(feature_builder *d)
 {
@@ -194,7 +194,7 @@ static bool mesh_make_neighbours(sinew_collision_mesh *f)
     return true;
 }
 
-/* ---- Objects ---------------------------------------------------------------------------------- */
+/* ---- Objects of the mesh ---------------------------------------------------------------------- */
 
 static bool mesh_make_objects(sinew_collision_mesh *f, const sinew_collision_object *objects, int32_t count)
 {

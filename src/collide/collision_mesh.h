@@ -18,49 +18,49 @@
 enum {
     SINEW_OWNS_VERTEX = 1 << 0, /* shifted by k = 0 .. 2: the primitive owns its vertex k */
     SINEW_OWNS_EDGE = 1 << 3,   /* shifted by k = 0 .. 2: the primitive owns its side 01, 12 or 20 */
-    SINEW_IS_FACE = 1 << 6,     /* the primitive is a triangle */
+    SINEW_IS_FACE = 1 << 6,     /* the primitive is a triangle, not a lone edge or a lone vertex */
     SINEW_IS_LONE_EDGE = 1 << 7
 };
 
-/* A body or a collider. */
+/* A body or a collider, as an object of collision detection. */
 typedef struct sinew_collision_object {
     int32_t body, collider; /* slot in the world of the body or collider; the other is -1 */
-    uint32_t generation;    /* generation of the slot */
+    uint32_t generation;    /* generation of that slot, which tells apart successive objects in one slot */
     int32_t first_vertex, vertex_count;
-    double half_thickness; /* m */
-    double radius;         /* m: solid radius of spheres and capsules; else 0 */
+    double half_thickness; /* half the contact thickness of the object, in m */
+    double radius;         /* solid radius of spheres and capsules, in m; else 0 */
     double friction, restitution;
     uint32_t group, mask;
-    bool self;      /* self-collision is on */
-    bool kinematic; /* the object is a collider */
+    bool self;      /* parts of the object collide with each other */
+    bool kinematic; /* the object is a collider, whose motion is prescribed */
 } sinew_collision_object;
 
 typedef struct sinew_collision_mesh {
     sinew_allocator allocator;
     int32_t object_count, vertex_count, edge_count, primitive_count;
-    int32_t moved_count;             /* number of vertices that represent particles; these are first */
-    sinew_collision_object *objects; /* [object_count] */
-    uint8_t *may_collide;    /* [object_count * object_count] 1: the two may collide; diagonal: self-collision */
+    int32_t moved_count;             /* number of vertices that represent particles of bodies; they come first */
+    sinew_collision_object *objects; /* [object_count] bodies, then colliders */
+    uint8_t *may_collide; /* [object_count * object_count] 1: the two objects may collide; diagonal: self-collision */
     const int32_t *followed; /* [moved_count] collider that a pinned vertex follows, as an object; -1: none. NULL: no
                                 vertex follows one. Borrowed */
-    int32_t *object;         /* [vertex_count] object of each vertex */
+    int32_t *object;         /* [vertex_count] index of the object that each vertex belongs to */
     int32_t *particle;       /* [moved_count] numbers in the world's internal order, ascending within a body */
-    sinew_real *rest;        /* [vertex_count][4] m: rest positions; colliders: positions in their own frame */
-    int32_t (*edges)[2];     /* [edge_count] lower vertex first, each edge once */
+    sinew_real *rest;        /* [vertex_count][4] rest positions, in m; colliders: positions in their own frame */
+    int32_t (*edges)[2];     /* [edge_count] two vertices of each edge, the lower number first; each edge once */
     int32_t (
         *opposite_vertices)[2]; /* [edge_count] vertices opposite to the edge in its first two triangles; -1: none */
-    int32_t (*primitives)[3];   /* [primitive_count] vertices of each primitive */
-    int32_t (*sides)[3];        /* [primitive_count] edges 01, 12, 20 of a primitive; -1: none */
-    uint8_t *flags;             /* [primitive_count] SINEW_OWNS_..., SINEW_IS_... */
+    int32_t (*primitives)[3];   /* [primitive_count] vertices of each triangle, lone edge or lone vertex */
+    int32_t (*sides)[3];        /* [primitive_count] numbers of the edges 01, 12, 20 of each primitive; -1: no edge */
+    uint8_t *flags;             /* [primitive_count] bits of each primitive: SINEW_OWNS_..., SINEW_IS_... */
     int32_t *first_neighbour;   /* [vertex_count + 1] index of each vertex's first entry in neighbours */
-    int32_t *neighbours;        /* [2 * edge_count] other ends of each vertex's edges */
+    int32_t *neighbours;        /* [2 * edge_count] vertices that share an edge with each vertex, vertex by vertex */
 } sinew_collision_mesh;
 
-/* Primitives of one object, with vertices numbered from its first_vertex. */
+/* Triangles and lone edges of one object; vertex 0 is the object's first_vertex. */
 typedef struct sinew_object_primitives {
-    const int32_t *triangles; /* [3 * triangle_count] */
+    const int32_t *triangles; /* [3 * triangle_count] vertices of the triangles */
     int32_t triangle_count;
-    const int32_t *edges; /* [2 * edge_count] edges of no triangle */
+    const int32_t *edges; /* [2 * edge_count] vertices of the edges that belong to no triangle */
     int32_t edge_count;
 } sinew_object_primitives;
 
@@ -72,7 +72,8 @@ sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew
                                          const sinew_collision_object *objects,
                                          const sinew_object_primitives *primitives, const bool *lone_vertices,
                                          int32_t object_count, sinew_error *error);
-void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh); /* accepts a zeroed struct */
+/* Frees all arrays of the mesh; accepts a zeroed struct. */
+void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh);
 
 static inline bool sinew_may_collide(const sinew_collision_mesh *f, int32_t a, int32_t b)
 {

@@ -34,7 +34,7 @@
 /* The other feature of a pair. Features that share a vertex with the other feature form no pair with it, so they cannot
  * own the contact. Without this exception the ends of a crushed edge would have no contact. */
 typedef struct other_feature {
-    const int32_t *v; /* [count] */
+    const int32_t *v; /* [count] vertices of the other feature */
     int count;
 } other_feature;
 
@@ -169,7 +169,7 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
 
 /* ---- From candidate pairs to contacts -------------------------------------------------------- */
 
-/* m: offset of a pair. Within one body it is below the distance at rest. */
+/* Offset of a pair, in m. Within one body it is below the distance at rest. */
 static double candidate_offset(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
 {
     const double offset = f->objects[a].half_thickness + f->objects[b].half_thickness;
@@ -180,7 +180,7 @@ static double candidate_offset(const sinew_collision_mesh *f, const sinew_candid
     return fmin(offset, REST_FRACTION * (double)rest.distance);
 }
 
-/* m: approach of the closest points from x to x_predicted. */
+/* Approach of the closest points from x to x_predicted, in m. */
 static double candidate_approach(const sinew_candidate *p, const sinew_contact_rule *rule)
 {
     double sum = 0;
@@ -257,7 +257,7 @@ bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision
 
 /* ---- Penetration ----------------------------------------------------------------------------- */
 
-/* m: bound of the approach of the two features: the sum of the two longest displacements of vertices. */
+/* Bound of the approach of the two features, in m: the sum of the two longest displacements of vertices. */
 static double candidate_longest_displacements(const sinew_candidate *p, const sinew_real *x_start,
                                               const sinew_real *x_end)
 {

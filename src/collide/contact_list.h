@@ -22,14 +22,14 @@
 #include "collide/candidates.h"
 #include "base/sort_pairs.h"
 
-/* Kinds of contacts, by their first and second feature. */
+/* Kinds of contacts, named by the first and the second feature of the pair. */
 typedef enum sinew_contact_kind {
-    SINEW_CONTACT_VERTEX_FACE = 0, /* vertex and primitive */
+    SINEW_CONTACT_VERTEX_FACE = 0, /* first feature: a vertex; second: a primitive */
     SINEW_CONTACT_VERTEX_EDGE,
     SINEW_CONTACT_VERTEX_VERTEX,
     SINEW_CONTACT_EDGE_EDGE,
-    SINEW_CONTACT_VERTEX_PLANE,  /* vertex and object */
-    SINEW_CONTACT_SKIN_COLLIDER, /* vertex of an embedded surface (not a feature), and object */
+    SINEW_CONTACT_VERTEX_PLANE,  /* first feature: a vertex; second: a plane collider, given as an object */
+    SINEW_CONTACT_SKIN_COLLIDER, /* a vertex of an embedded surface (not a feature), and a collider, as an object */
     SINEW_CONTACT_KIND_COUNT
 } sinew_contact_kind;
 
@@ -46,26 +46,26 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
 }
 
 typedef struct sinew_contact_constraint {
-    uint64_t key;               /* sinew_contact_key() */
-    int32_t v[4];               /* vertices of both features */
-    uint8_t candidate_kind;     /* sinew_candidate_kind of the candidate pair */
+    uint64_t key;               /* key of kind and both features, from sinew_contact_key() */
+    int32_t v[4];               /* vertices of the first feature, then of the second */
+    uint8_t candidate_kind;     /* sinew_candidate_kind of the candidate pair that became this contact */
     sinew_real w[4];            /* weights of v: positive for the first object, negative for the second */
-    int32_t first, second;      /* the two objects */
+    int32_t first, second;      /* indices of the two objects in the collision mesh */
     double n[3];                /* unit normal from the second to the first object */
-    double distance;            /* m: distance at detection, less both solid radii */
-    double offset;              /* m: distance r that the contact keeps, in addition to solid radii */
-    double radius;              /* m: sum of both solid radii */
-    double initial_penetration; /* m: depth that this step does not yet resolve, for vertices inside a collider */
-    double mu;                  /* coefficient of friction */
-    double lambda;              /* N: multiplier */
-    double lagged_normal_force; /* N: normal force that bounds friction, from the last multiplier update */
-    double tangent[3];          /* N: minus the friction on the first object at the start of the step */
-    double anchor[3];           /* m: tangential part of z (contact/elements.c) at which friction is zero */
-    double kn, kt;              /* N/m: normal and tangential stiffness */
-    double force, friction[3];  /* N: normal force and friction on the first object at the end of the step */
-    double clearance;           /* m: clearance at the end of the step */
-    int32_t primitive;          /* embedded surfaces: primitive of the collider; -1: a plane */
-    sinew_real barycentric[3];  /* embedded surfaces: weights of the primitive's vertices */
+    double distance;            /* distance of the features at detection, less both solid radii, in m */
+    double offset;              /* distance r that the contact keeps, in addition to solid radii, in m */
+    double radius;              /* sum of the solid radii of both objects (spheres, capsules), in m */
+    double initial_penetration; /* depth that this step does not yet resolve, for vertices inside a collider, in m */
+    double mu;                  /* coefficient of Coulomb friction of the pair of objects */
+    double lambda;              /* multiplier of the normal contact force, in N */
+    double lagged_normal_force; /* normal force that bounds friction, from the last multiplier update, in N */
+    double tangent[3];          /* minus the friction on the first object at the start of the step, in N */
+    double anchor[3];           /* tangential part of z (contact/elements.c) at which friction is zero, in m */
+    double kn, kt;              /* stiffness of the contact along the normal and along the tangents, in N/m */
+    double force, friction[3];  /* normal force and friction on the first object at the end of the step, in N */
+    double clearance;           /* clearance (distance minus offset and solid radii) at the end of the step, in m */
+    int32_t primitive;          /* contacts of embedded surfaces: primitive of the collider; -1: a plane */
+    sinew_real barycentric[3];  /* contacts of embedded surfaces: barycentric weights of the primitive's vertices */
     double relaxation;          /* spheres and capsules: fraction of the distance to the closest points per update */
     double normal_error[3];     /* spheres and capsules: normal at the closest points less n, at the last update */
     bool was_active;            /* the contact had a force at the start of the step */
@@ -75,7 +75,7 @@ typedef struct sinew_contact_constraint {
 typedef struct sinew_contact_list {
     sinew_contact_constraint *list; /* [count] contacts, sorted by key */
     int32_t count;
-    sinew_contact_constraint *found; /* work space, as the next two arrays */
+    sinew_contact_constraint *found; /* work space for building the list, as are `work` and `taken` */
     sinew_pair *work;
     uint8_t *taken;
     size_t capacity_bytes, found_capacity, work_capacity, taken_capacity;
@@ -84,14 +84,14 @@ typedef struct sinew_contact_list {
 /* Pairs become contacts if their clearance, less their approach to x_predicted, is at most `margin` times the sum of
  * both half thicknesses. */
 typedef struct sinew_contact_rule {
-    const sinew_real *x, *x_predicted; /* [vertex_count][4] m */
+    const sinew_real *x, *x_predicted; /* [vertex_count][4] current and predicted positions in m */
     double margin;
 } sinew_contact_rule;
 
-/* Largest penetration of a list of candidate pairs. */
+/* Largest penetration over a list of candidate pairs. */
 typedef struct sinew_penetration {
-    double violation; /* m: largest offset less distance of a pair */
-    double fraction;  /* violation relative to half the sum of both thicknesses */
+    double violation; /* largest value of offset minus distance over all pairs, in m */
+    double fraction;  /* that penetration relative to half the sum of both thicknesses */
 } sinew_penetration;
 
 /* Penetration over all candidate pairs, including pairs whose contact was merged into a neighbour's: the neighbour may

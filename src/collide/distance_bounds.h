@@ -19,8 +19,8 @@
 #include "bvh/box8.h"
 
 typedef struct distance_bounds {
-    uint32_t surely_near; /* one bit per slot: certainly within the inflation radii */
-    uint32_t surely_far;  /* one bit per slot: certainly not within the inflation radii */
+    uint32_t surely_near; /* bit k: the feature in slot k is certainly within the inflation radii */
+    uint32_t surely_far;  /* bit k: the feature in slot k is certainly beyond the inflation radii */
 } distance_bounds;
 
 static inline box8 bounds_dot(const box8 a[3], const box8 b[3])
@@ -39,13 +39,13 @@ static inline box8 bounds_root(box8 a)
 #endif
 }
 
-/* a where the mask is set, else b. */
+/* Per slot: a where the mask is set, else b. */
 static inline box8 bounds_select(box8_mask m, box8 a, box8 b)
 {
     return (box8)(((box8_mask)a & m) | ((box8_mask)b & ~m));
 }
 
-/* over / under, clamped to 0 .. 1. */
+/* Per slot: over / under, clamped to 0 .. 1. */
 static inline box8 bounds_fraction(box8 over, box8 under)
 {
     const box8 t = over / box8_max(under, box8_set(1e-36f));
@@ -141,7 +141,7 @@ static inline distance_bounds bounds_faces(const sinew_box_shape *own, int slot,
                          box8_set(own->sure[slot]) + box8_load(leaf->sure));
 }
 
-/* Converts a mask to one bit per slot. */
+/* Converts a SIMD mask to an integer with bit k for slot k. */
 static inline uint32_t bounds_bits(box8_mask m)
 {
 #if defined(__AVX2__)
@@ -154,7 +154,7 @@ static inline uint32_t bounds_bits(box8_mask m)
 #endif
 }
 
-/* Bits of the slots with a higher id. */
+/* Bit k is set if ids[k] > own: each pair is then found once. */
 static inline uint32_t bounds_higher(const int32_t ids[SINEW_BOXES_WIDE], int32_t own)
 {
     box8_mask them;

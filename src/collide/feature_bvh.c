@@ -10,7 +10,7 @@
 #include "base/tasks.h"
 #include "mesh/topology.h"
 
-#define AT_ONCE 512 /* nodes of level 0 per work item */
+#define AT_ONCE 512 /* nodes of level 0 that a thread processes per work item */
 
 bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
                         int32_t count)
@@ -48,7 +48,7 @@ void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator)
     *boxes = (sinew_boxes){0};
 }
 
-/* ---- Order ------------------------------------------------------------------------------------ */
+/* ---- Order of the features -------------------------------------------------------------------- */
 
 void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_real *middles, sinew_pair *pairs)
 {
@@ -69,7 +69,7 @@ void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_r
     boxes->ordered = true;
 }
 
-/* ---- Fit -------------------------------------------------------------------------------------- */
+/* ---- Fitting of the boxes --------------------------------------------------------------------- */
 
 static void box_clear(sinew_box_node *node, int slot)
 {
@@ -257,7 +257,7 @@ void sinew_boxes_fit(sinew_boxes *boxes, const sinew_collision_mesh *mesh, const
 double sinew_boxes_spread(const sinew_boxes *boxes)
 {
     enum {
-        STRIDE = 8 /* every STRIDE-th node is sampled */
+        STRIDE = 8 /* every STRIDE-th node of level 0 is sampled */
     };
     double nodes = 0, features = 0;
     for (int32_t n = 0; n < boxes->node_count[0]; n += STRIDE) {

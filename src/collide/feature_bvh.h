@@ -20,7 +20,7 @@
 #include "base/sort_pairs.h"
 
 #define SINEW_BOXES_WIDE   8
-#define SINEW_BOXES_LEVELS 11                       /* 8^11 > 2^31 */
+#define SINEW_BOXES_LEVELS 11                       /* levels of nodes with 8 children: 8^11 > 2^31 features */
 #define SINEW_BOXES_STACK  (8 * SINEW_BOXES_LEVELS) /* at most 8 children per node on a path are pending */
 
 typedef struct sinew_box_node {
@@ -42,45 +42,46 @@ typedef struct sinew_box_displacements {
 /* The corners of the features of a node of level 0. `max` and `sure` are upper and lower bounds of inflation radius
  * plus solid radius; their difference covers the round-off of distances computed from these floats. */
 typedef struct sinew_box_shape {
-    _Alignas(32) float corner[3][SINEW_BOXES_WIDE]; /* first corner of each feature */
-    float side[2][3][SINEW_BOXES_WIDE];             /* vectors from the first corner to the others */
+    _Alignas(32) float corner[3][SINEW_BOXES_WIDE]; /* first vertex of each feature, in units of boxes */
+    float side[2][3][SINEW_BOXES_WIDE]; /* vectors from the first vertex of each feature to its second and third */
     float max[SINEW_BOXES_WIDE], sure[SINEW_BOXES_WIDE];
     int32_t vertices[3][SINEW_BOXES_WIDE]; /* vertices of each feature, the last one repeated; -1: no feature */
 } sinew_box_shape;
 
-#define SINEW_BOX_PAD   0x1p-22 /* more than four times the round-off of a coordinate */
+#define SINEW_BOX_PAD   0x1p-22 /* round-off margin in units of boxes: over four times that of a coordinate */
 #define SINEW_BOX_SLACK 0x1p-18 /* relative to lengths: more than the round-off of distances computed from floats */
 
-/* Vertices in units of boxes. */
+/* Positions of vertices in units of boxes, relative to the origin. */
 typedef struct sinew_box_frame {
     double origin[3];
-    double scale;          /* a power of two, from metres to units of boxes */
+    double scale;          /* units of boxes per metre, a power of two */
     float (*points)[4];    /* [vertex_count] (x - origin) scale; (inflation radius + solid radius) scale */
-    float (*predicted)[4]; /* [vertex_count] displacement times scale; length of the displacement times scale */
-    bool moving;           /* `predicted` is set */
+    float (*predicted)[4]; /* [vertex_count] predicted displacement times scale; fourth: its length times scale */
+    bool moving;           /* `predicted` is set: boxes include predicted displacements */
 } sinew_box_frame;
 
 typedef struct sinew_boxes {
     int32_t count;
-    int32_t width;           /* vertices of a feature: 1 .. 3 */
-    const int32_t *vertices; /* [..][width] vertices of features; NULL: the features are vertices */
+    int32_t width;           /* number of vertices of a feature: 1 .. 3 */
+    const int32_t *vertices; /* [..][width] vertices of each feature; NULL: the features are vertices */
     int32_t *members;        /* [count] features in Hilbert order; filled by the caller before the first ordering */
-    int32_t level_count;     /* >= 2 */
-    int32_t node_count[SINEW_BOXES_LEVELS]; /* level 0: ceil(count / 8) */
+    int32_t level_count;     /* number of levels of the BVH, >= 2 */
+    int32_t node_count[SINEW_BOXES_LEVELS]; /* number of nodes of each level; level 0: ceil(count / 8) */
     sinew_box_node *nodes[SINEW_BOXES_LEVELS];
-    sinew_box_displacements *predicted[SINEW_BOXES_LEVELS]; /* displacements of nodes, if the frame is moving */
-    sinew_box_shape *shapes;                                /* [node_count[0]] corners of nodes of level 0 */
+    sinew_box_displacements *predicted[SINEW_BOXES_LEVELS]; /* bounds of the displacements in nodes, if frame.moving */
+    sinew_box_shape *shapes; /* [node_count[0]] corners of the features in each node of level 0 */
     bool ordered;
-    double spread; /* sinew_boxes_spread() after the last ordering */
+    double spread; /* value of sinew_boxes_spread() after the last ordering */
 } sinew_boxes;
 
 /* Allocates `count` members, which the caller fills. False: out of memory, and nothing stays allocated. */
 bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
                         int32_t count);
-void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator); /* accepts a zeroed struct */
+/* Frees the arrays; accepts a zeroed struct. */
+void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator);
 /* Sorts members along the Hilbert curve. middles [3 * count] and pairs [2 * count] are overwritten. */
 void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_real *middles, sinew_pair *pairs);
-/* Fits the boxes of all levels to the frame. */
+/* Fits the boxes of all levels of the BVH to the positions in the frame. */
 void sinew_boxes_fit(sinew_boxes *boxes, const sinew_collision_mesh *mesh, const sinew_box_frame *frame,
                      int32_t thread_count);
 /* Extent of nodes over the extent of their features; the ratio grows as the order degrades. */

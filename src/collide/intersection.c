@@ -38,7 +38,7 @@ static bool segment_passes_triangle(const double p[3], const double q[3], double
     return first != 0 && plane_side(p, q, t[1], t[2]) == first && plane_side(p, q, t[2], t[0]) == first;
 }
 
-/* Reads the corners of a primitive; returns their number. */
+/* Copies the vertex positions of a primitive to its corners; returns their number. */
 static int primitive_corners(const sinew_collision_mesh *f, const sinew_real *x, int32_t primitive,
                              double corners[3][3])
 {

@@ -23,14 +23,14 @@ static inline void narrow_point(const sinew_real *x, int32_t v, double p[3])
         p[k] = (double)x[4 * (size_t)v + (size_t)k];
 }
 
-/* m: sum of the solid radii of the objects of two vertices. */
+/* Sum of the solid radii of the objects of two vertices, in m. */
 static inline double narrow_radii(const sinew_collision_mesh *f, int32_t v, int32_t w)
 {
     return f->objects[f->object[v]].radius + f->objects[f->object[w]].radius;
 }
 
-/* m: bound of the approach of two features by predicted displacements; the first `first` vertices belong to the first
- * feature. Vertices of one object share lambda (trust_region.h), so only differences count. */
+/* Bound of the approach of two features by predicted displacements, in m; the first `first` vertices belong to the
+ * first feature. Vertices of one object share lambda (trust_region.h), so only differences count. */
 static inline double narrow_approach(const sinew_collision_mesh *f, const sinew_real *predicted, const int32_t v[4],
                                      int first)
 {

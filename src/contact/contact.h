@@ -24,16 +24,16 @@
 
 typedef struct sinew_contact_work sinew_contact_work;
 
-/* The data of a body that contact uses. */
+/* The data of one body that contact handling reads. */
 typedef struct sinew_contact_body {
-    const sinew_mesh *mesh; /* NULL: the body was removed */
+    const sinew_mesh *mesh; /* mesh of the body; NULL: the body was removed */
     int32_t first, count;   /* number of its first particle in the public order (outside number); particle count */
     int32_t start;          /* number of its first particle in the world's internal order (inside number) */
     uint32_t generation;
     sinew_body_contact contact;
-    const sinew_skin *skin;         /* embedded surface; NULL: none */
-    const int32_t *skin_vertices;   /* [4 * vertex_count of the skin] vertices of the body */
-    const sinew_real *skin_weights; /* [4 * vertex_count of the skin] weights of these vertices */
+    const sinew_skin *skin;         /* embedded surface of the body; NULL: the body has none */
+    const int32_t *skin_vertices;   /* [4 * vertex_count of the skin] body vertices that embed each skin vertex */
+    const sinew_real *skin_weights; /* [4 * vertex_count of the skin] weights of these body vertices */
 } sinew_contact_body;
 
 /* The part of a world that contact uses. Arrays are borrowed; arrays without const may be written. The world fills the
@@ -43,20 +43,21 @@ typedef struct sinew_contact_view {
     const sinew_allocator *allocator;
     sinew_objective *objective;
     sinew_solve *solve;
-    sinew_error *error;     /* receives errors of updates within a step */
-    double time, time_step; /* s: current time; time step h */
-    double gravity[3];      /* m/s^2 */
+    sinew_error *error;     /* receives errors of contact updates within a step */
+    double time, time_step; /* current time and time step h, in s */
+    double gravity[3];      /* gravity in m/s^2 */
     bool quasistatic;
     sinew_measure measure;
-    int64_t shape_version; /* changes with the rest shapes of bodies */
+    int64_t shape_version; /* version of the rest shapes: changes when rest shapes of bodies change */
     int32_t particle_count;
     sinew_real *q, *v, *v_before, *q_tilde; /* [particle_count][4]; v_before: NULL before the first step with contact */
-    const sinew_real *f_ext, *mass, *rest;  /* [particle_count][4] N; [particle_count] kg; [particle_count][4] m */
-    const uint8_t *pinned;                  /* [particle_count] 1: pinned in all directions */
+    /* [particle_count][4] external forces in N; [particle_count] masses in kg; [particle_count][4] rest shape in m */
+    const sinew_real *f_ext, *mass, *rest;
+    const uint8_t *pinned;   /* [particle_count] 1: the particle is pinned in all directions */
     const int32_t *followed; /* [particle_count] slot of the collider that a pin follows, -1: none; NULL: no pin does */
-    const int32_t *inside, *outside;  /* inside[public number]: internal number; outside: the inverse */
-    const sinew_contact_body *bodies; /* [body_count] by slot */
-    sinew_collider_record *colliders; /* [collider_count] by slot */
+    const int32_t *inside, *outside;  /* inside[public particle number] = internal number; outside: the inverse map */
+    const sinew_contact_body *bodies; /* [body_count] bodies, indexed by their slot in the world */
+    sinew_collider_record *colliders; /* [collider_count] colliders, indexed by their slot in the world */
     int32_t body_count, collider_count;
     sinew_batch **batches; /* [transient_count + 1] transient batches of the energies; the last entry is for contacts */
     int32_t transient_count;
@@ -65,127 +66,128 @@ typedef struct sinew_contact_view {
 /* A cached contact, with indices that stay valid when the collision mesh is rebuilt: objects by slot and generation,
  * features by vertices of the mesh or collider. States store the same struct, so it has no padding. */
 typedef struct sinew_contact_cache_entry {
-    int32_t kind;           /* sinew_contact_kind */
-    int32_t object_slot[2]; /* slots of the first and the second object */
-    uint32_t generation[2]; /* generations of these slots */
-    uint32_t colliders;     /* bit s: object s is a collider */
-    uint32_t sides;         /* bit k: vertex k belongs to the second object */
+    int32_t kind;           /* kind of the contact, a value of sinew_contact_kind */
+    int32_t object_slot[2]; /* slots in the world of the first and the second object */
+    uint32_t generation[2]; /* generations of these two slots */
+    uint32_t colliders;     /* bit s, s = 0 or 1: object s is a collider; else a body */
+    uint32_t sides;         /* bit k: entry k of `vertices` belongs to the second object */
     int32_t vertices[5];    /* vertices of the first feature, then of the second; last: the contact's first vertex */
-    /* N: copies of the fields of sinew_contact_constraint with the same names. */
+    /* Copies of the fields of sinew_contact_constraint with the same names, in N. */
     double lambda;
     double lagged_normal_force;
     double tangent[3];
     double force;
 } sinew_contact_cache_entry;
 
-/* J: work of contacts in a step, for its energy balance. */
+/* Work of contacts in a step, for its energy balance, in J. */
 typedef struct sinew_contact_energy {
-    double normal, friction; /* work of the contact forces of the objective on particles */
+    double normal, friction; /* work on particles of the normal and the friction forces in the objective */
     double rubbed, rebound;  /* kinetic energy added by velocity friction and by restitution after the step */
-    double heat;             /* heat of friction */
+    double heat;             /* energy that friction turns into heat */
 } sinew_contact_energy;
 
 /* A vertex of the embedded surface of a body that collides with colliders. */
 typedef struct sinew_skin_vertex {
     int32_t object, number; /* object of the body; index of the vertex in the embedded surface */
     int32_t v[4];           /* vertices of the collision mesh that the skin vertex is embedded in */
-    sinew_real w[4];        /* weights of these vertices */
+    sinew_real w[4];        /* weights of these four vertices */
 } sinew_skin_vertex;
 
-/* BVH of the triangles of a collider. */
+/* BVH of the triangles of one collider. */
 typedef struct sinew_contact_tree {
-    struct sinew_tree *tree;                 /* NULL until first needed */
-    int32_t first_primitive, triangle_count; /* its triangles are consecutive primitives of the collision mesh */
+    struct sinew_tree *tree;                 /* the BVH; NULL until it is first needed */
+    int32_t first_primitive, triangle_count; /* the BVH holds consecutive primitives of the collision mesh */
 } sinew_contact_tree;
 
 struct sinew_contact_work {
-    sinew_contact_body *bodies; /* [body_count] bodies of the last view */
+    sinew_contact_body *bodies; /* [body_count] copies of the bodies of the last view */
     size_t body_capacity;
-    int32_t *followed; /* [particle_count] of the last view */
+    int32_t *followed; /* [particle_count] copy of `followed` of the last view */
     size_t followed_capacity;
     sinew_contact_def def;
     sinew_contact_filter *filter;
     void *filter_context;
 
-    /* Surfaces (surfaces.c), rebuilt when bodies or colliders change. */
+    /* Collision surfaces (surfaces.c), rebuilt when bodies or colliders change. */
     bool stale;            /* bodies, colliders or their settings changed: the surfaces must be rebuilt */
-    int64_t shape_version; /* of the view from which the surfaces were built */
+    int64_t shape_version; /* shape_version of the view from which the surfaces were built */
     sinew_collision_mesh mesh;
     sinew_detector *detector;
     int32_t *vertex_followed; /* [moved_count] objects that vertices follow; `followed` of the mesh points here */
     size_t vertex_followed_capacity;
-    double *mean_edge;        /* [object_count] m: mean length of edges */
+    double *mean_edge;        /* [object_count] mean edge length of each object, in m */
     int32_t *vertex_number;   /* [vertex_count] number of each vertex in the mesh of its body or in its collider */
-    sinew_skin_vertex *skins; /* [skin_count] in the order of objects */
+    sinew_skin_vertex *skins; /* [skin_count] vertices of embedded surfaces, in the order of objects */
     int32_t skin_count;
     sinew_contact_tree
         *trees; /* [object_count] trees of colliders with triangles, each built on first use; NULL: none was needed */
     /* Contacts that warm-start the next step: contacts of the last step from before a rebuild of the surfaces, or of a
      * loaded state. */
-    sinew_contact_cache_entry *cache; /* [cache_count] */
+    sinew_contact_cache_entry *cache; /* [cache_count] contacts kept over a rebuild of the surfaces */
     int32_t cache_count;
-    bool cached; /* the cache replaces the list of contacts */
+    bool cached; /* the contacts of the last step are in `cache`; the lists of contacts are empty */
 
-    /* The current detection pass. */
-    sinew_real *x_pass_start;     /* [vertex_count][4] m: positions at the start of the pass */
-    sinew_real *x_predicted;      /* [vertex_count][4] m: predicted end of the step */
-    sinew_real *x_requested;      /* [vertex_count][4] m: last positions that the solver requested, before truncation */
-    sinew_real *x_step_start;     /* [vertex_count][4] m: positions at the start of the step */
-    sinew_real *kinematic;        /* [vertices of one collider][4] work space */
-    sinew_real *inflation_radius; /* [vertex_count] m */
-    double *fraction;             /* [object_count] completed fraction of each collider's motion in this step */
-    double *progress;             /* [object_count] work space: trial values of `fraction` */
+    /* Data of the current detection pass. */
+    sinew_real *x_pass_start; /* [vertex_count][4] positions at the start of the detection pass, in m */
+    sinew_real *x_predicted;  /* [vertex_count][4] predicted positions at the end of the step, in m */
+    sinew_real *x_requested;  /* [vertex_count][4] positions that the solver last requested, before truncation, in m */
+    sinew_real *x_step_start; /* [vertex_count][4] positions at the start of the step, in m */
+    sinew_real *kinematic;    /* [vertices of one collider][4] work space: positions of one collider */
+    sinew_real *inflation_radius; /* [vertex_count] inflation radius of each vertex, in m */
+    double *fraction; /* [object_count] fraction of its motion in this step that each collider has completed */
+    double *progress; /* [object_count] work space: trial values of `fraction` */
     sinew_candidates pairs;
-    sinew_real *packed; /* [vertices of one collider][3] work space */
+    sinew_real *packed; /* [vertices of one collider][3] work space: positions without a fourth number */
     int32_t *bounded;   /* [moved_count] work space: vertices within the bounds of a closed collider */
-    uint8_t *is_inside; /* [moved_count] work space: 1: the vertex is inside the collider */
+    uint8_t *is_inside; /* [moved_count] work space, 1: the vertex is inside the closed collider */
     sinew_step_filter step_filter;
-    uint8_t *truncated;                            /* [vertex_count] 1: truncated in the last iteration */
-    sinew_contact_constraint *step_start_contacts; /* [step_start_count] contacts at the start of the step, by key */
-    sinew_contact_constraint *ended; /* [ended_count] contacts of step_start_contacts that have ended, by key */
+    uint8_t *truncated; /* [vertex_count] 1: the step filter truncated the vertex in the last iteration */
+    /* [step_start_count] contacts at the start of the step, sorted by key */
+    sinew_contact_constraint *step_start_contacts;
+    sinew_contact_constraint *ended; /* [ended_count] contacts of step_start_contacts that have ended, sorted by key */
     int32_t step_start_count, ended_count;
-    sinew_contact_list contacts; /* contacts of this pass */
-    sinew_contact_list previous; /* contacts of the previous pass, or of the last step */
+    sinew_contact_list contacts; /* contacts found by the current detection pass */
+    sinew_contact_list previous; /* contacts of the previous detection pass, or of the last step */
 
-    /* Contacts as elements of a batch. */
+    /* Contacts as elements of a transient batch of the objective. */
     int32_t element_count;
     int32_t *element_of;            /* [contacts.count] element of a contact, -1: none of its particles can move */
-    int32_t *contact_of;            /* [element_count] contact of an element */
-    int32_t *particles;             /* [element_count][4] particles of each element */
-    sinew_real *data;               /* [element_count][SINEW_CONTACT_DATA_COUNT] data of each element */
+    int32_t *contact_of;            /* [element_count] index in `contacts` of the contact of each element */
+    int32_t *particles;             /* [element_count][4] particles of each contact element */
+    sinew_real *data;               /* [element_count][SINEW_CONTACT_DATA_COUNT] contact data of each element */
     sinew_real *solver_multipliers; /* [element_count][4] multipliers of solvers that keep their own (XPBD) */
-    sinew_batch *batch;             /* NULL until the first contact */
+    sinew_batch *batch;             /* batch of the contact elements; NULL until the first contact */
     sinew_batch_layout layout;
     sinew_batch_work batch_work;
 
-    /* The current step. */
-    sinew_contact_view view; /* view of the world in this step */
+    /* Data of the current step. */
+    sinew_contact_view view; /* copy of the view of the world in this step */
     sinew_contact_hooks hooks;
-    double time;       /* s: at the start of the step */
-    double *blocks;    /* [particle_count][9] N/m: Hessian blocks of the fixed elements at the start of the step */
-    sinew_real *guess; /* [particle_count][4] m: initial guess of solvers that start from q_tilde */
-    sinew_real *x_projected_start;   /* [particle_count][4] m: mode projection: projected start of the step */
-    sinew_real *x_unprojected_start; /* [particle_count][4] m: mode projection: start of the step before projection */
-    sinew_real *v_step_start;        /* [particle_count][4] m/s: at the start of the step; v_before of the next step */
-    bool step_start_stored;          /* step_start_contacts belong to this step */
-    bool projected;                  /* the mode projection has moved the start of the step */
-    double residual_gate;            /* N: multipliers are updated only below this residual */
-    int32_t detection_iteration;     /* iterations before the last detection pass */
-    int32_t last_update;             /* iterations before the last multiplier update, -1: none yet */
+    double time;       /* time at the start of the step, in s */
+    double *blocks;    /* [particle_count][9] Hessian blocks of the fixed elements at the start of the step, in N/m */
+    sinew_real *guess; /* [particle_count][4] initial guess for solvers that would start from q_tilde, in m */
+    sinew_real *x_projected_start;   /* [particle_count][4] mode projection: start of the step, projected, in m */
+    sinew_real *x_unprojected_start; /* [particle_count][4] mode projection: start of the step, not projected, in m */
+    sinew_real *v_step_start;    /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
+    bool step_start_stored;      /* step_start_contacts holds the contacts of this step, not of an earlier one */
+    bool projected;              /* the mode projection has moved positions at the start of the step */
+    double residual_gate;        /* multipliers are updated only if the residual is below this force, in N */
+    int32_t detection_iteration; /* number of iterations of the step before the last detection pass */
+    int32_t last_update;         /* number of iterations of the step before the last multiplier update; -1: none yet */
     int32_t truncated_count;
-    bool trial_filtered;         /* a line search has filtered the trial and set `truncated` */
+    bool trial_filtered;         /* a line search has already filtered its trial positions and set `truncated` */
     double multiplier_change;    /* relative change that an update would make, at the last convergence test */
-    int32_t idle_updates;        /* consecutive convergence tests that found multiplier_change unchanged */
+    int32_t idle_updates;        /* number of consecutive convergence tests that found multiplier_change unchanged */
     double redetect_penetration; /* smallest relative penetration that caused a pass in this step; HUGE_VAL: none */
     bool too_near;               /* at the end of the step, surfaces are nearer than the contact tolerance allows */
     sinew_contact_report report;
     sinew_contact_energy energy;
     /* Copies of the last estimate of the position error (settled_copy.c). */
-    sinew_contact_constraint *saved_list;       /* [contacts.count] */
-    sinew_real *saved_data;                     /* data of elements, then of their batch */
-    uint32_t saved_version, saved_form_version; /* of the batch */
+    sinew_contact_constraint *saved_list; /* [contacts.count] copy of the list of contacts */
+    sinew_real *saved_data; /* copy of the data of contact elements, followed by the data of their batch */
+    uint32_t saved_version, saved_form_version; /* copies of version and form_version of the batch */
     bool listed;                                /* the list holds the contacts at the end of the last step */
-    bool intersections_known;                   /* report.intersections belong to the current positions */
+    bool intersections_known;                   /* report.intersections was computed at the current positions */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
         truncated_capacity, kinematic_capacity, inflation_radius_capacity, progress_capacity, fraction_capacity,
@@ -221,7 +223,7 @@ sinew_candidate *sinew_contact_add_pair(const sinew_contact_view *view);
 /* Replaces pairs of vertices inside closed colliders by pairs that push them out (penetration.c). */
 sinew_status sinew_contact_resolve_penetration(const sinew_contact_view *view, sinew_error *error);
 void sinew_contact_trees_release(sinew_contact_work *c);
-/* Refits the BVH of a collider's triangles to x_pass_start. */
+/* Refits the BVH of an object's triangles, a collider, to x_pass_start. */
 sinew_status sinew_contact_refit_tree(const sinew_contact_view *view, int32_t object, sinew_error *error);
 /* Embedded surfaces (embedded_contacts.c): list the vertices of skins when the collision mesh is built; append their
  * contacts to the list; compute b [3] m, the point of the collider in a contact of a skin vertex. */
@@ -230,7 +232,7 @@ sinew_status sinew_contact_add_skins(const sinew_contact_view *view, sinew_error
 void sinew_contact_skin_target(const sinew_contact_work *c, const sinew_contact_constraint *contact,
                                const sinew_real *x, double b[3]);
 
-/* The body or collider of an object. */
+/* Body or collider of the world that an object of the collision mesh represents. */
 sinew_contact_object sinew_contact_object_of(const sinew_contact_work *c, int32_t object);
 
 /* Stages of a step. begin runs the first detection pass, after the objective, the solver and q_tilde are prepared. */
@@ -246,7 +248,7 @@ void sinew_contact_projection_undo(const sinew_contact_view *view);
 /* Contacts that started, continued or ended (events.c). Stores the contacts at the start of the step; false: out of
  * memory. */
 bool sinew_contact_store_previous(const sinew_contact_view *view);
-/* Restores the stored list after a step that failed. */
+/* Restores the list of contacts before the step, after a step that failed. */
 void sinew_contact_restore_previous(const sinew_contact_view *view);
 /* Finds clearances and ended contacts at the end of the step, x [vertex_count][4]. */
 void sinew_contact_find_ended(const sinew_contact_view *view, const sinew_real *x);
@@ -255,7 +257,7 @@ double sinew_contact_clearance(const sinew_contact_view *view, const sinew_conta
 /* The next active or ended contact in the order of keys. *next and *ended are positions in both lists, which start at 0
  * and are advanced. NULL: no more. */
 const sinew_contact_constraint *sinew_contact_next_listed(const sinew_contact_work *c, int32_t *next, int32_t *ended);
-/* N: contact forces on particles first .. first + count - 1 of the public order, out [3 * count]. */
+/* Contact forces in N on particles first .. first + count - 1 of the public order, out [3 * count]. */
 void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first, int32_t count, sinew_real *out);
 
 /* One detection pass at x_pass_start (detection_pass.c): candidate pairs, step filter and contacts. `first`: the first
@@ -266,7 +268,7 @@ bool sinew_contact_is_filtered(const sinew_contact_work *c);
 
 /* Contacts as elements (elements.c). Sets stiffness, anchors and friction of the contacts of this pass. */
 sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_error *error);
-/* Writes multipliers and friction limits into the elements. */
+/* Writes multipliers and friction limits of all contacts into the contact elements. */
 void sinew_contact_write_numbers(sinew_contact_work *c);
 /* If `move`, relaxes contacts with spheres and capsules towards their closest points at q; the caller then writes the
  * numbers. Returns the largest penetration that the current contact points miss, as a fraction of the offset. */

@@ -13,11 +13,11 @@
 /* The values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter). With these
  * values scenes/tablecloth has at most 18 520 candidate pairs and 2.5 detections per step
  * (docs/evidence/contact.md). */
-#define RADIUS_FACTOR    1.2  /* radius relative to the deviation from the prediction */
+#define RADIUS_FACTOR    1.2  /* trust region radius divided by the deviation from the predicted path */
 #define STOP_EDGES       0.25 /* bound of the radius for stopping on the predicted path, in mean edge lengths */
 #define RADIUS_EDGES_MAX 1.5  /* bound of the radius and of deviations from the mean, in mean edge lengths */
 #define MARGIN           0.5  /* contact elements: pairs with clearance below this fraction of the half thicknesses */
-#define PLANE_HALVINGS   20   /* bisections of the motion of a plane before it stops */
+#define PLANE_HALVINGS   20   /* number of bisections of the motion of a plane before the plane stops */
 
 bool sinew_contact_is_filtered(const sinew_contact_work *c)
 {
@@ -29,7 +29,7 @@ static bool object_is_plane(const sinew_collision_object *o)
     return o->kinematic && o->vertex_count == 0;
 }
 
-/* ---- Prediction ------------------------------------------------------------------------------ */
+/* ---- Predicted displacements ----------------------------------------------------------------- */
 
 /* Predicted positions. Bodies: the solver's first guess or, in later passes, its last request. Colliders: the end of
  * their motion. */
@@ -47,7 +47,7 @@ static void gather_predicted(const sinew_contact_view *view, bool first)
             sinew_contact_collider_positions(view, o, 1, c->x_predicted + 4 * (size_t)f->objects[o].first_vertex);
 }
 
-/* m: mean predicted displacement of an object. It is 0 unless `carried`: only in the first pass of a step do bodies
+/* Mean predicted displacement of an object, in m. It is 0 unless `carried`: only in the first pass of a step do bodies
  * move far. */
 static void mean_displacement(const sinew_contact_work *c, const sinew_collision_object *object, bool carried,
                               double mean[3])
@@ -61,7 +61,7 @@ static void mean_displacement(const sinew_contact_work *c, const sinew_collision
         mean[i] = moves ? sum[i] / object->vertex_count : 0;
 }
 
-/* m: distance between `there` and the displaced start position of vertex v. */
+/* Distance between `there` and the displaced start position of vertex v, in m. */
 static double deviation_from(const sinew_contact_work *c, int32_t v, const sinew_real *there,
                              const double displacement[3])
 {
@@ -205,7 +205,7 @@ static sinew_status find_candidates(const sinew_contact_view *view, sinew_error 
     return status;
 }
 
-/* ---- Colliders ------------------------------------------------------------------------------- */
+/* ---- Motion of colliders --------------------------------------------------------------------- */
 
 /* True if all vertices in front of a plane that may collide with it keep at least 0.2 of their distance when the plane
  * is at `fraction`. */
@@ -275,7 +275,7 @@ static sinew_status find_contacts(const sinew_contact_view *view, sinew_error *e
     return status;
 }
 
-/* Without the step filter, colliders complete their motion. */
+/* Without the step filter, colliders complete their motion of the step. */
 static void complete_collider_motion(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;

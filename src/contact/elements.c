@@ -19,7 +19,7 @@
 #include "energy/contact_data.h"
 #include "contact/modes.h"
 
-#define FRICTION_UNBOUNDED 1e30 /* N: friction limit of penalty springs, which never slide */
+#define FRICTION_UNBOUNDED 1e30 /* friction limit in N of penalty springs, which never slide */
 
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
                                   double b[3])
@@ -47,7 +47,7 @@ static void contact_fixed_point(const sinew_contact_view *view, const sinew_cont
         sinew_contact_collider_point(c, t, at_step_start ? c->x_step_start : c->x_predicted, b);
 }
 
-/* ---- Stiffness ------------------------------------------------------------------------------- */
+/* ---- Stiffness of contacts ------------------------------------------------------------------- */
 
 static double stiffness_along(const double H[9], const double n[3])
 {
@@ -58,8 +58,8 @@ static double stiffness_along(const double H[9], const double n[3])
     return fmax(sum, 0);
 }
 
-/* m/N: compliance of a contact's vertices under a force between its sides; 0: no vertex can move, or none has inertia
- * or stiffness. */
+/* Compliance of a contact's vertices under a force between its sides, in m/N; 0: no vertex can move, or none has
+ * inertia or stiffness. */
 static double contact_compliance(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
@@ -191,7 +191,7 @@ double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_rea
     return max;
 }
 
-/* ---- Elements -------------------------------------------------------------------------------- */
+/* ---- Elements of the batch ------------------------------------------------------------------- */
 
 static bool elements_reserve(const sinew_allocator *m, sinew_contact_work *c)
 {

@@ -15,11 +15,11 @@
 #include "sinew/tree.h"
 #include "contact/contact.h"
 
-#define MARGIN       0.5 /* fraction of the offset, as in detection_pass.c */
+#define MARGIN       0.5 /* contacts start at 1 + MARGIN times the offset; same value as in detection_pass.c */
 #define INSIDE       0.5 /* a point is inside if its winding number is above this value */
 #define OUT_FRACTION 0.2 /* fraction of the depth that a step resolves, as in collide/contact_list.c */
 
-/* ---- Vertices -------------------------------------------------------------------------------- */
+/* ---- Vertices of embedded surfaces ----------------------------------------------------------- */
 
 /* The vertex of a particle in the collision mesh. Particles of a body ascend. */
 static int32_t skin_mesh_vertex(const sinew_collision_mesh *f, const sinew_collision_object *o, int32_t particle)
@@ -196,7 +196,7 @@ static bool skin_find_contact(const sinew_contact_view *view, int32_t skin, int3
     return near;
 }
 
-/* ---- Contacts -------------------------------------------------------------------------------- */
+/* ---- Contacts of embedded surfaces ----------------------------------------------------------- */
 
 static sinew_status refit_trees(const sinew_contact_view *view, sinew_error *error)
 {

@@ -13,14 +13,14 @@
 #include "contact/contact.h"
 
 typedef struct sinew_contact_mode_ops {
-    const char *name;       /* name in scene files */
-    bool filtered;          /* the intersection-free step filter applies */
-    bool multipliers;       /* contacts have multipliers and lagged friction */
-    bool velocity_friction; /* friction changes velocities after the step */
+    const char *name;       /* name of the contact mode in scene files */
+    bool filtered;          /* the mode uses the intersection-free step filter */
+    bool multipliers;       /* contacts of the mode have multipliers and lagged friction */
+    bool velocity_friction; /* friction is applied to velocities after the solve of the step */
     /* Sets kn and kt of a contact whose particles have this compliance (m/N); in modes without multipliers, also sets
      * its multipliers to zero. */
     void (*set_stiffness)(const sinew_contact_def *def, double compliance, sinew_contact_constraint *contact);
-    /* Optional: fails for solvers that do not support the mode. */
+    /* Optional: fails for solvers that do not support the contact mode. */
     sinew_status (*check)(const sinew_solver_ops *ops, sinew_error *error);
     /* Optional: changes the start of the step after its contacts are found. */
     sinew_status (*begin)(const sinew_contact_view *view, sinew_error *error);
@@ -34,9 +34,9 @@ typedef struct sinew_contact_mode_ops {
     double (*extra_force)(const sinew_contact_view *view, const sinew_contact_constraint *contact);
 } sinew_contact_mode_ops;
 
-const sinew_contact_mode_ops *sinew_contact_mode_get(sinew_contact_mode mode); /* NULL: unknown mode */
+const sinew_contact_mode_ops *sinew_contact_mode_get(sinew_contact_mode mode); /* returns NULL for an unknown mode */
 
-/* Operations of the mode projection (projection_mode.c). */
+/* Operations of the contact mode `projection` (projection_mode.c). */
 sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error);
 sinew_status sinew_projection_begin(const sinew_contact_view *view, sinew_error *error);
 bool sinew_projection_filter(const sinew_contact_view *view, sinew_real *q);

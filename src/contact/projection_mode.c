@@ -28,7 +28,7 @@
 /* Vertices within this fraction of the offset above the surface are also projected, so that they do not alternate
  * between both states. Single precision needs a wider band (test_contact_modes). */
 #define SURFACE_TOLERANCE (sizeof(sinew_real) == 4 ? 2e-2 : 1e-3)
-#define SPRING_START      (SURFACE_TOLERANCE / 2) /* as a fraction of the offset */
+#define SPRING_START      (SURFACE_TOLERANCE / 2) /* springs act up to this fraction of the offset above it */
 
 sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error)
 {
@@ -40,7 +40,7 @@ sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *er
                       ops->info.name);
 }
 
-/* m: distance of a contact with its collider at the end of the collider's motion; t->distance of a plane is there. */
+/* Distance in m of a contact with its collider at the end of the collider's motion; t->distance of a plane is there. */
 static double projection_distance(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     double from[3], to[3], distance = t->distance;
@@ -92,7 +92,7 @@ sinew_status sinew_projection_begin(const sinew_contact_view *view, sinew_error 
         if (!sinew_projection_takes(c, t))
             continue;
         const int32_t p = c->mesh.particle[t->v[0]];
-        /* Another contact may already have moved the vertex. */
+        /* Another contact of the vertex may already have moved it. */
         double moved = 0;
         for (size_t i = 0; i < 3; i++)
             moved += t->n[i] * ((double)view->q[4 * (size_t)p + i] - (double)c->x_unprojected_start[4 * (size_t)p + i]);

@@ -15,7 +15,7 @@
  * test_no_crossing allows a violation of 1.01 % of half the sum of both thicknesses. */
 #define VIOLATION_MAX 1e-2
 
-/* ---- Forces ---------------------------------------------------------------------------------- */
+/* ---- Contact forces -------------------------------------------------------------------------- */
 
 bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values)
 {
@@ -99,7 +99,7 @@ static void contacts_take_forces(const sinew_contact_view *view, const sinew_rea
     }
 }
 
-/* The contact point on the first side. */
+/* Position of the contact point on the first object. */
 static void contact_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
                           double point[3])
 {
@@ -163,7 +163,7 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
 
 /* ---- Restitution ----------------------------------------------------------------------------- */
 
-/* m/s: separation speed of the sides of a contact, with particle velocities v [particle_count][4]. The velocity of
+/* Separation speed of the sides of a contact, with particle velocities v [particle_count][4], in m/s. The velocity of
  * collider vertices is their displacement in the step over h. */
 static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *v, const sinew_real *x)
@@ -181,7 +181,7 @@ static double contact_separation_speed(const sinew_contact_view *view, const sin
     return speed;
 }
 
-/* kg: effective mass 1 / sum w^2/m over the free vertices; 0: no free vertex. */
+/* Effective mass 1 / sum w^2/m over the free vertices, in kg; 0: no free vertex. */
 static double contact_effective_mass(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
@@ -245,7 +245,7 @@ static void apply_restitution(const sinew_contact_view *view, const sinew_real *
     }
 }
 
-/* Changes velocities by friction after the solve (PD, section 6). */
+/* Changes velocities by friction after the solve of the step (PD, section 6). */
 static void apply_velocity_friction(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -307,7 +307,7 @@ static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
         double point[3], normal[3];
         if (!f->objects[o].kinematic || f->objects[o].vertex_count > 0)
             continue;
-        /* end_collider_steps() has ended the plane's motion of this step. */
+        /* end_collider_steps() has already ended the plane's motion of this step. */
         const sinew_collider_record *plane = &view->colliders[f->objects[o].collider];
         sinew_shape_plane(plane, view->time - plane->behind, 0, point, normal);
         for (int32_t v = 0; v < f->moved_count; v++) {
@@ -333,7 +333,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
     const sinew_detect_input places = {.x = x, .inflation_radius = c->inflation_radius};
     if (sinew_detect(c->detector, &places, 0, &c->pairs, NULL) != SINEW_OK) {
         c->pairs.count = 0;
-        c->too_near = true; /* if memory is short, the violation is unknown */
+        c->too_near = true; /* out of memory: the violation is unknown and counts as too large */
     }
     const sinew_penetration near = sinew_candidates_penetration(&c->mesh, &c->pairs, NULL, NULL);
     report_violation(c, near.violation, near.fraction);
@@ -354,7 +354,7 @@ static void measure_contacts(const sinew_contact_view *view)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->mesh.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)view->q[4 * (size_t)c->mesh.particle[t->v[a]] + i];
-        /* The detection measures unsigned distances and omits embedded surfaces. */
+        /* The detection measures unsigned distances and does not see embedded surfaces. */
         if (t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
             report_violation(c, t->initial_penetration - height,
                              (t->initial_penetration - height) / (t->offset + t->initial_penetration));
@@ -419,7 +419,7 @@ static void end_collider_steps(const sinew_contact_view *view, const sinew_real 
     }
 }
 
-/* ---- End ------------------------------------------------------------------------------------- */
+/* ---- End of the step ------------------------------------------------------------------------- */
 
 static uint32_t contact_step_bits(const sinew_contact_view *view)
 {

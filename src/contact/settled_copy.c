@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * settled_copy.c: multiplier updates for the estimate of the position error (solve/driver/objective_gap.h). The estimate
- * continues a step on a copy of the positions until multipliers and friction limits have converged on the contacts of
- * the last detection pass. Contact data are saved before and restored after, bit by bit.
+ * settled_copy.c: multiplier updates for the estimate of the position error (solve/driver/objective_gap.h). The
+ * estimate continues a step on a copy of the positions until multipliers and friction limits have converged on the
+ * contacts of the last detection pass. Contact data are saved before and restored after, bit by bit.
  */
 #include <math.h>
 #include <string.h>
@@ -38,9 +38,9 @@ static bool settled_save(const sinew_contact_view *view)
     return true;
 }
 
-/* Takes over the multipliers of a solver that keeps its own (XPBD): its positions include their impulses. The anchors of
- * friction get the stretch of the friction springs, which such a solver stores as a force. Returns false if the solver
- * keeps no multipliers. */
+/* Takes over the multipliers of a solver that keeps its own (XPBD): its positions include their impulses. The anchors
+ * of friction get the stretch of the friction springs, which such a solver stores as a force. Returns false if the
+ * solver keeps no multipliers. */
 static bool settled_adopt(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;

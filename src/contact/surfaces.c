@@ -14,12 +14,12 @@
 
 /* Objects and their primitives, collected before the collision mesh is built. */
 typedef struct sketch {
-    sinew_collision_object *objects;     /* [count] objects */
-    sinew_object_primitives *primitives; /* [count] */
-    bool *lone;                          /* [count] true: vertices without a primitive collide as points */
-    sinew_mesh **meshes;                 /* [count] surfaces of bodies */
-    int32_t **numbers;                   /* [count] triangles and edges of a body, as vertices of the object */
-    int32_t **particles;                 /* [count][vertex_count] particles of the object's vertices */
+    sinew_collision_object *objects;     /* [count] objects of collision detection, bodies first */
+    sinew_object_primitives *primitives; /* [count] triangles and lone edges of each object */
+    bool *lone;          /* [count] true: vertices of the object in no triangle or edge collide as points */
+    sinew_mesh **meshes; /* [count] surface mesh of each object that is a body */
+    int32_t **numbers;   /* [count] triangles and edges of a body, as vertices of the object */
+    int32_t **particles; /* [count][vertex_count] particle of each vertex of each object */
     int32_t count;
 } sketch;
 
@@ -55,7 +55,7 @@ static double own_or_common(sinew_real own, sinew_real common)
     return isnan(own) ? (double)common : (double)own;
 }
 
-/* ---- Bodies ---------------------------------------------------------------------------------- */
+/* ---- Surfaces of bodies ---------------------------------------------------------------------- */
 
 /* Marks the vertices of the triangles and (ropes) edges of a surface in used [vertex_count]. Returns their number. */
 static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *used)
@@ -168,7 +168,7 @@ static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sk
     return sketch_number_body(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
 }
 
-/* ---- Colliders ------------------------------------------------------------------------------- */
+/* ---- Surfaces of colliders ------------------------------------------------------------------- */
 
 static void sketch_collider(const sinew_contact_view *view, int32_t slot, sketch *s, int32_t o)
 {
@@ -189,7 +189,7 @@ static void sketch_collider(const sinew_contact_view *view, int32_t slot, sketch
     s->lone[o] = r->triangle_count == 0 && r->edge_count == 0;
 }
 
-/* s: the time of a collider at `fraction` of the step. A truncated collider starts with a delay and catches up. */
+/* The time of a collider at `fraction` of the step, in s. A truncated collider starts with a delay and catches up. */
 static double collider_time(const sinew_contact_view *view, const sinew_collider_record *r, double fraction)
 {
     return view->contact->time - r->behind + fraction * ((double)view->time_step + r->behind);
@@ -266,7 +266,7 @@ static void fill_collision_mesh(const sinew_contact_view *view, const sketch *s,
                 objects_may_collide(view, &f->objects[a], &f->objects[b]);
 }
 
-/* Lists bodies first, then colliders. */
+/* Collects all objects: bodies first, then colliders. */
 static sinew_status sketch_all(const sinew_contact_view *view, sketch *s, sinew_error *error)
 {
     int32_t count = 0, first = 0;
@@ -314,7 +314,7 @@ static void measure_mean_edges(sinew_contact_work *c)
     const sinew_collision_mesh *f = &c->mesh;
     for (int32_t o = 0; o < f->object_count; o++) {
         c->mean_edge[o] = 0;
-        c->fraction[o] = 0; /* counts the edges of each object until the division below */
+        c->fraction[o] = 0; /* used as the number of edges of each object until the division below */
     }
     for (int32_t e = 0; e < f->edge_count; e++) {
         double square = 0;

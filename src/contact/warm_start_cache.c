@@ -14,7 +14,7 @@
 #include "contact/contact.h"
 
 enum {
-    FIRST_VERTEX = 4 /* index of the contact's first vertex in a cache entry */
+    FIRST_VERTEX = 4 /* index in `vertices` of a cache entry that holds the contact's first vertex */
 };
 
 /* Number of vertices of the first and of the second feature of each contact kind. */

@@ -70,7 +70,7 @@ static bool assembly_map_tasks(const sinew_objective *o, sinew_assembly *as, sin
 /* ---- Matrix blocks: the union of all local blocks --------------------------------------------- */
 
 typedef struct entry {
-    int32_t row, local; /* local < 0: the diagonal block, which every column stores */
+    int32_t row, local; /* local: index of the local block; < 0: the diagonal block, which every column stores */
 } entry;
 
 static int compare_entries(const void *a, const void *b)

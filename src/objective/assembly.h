@@ -17,18 +17,18 @@
 typedef struct sinew_assembly {
     int32_t task_count; /* number of the objective's tasks in the matrix, from the first: all, or the fixed ones */
     int32_t free_count;
-    int32_t *free_index; /* [particle_count] the row of each particle, -1 at pins */
-    int32_t *particle;   /* [free_count] particle of each row */
-    int32_t *column;     /* [free_count + 1] first block of each column */
-    int32_t *row;        /* [column[free_count]] row of each block */
+    int32_t *free_index; /* [particle_count] block row of each particle in the matrix; -1: pinned */
+    int32_t *particle;   /* [free_count] particle of each block row of the matrix */
+    int32_t *column;     /* [free_count + 1] index of the first 3x3 block of each block column */
+    int32_t *row;        /* [column[free_count]] block row of each 3x3 block */
 
-    int32_t local_count;      /* number of local blocks of all tasks */
-    int32_t *task_local;      /* [task_count + 1] first local block of each task */
-    size_t *task_map;         /* [task_count] offset of the task in map */
+    int32_t local_count;      /* number of local 3x3 blocks, summed over all tasks */
+    int32_t *task_local;      /* [task_count + 1] index of the first local block of each task */
+    size_t *task_map;         /* [task_count] offset of each task's entries in `map` */
     int32_t *map;             /* [group][block][W]: 2 * local block + transposed, or -1 where a pin is involved */
     int32_t *first_local;     /* [block_count + 1] index of each matrix block's first local block in locals */
-    int32_t *locals;          /* [local_count] local blocks of each matrix block, ascending */
-    sinew_real *local_values; /* [local_count][9] */
+    int32_t *locals;          /* [local_count] local blocks that sum up to each matrix block, ascending */
+    sinew_real *local_values; /* [local_count][9] entries of each 3x3 local block */
 } sinew_assembly;
 
 /* Creates the matrix of the objective's first task_count tasks. order [free_count]: row k belongs to free particle
@@ -36,7 +36,7 @@ typedef struct sinew_assembly {
  * on failure. */
 sinew_assembly *sinew_assembly_create(const sinew_objective *objective, int32_t task_count, const int32_t *order,
                                       sinew_error *error);
-/* Frees the values of local blocks, which only sinew_assembly_fill needs. */
+/* Frees local_values, which only sinew_assembly_fill needs. */
 void sinew_assembly_drop_values(const sinew_objective *objective, sinew_assembly *assembly);
 void sinew_assembly_destroy(const sinew_objective *objective, sinew_assembly *assembly);
 /* Rest positions of the rows, [free_count][4], released by the caller; NULL without memory. */

@@ -16,10 +16,10 @@ typedef struct sinew_block_table {
     int32_t *stamps;
 } sinew_block_table;
 
-/* All local blocks found so far, task by task. */
+/* All local blocks of the Hessian found so far, task by task. */
 typedef struct sinew_block_list {
     int32_t count, capacity;
-    int64_t *keys; /* [capacity] row << 32 | column */
+    int64_t *keys; /* [capacity] row << 32 | column of each local block */
 } sinew_block_list;
 
 /* Number of element blocks [group][block][W] of a task, padding included; and the largest number over the first

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- Chunks ---------------------------------------------------------------------------------- */
+/* ---- Derivatives of a chunk ------------------------------------------------------------------ */
 
 size_t sinew_chunk_tangent_count(const sinew_batch *batch, const sinew_chunk *chunk)
 {

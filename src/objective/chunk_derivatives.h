@@ -11,14 +11,14 @@
 
 #include "energy/batch.h"
 
-/* Number of reals in the tangents of a chunk. */
+/* Number of reals that store the tangents (second derivatives) of a chunk. */
 size_t sinew_chunk_tangent_count(const sinew_batch *batch, const sinew_chunk *chunk);
 /* local = the entries of the chunk's particles in a vector over all particles. */
 void sinew_chunk_gather(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *vector,
                         sinew_real *local);
-/* J: the sum of psi over the chunk at local positions x. */
+/* The sum of psi over the chunk at local positions x, in J. */
 double sinew_chunk_value(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x);
-/* J: the sum of psi over the chunk at local positions x; g += its gradient. */
+/* The sum of psi over the chunk at local positions x, in J; g += its gradient. */
 double sinew_chunk_gradient(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x, sinew_real *g);
 /* tangent [sinew_chunk_tangent_count] = second derivatives at x, projected to positive semi-definite matrices. */
 void sinew_chunk_linearise(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x,
@@ -29,16 +29,17 @@ void sinew_chunk_product(const sinew_batch *batch, const sinew_chunk *chunk, sin
 
 /* One element with its data and work space, evaluated without a batch. */
 typedef struct sinew_element_view {
-    const sinew_energy_ops *ops;  /* operations with SIMD width one */
-    const sinew_real *data;       /* [data_count] data of the energy; the first number, the weight, is not zero */
-    int32_t point_count;          /* number of distinct vertices */
-    const int32_t *vertex;        /* [vertex_count] SINEW_POINT times the index of the point */
-    sinew_real *tangent, *blocks; /* work space: [tangent_count], [vertex_count (vertex_count + 1) / 2][9] */
+    const sinew_energy_ops *ops; /* kernels of the energy with SIMD width one */
+    const sinew_real *data;      /* [data_count] data of the energy; the first number, the weight, is not zero */
+    int32_t point_count;         /* number of distinct vertices of the element */
+    const int32_t *vertex;       /* [vertex_count] SINEW_POINT times the index of each vertex's point */
+    /* work space: [tangent_count] tangents; [vertex_count (vertex_count + 1) / 2][9] Hessian blocks */
+    sinew_real *tangent, *blocks;
 } sinew_element_view;
 
-/* J: energy psi of one element at positions p [point_count][3]. */
+/* Energy psi of one element at positions p [point_count][3], in J. */
 double sinew_element_value(const sinew_element_view *element, const double *p);
-/* gradient [point_count][3] = gradient of psi at p. */
+/* gradient [point_count][3] = gradient of the element's energy psi at p. */
 void sinew_element_gradient(const sinew_element_view *element, const double *p, double *gradient);
 /* H [3 point_count][3 point_count] = Hessian of psi at p, exact or projected to a positive semi-definite matrix. */
 void sinew_element_hessian(const sinew_element_view *element, const double *p, bool project, double *H);

@@ -10,7 +10,7 @@
 
 #include "base/reduce.h"
 
-/* ---- Layout ---------------------------------------------------------------------------------- */
+/* ---- Layout of the constraints --------------------------------------------------------------- */
 
 /* Offsets, in reals, of the arrays in a chunk's scratch: a separate point for every vertex of every lane, then C, J,
  * alpha, one_sided. Second derivatives add lambda, a second J, blocks, and displacements with their base
@@ -190,12 +190,12 @@ void sinew_constraints_destroy(sinew_constraints *c)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Evaluation ------------------------------------------------------------------------------ */
+/* ---- Evaluation of C, J and alpha ------------------------------------------------------------ */
 
 typedef struct constraint_pass {
     sinew_constraints *c;
     const sinew_real *q;
-    const double *lambda; /* NULL: C, J and alpha; else second derivatives */
+    const double *lambda; /* NULL: the pass computes C, J and alpha; else second derivatives, with multipliers lambda */
 } constraint_pass;
 
 /* One chunk with a separate point for every vertex of every element. */
@@ -204,7 +204,7 @@ typedef struct constraint_work {
     sinew_jacobian_kernel kernel;
     sinew_real *x, *lambda, *other, *step, *base;
     size_t padded_count, W;
-    const int32_t *element; /* [padded_count] caller's element indices; -1: padding */
+    const int32_t *element; /* [padded_count] element in the caller's numbering; -1: padding */
 } constraint_work;
 
 static constraint_work work_of(const constraint_pass *pass, int32_t thread, int32_t k)
@@ -276,13 +276,13 @@ static void store_constraint_numbers(const constraint_pass *pass, const constrai
 
 /* ---- Second derivatives ---------------------------------------------------------------------- */
 
-/* Position of vertex a of the element in a lane. */
+/* Pointer to the position of vertex a of the element in SIMD lane `lane`. */
 static sinew_real *wide_point(const constraint_work *w, size_t lane, size_t a)
 {
     return w->x + 4 * ((lane / w->W * (size_t)w->set->vertex_count + a) * w->W + lane % w->W);
 }
 
-/* m: displacement of a vertex for a difference quotient: a small fraction of the element's size, or of the distance
+/* Displacement of a vertex for a difference quotient, in m: a small fraction of the element's size, or of the distance
  * from the origin if all vertices coincide. */
 static double step_of(const constraint_work *w, size_t lane)
 {
@@ -421,7 +421,7 @@ void sinew_constraints_curve(sinew_constraints *c, const sinew_real *q, const do
     run_pass(&(constraint_pass){c, q, lambda});
 }
 
-/* ---- Products -------------------------------------------------------------------------------- */
+/* ---- Products with J ------------------------------------------------------------------------- */
 
 const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *c, int32_t constraint, int32_t *element,
                                                    int32_t *i)
@@ -438,7 +438,7 @@ const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *c, i
 typedef struct constraint_output {
     int32_t constraint, vertex_count;
     const int32_t *particles;
-    const double *J; /* [vertex_count][3] */
+    const double *J; /* [vertex_count][3] gradient of the constraint by each vertex */
 } constraint_output;
 
 typedef void constraint_visitor(const constraint_output *output, void *context);

@@ -7,7 +7,7 @@
 /* Index of each of the nine entries of S among its six stored numbers (00 11 22 01 02 12). */
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
-/* Writes the filter matrix S of particle i, 3x3, row-major. */
+/* Writes the 3x3 filter S of particle i (objective.h), row-major. */
 static void filter_of(const sinew_objective *o, int32_t i, double S[9])
 {
     for (int k = 0; k < 9; k++)

@@ -35,9 +35,9 @@ static double global_constraint_weight(const sinew_batch *batch)
 }
 
 typedef struct global_value {
-    double psi;        /* J: f */
-    double multiplier; /* f' / weight */
-    double curvature;  /* f'' */
+    double psi;        /* energy f(C) of the global constraint C, in J */
+    double multiplier; /* first derivative f'(C) of the energy, divided by the weight */
+    double curvature;  /* second derivative f''(C) of the energy */
 } global_value;
 
 /* f of a batch and its derivatives, from sum = weight C. Outside of the domain f is +inf and has no derivatives. */
@@ -103,7 +103,7 @@ static void add_slots(const sinew_objective *o, const sinew_task *task, double s
             gradient[4 * (size_t)particle[i] + c] += (sinew_real)(scale * (double)value[4 * (size_t)i + c]);
 }
 
-/* The first task of a constraint. */
+/* Index of the first task of a global constraint. */
 static int32_t global_constraint_task(const sinew_objective *o, int32_t constraint)
 {
     int32_t t = 0;

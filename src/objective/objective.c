@@ -12,7 +12,7 @@
 #include "base/reduce.h"
 #include "objective/global_constraints.h"
 
-/* ---- Layout -------------------------------------------------------------------------------- */
+/* ---- Layout of tasks and slots ------------------------------------------------------------- */
 
 static size_t round_up(size_t reals)
 {
@@ -132,7 +132,7 @@ static bool reserve_transient(sinew_objective *o, const layout *l)
            (!o->tangents || make(a, &o->tangents, &o->tangent_capacity, l->tangent_total, sizeof *o->tangents));
 }
 
-/* Layout of the fixed elements alone. */
+/* Layout of the tasks of fixed elements, without transient ones. */
 static layout fixed_layout(const sinew_objective *o)
 {
     return (layout){o->fixed_task_count, o->fixed_slot_count, o->fixed_tangent_total, o->fixed_scratch_size};
@@ -227,7 +227,7 @@ void sinew_objective_clear(sinew_objective *o)
     o->task_count = o->fixed_task_count = o->fixed_slot_count = 0;
 }
 
-/* Allocates gradients of global constraints, which are never transient. */
+/* Allocates gradients of global constraints, which are never transient elements. */
 static bool reserve_constraint_gradients(sinew_objective *o)
 {
     const int32_t count = sinew_global_constraints_count(o);
@@ -256,7 +256,7 @@ void sinew_objective_drop_tangents(sinew_objective *o)
     o->tangents = NULL;
 }
 
-/* ---- Chunks -------------------------------------------------------------------------------- */
+/* ---- Passes over tasks --------------------------------------------------------------------- */
 
 /* Copies the chunk's points of x to contiguous local memory, and zeroes its slots g unless g is NULL. */
 static void copy_points(const sinew_objective *o, const sinew_task *task, const sinew_real *x, sinew_real *local,
@@ -285,7 +285,7 @@ typedef enum operation {
 typedef struct task_pass {
     sinew_objective *objective;
     operation what;
-    const sinew_real *x; /* positions, or the direction of a product */
+    const sinew_real *x; /* positions, or the direction p of a product H p */
     bool project;
 } task_pass;
 
@@ -444,7 +444,7 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
     return value;
 }
 
-/* ---- Hessian ------------------------------------------------------------------------------- */
+/* ---- Products and Hessian blocks ----------------------------------------------------------- */
 
 void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
 {
@@ -512,9 +512,9 @@ typedef struct diagonal_pass {
     const sinew_task *tasks;
     int32_t task_count;
     const sinew_real *q;
-    const sinew_real **values; /* [width] results of the round's tasks */
+    const sinew_real **values; /* [width] diagonal blocks that the tasks of this round computed */
     double *sums;
-    int32_t width; /* number of tasks of a round, one per thread */
+    int32_t width; /* number of tasks that run in one round, one per thread */
     bool project, traces;
 } diagonal_pass;
 
@@ -604,7 +604,7 @@ typedef struct local_pass {
     sinew_objective *objective;
     const sinew_real *x;
     sinew_local_step *step;
-    void *context; /* context argument of `step` */
+    void *context; /* first argument of `step`, given by the caller */
 } local_pass;
 
 static void local_range(const void *context, int32_t thread, int32_t first, int32_t last)

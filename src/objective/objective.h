@@ -24,31 +24,31 @@
 #include "energy/batch.h"
 
 typedef struct sinew_terms {
-    double inertia; /* J: inertia term of g, the first; 0 in quasistatic steps */
-    double elastic; /* J: all other terms of g: energies, and in quasistatic steps -f_ext . q */
+    double inertia; /* inertia term of g, the first, in J; 0 in quasistatic steps */
+    double elastic; /* all other terms of g, in J: energies, and in quasistatic steps -f_ext . q */
 } sinew_terms;
 
 /* One chunk of one batch; tasks are independent of each other. */
 typedef struct sinew_task {
     const sinew_batch *batch;
     const sinew_chunk *chunk;
-    int32_t first_slot;    /* first slot of the chunk, counted over all batches */
-    size_t first_tangent;  /* offset of the chunk's tangents, in reals */
-    sinew_real multiplier; /* of a global constraint at its last evaluation (global_constraints.h) */
-    double psi;            /* J: energy of the global constraint, at its first task; zero at the others */
+    int32_t first_slot;    /* index of the chunk's first slot, counted over all batches */
+    size_t first_tangent;  /* offset in `tangents` of the chunk's second derivatives, in reals */
+    sinew_real multiplier; /* multiplier of a global constraint at its last evaluation (global_constraints.h) */
+    double psi;            /* energy of the global constraint, at its first task, in J; zero at the others */
 } sinew_task;
 
 /* Input of a step, set by its prediction (world/step/step.c) before a solver runs; arrays are borrowed. */
 typedef struct sinew_step_inputs {
     double h;
     bool quasistatic;
-    const sinew_real *rest;    /* [particle_count][4] m, rest positions, for orders of elimination */
-    const sinew_real *mass;    /* [particle_count] kg */
-    const sinew_real *q_tilde; /* [particle_count][4] m: inertial positions (dynamic) */
+    const sinew_real *rest;    /* [particle_count][4] rest positions in m, for orders of elimination */
+    const sinew_real *mass;    /* [particle_count] mass of each particle, in kg */
+    const sinew_real *q_tilde; /* [particle_count][4] inertial positions of dynamic steps, in m */
     const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the fraction v_kept */
     double v_kept;
-    const sinew_real *force; /* [particle_count][4] N, all external forces */
-    const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
+    const sinew_real *force; /* [particle_count][4] sum of all external forces, in N */
+    const uint8_t *pinned;   /* [particle_count] 1: the motion of the particle is prescribed */
     /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are S dq, S
      * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S plus a positive
      * multiple of 1 - S: descent directions computed from both have no component along a constrained direction. */
@@ -62,34 +62,34 @@ typedef struct sinew_objective {
     sinew_allocator allocator;
     int32_t thread_count;
     int32_t particle_count;
-    const sinew_simd_variant *simd; /* kernels of the SIMD variant in use, set by sinew_objective_build */
+    const sinew_simd_variant *simd; /* SIMD kernels in use, chosen by sinew_objective_build */
 
     sinew_step_inputs step;
     bool omit_hard; /* in a view: value, elastic energy and gradient leave out hard energies */
 
-    /* Topology: fixed between calls of sinew_objective_build and sinew_objective_set_transient. */
+    /* Topology, constant between calls of sinew_objective_build and sinew_objective_set_transient. */
     int32_t fixed_task_count, task_count;
     int32_t
         fixed_slot_count; /* number of fixed slots; the slot with this index is zero, slots of transient tasks follow */
-    sinew_task *tasks;    /* [task_count] fixed, then transient */
+    sinew_task *tasks;    /* [task_count] tasks of fixed batches, then of transient ones */
     int32_t (*slots)[2];  /* [particle_count] the first two slots of each particle; fixed_slot_count for none */
     int32_t *first_more;  /* [particle_count + 1] index of each particle's first entry in more */
     int32_t (*more)[2];   /* [fixed_slot_count] a particle and one of its further slots, sorted by particle */
-    size_t fixed_tangent_total;      /* count of reals in the tangents of fixed tasks */
-    size_t tangent_total;            /* count of reals in all tangents */
-    int32_t global_constraint_count; /* global constraints (global_constraints.h) with allocated gradients */
-    size_t fixed_scratch_size;       /* scratch_size for fixed tasks alone */
-    size_t scratch_size;             /* count of reals of one thread's scratch */
+    size_t fixed_tangent_total;      /* number of reals in the tangents (second derivatives) of fixed tasks */
+    size_t tangent_total;            /* number of reals in the tangents of all tasks */
+    int32_t global_constraint_count; /* number of global constraints (global_constraints.h) with allocated gradients */
+    size_t fixed_scratch_size;       /* value of scratch_size if there were only fixed tasks */
+    size_t scratch_size;             /* number of reals in the scratch memory of one thread */
 
     /* Work space, with capacities in bytes. */
     sinew_real *slot_values; /* [fixed_slot_count + 1 + slots of transient tasks][4] result of each slot, N */
-    /* [task_count] J: value of each task; other passes over tasks use it as work space */
+    /* [task_count] value of each task, in J; other passes over tasks use it as work space */
     double *task_values;
-    sinew_real *scratch;              /* [thread_count][scratch_size] */
-    sinew_real *tangents;             /* [tangent_total], NULL until sinew_objective_need_tangents */
+    sinew_real *scratch;              /* [thread_count][scratch_size] scratch memory of each thread */
+    sinew_real *tangents;             /* [tangent_total] second derivatives; NULL until sinew_objective_need_tangents */
     sinew_real *constraint_gradients; /* [global_constraint_count][particle_count][4] grad C at the last
                                          linearisation; NULL without global constraints */
-    double *constraint_weights;       /* [global_constraint_count] 1 / alpha of each global constraint */
+    double *constraint_weights;       /* [global_constraint_count] 1 / alpha, the stiffness of each global constraint */
     size_t task_capacity, slot_capacity, value_capacity, scratch_capacity, tangent_capacity;
 } sinew_objective;
 
@@ -101,12 +101,13 @@ sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *cons
  * no transient batches. */
 sinew_status sinew_objective_set_transient(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                            sinew_error *error);
-void sinew_objective_clear(sinew_objective *objective); /* frees all arrays, tangents included */
+void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of the objective, tangents included */
 /* Allocates the tangents on the first call; later calls of sinew_objective_set_transient grow them. */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
-void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the tangents */
+void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the array `tangents` */
 
-double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* J: g(q) */
+/* Returns the objective g(q) in J. */
+double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms);
 /* g(q), and gradient [particle_count][4] = S grad g(q), zero at pins */
 double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,
                                 sinew_terms *terms);
@@ -122,15 +123,15 @@ void sinew_objective_fixed_diagonal(const sinew_objective *objective, const sine
 /* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pins too.
  * Only fixed or only transient elements are counted. */
 void sinew_objective_traces(const sinew_objective *objective, const sinew_real *q, bool transient, double *traces);
-/* m: spacing of floating-point numbers at the largest coordinate of q. Round-off in the gradient is about this distance
- * times the norm of the free particles' traces, inertia included (N/m). */
+/* Spacing of floating-point numbers at the largest coordinate of q, in m. Round-off in the gradient is about this
+ * distance times the norm of the free particles' traces, inertia included (N/m). */
 double sinew_objective_round_off(const sinew_objective *objective, const sinew_real *q);
 
 /* Linear (kg m/s) and angular (kg m2/s, about the origin) momentum of positions q [][4] and velocities v [][4]. */
 void sinew_objective_momenta(const sinew_objective *objective, const sinew_real *q, const sinew_real *v,
                              double linear[3], double angular[3]);
 
-/* J: the sum of all energies, without inertia and external forces. */
+/* The sum of all energies, without inertia and external forces, in J. */
 double sinew_objective_elastic(sinew_objective *objective, const sinew_real *q);
 /* The largest t <= max such that every energy is defined on [0, t) along q + t d; `max` without barriers. Energies that
  * are undefined at q itself are ignored. */
@@ -151,7 +152,7 @@ void sinew_objective_add_inertia(const sinew_objective *objective, double s, con
 void sinew_filter(const sinew_objective *objective, sinew_real *x);
 /* x = S_i x: removes the components along the constrained directions of one particle i. */
 void sinew_filter_point(const sinew_objective *objective, int32_t particle, double x[3]);
-/* Sets q to q_tilde along constrained directions. */
+/* Moves q to q_tilde along the constrained directions of each particle. */
 void sinew_project_constrained(const sinew_objective *objective, sinew_real *q);
 /* block = S_i block S_j, row-major; where i = j, (1 - S) times the mean diagonal of the block is added. */
 void sinew_filter_block(const sinew_objective *objective, int32_t i, int32_t j, double block[9]);
@@ -160,7 +161,7 @@ void sinew_filter_block(const sinew_objective *objective, int32_t i, int32_t j, 
  * in the scratch of `thread` (0 .. thread_count-1). */
 const sinew_real *sinew_task_blocks(const sinew_objective *objective, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project);
-/* Whether task t is the first of its batch. */
+/* True if task t is the first task of its batch. */
 static inline bool sinew_task_begins(const sinew_objective *objective, int32_t t)
 {
     return t == 0 || objective->tasks[t].batch != objective->tasks[t - 1].batch;
@@ -170,7 +171,7 @@ static inline bool sinew_task_begins_contacts(const sinew_objective *objective, 
 {
     return objective->tasks[t].batch->ops->contact && sinew_task_begins(objective, t);
 }
-/* Whether the transient elements include contacts. */
+/* True if the transient elements include contacts. */
 bool sinew_objective_has_contacts(const sinew_objective *objective);
 int32_t
 sinew_task_threads(const sinew_objective *objective); /* number of threads for the tasks: one if there are few tasks */

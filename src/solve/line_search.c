@@ -49,7 +49,7 @@ static bool good_enough(const sinew_solve *s, double before, double after, doubl
 {
     if (after <= before + DELTA * alpha * slope)
         return true;
-    /* Relative round-off of a sum of many terms. */
+    /* Relative round-off of an energy, a sum of many terms. */
     const double sum_error = sizeof(sinew_real) == 4 ? 1e-5 : 1e-11;
     const double noise = s->value_noise + sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
     return after <= before + noise && slope_after <= (2 * DELTA - 1) * slope;
@@ -104,7 +104,7 @@ typedef struct objective_trial {
     sinew_solve *s;
     const sinew_real *d;
     sinew_real *trial, *trial_gradient;
-    double min; /* shorter steps are accepted without a decrease */
+    double min; /* steps alpha below this are accepted even if g does not decrease */
     point start, at;
 } objective_trial;
 

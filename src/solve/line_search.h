@@ -7,13 +7,13 @@
 
 #include "solve/solver.h"
 
-/* Step lengths alpha of a backtracking search. */
+/* The step lengths alpha that a backtracking line search tries. */
 typedef struct sinew_backtracking {
-    double first;  /* first alpha */
+    double first;  /* first step length alpha that is tried */
     double factor; /* alpha <- factor alpha; 0: the minimum of the parabola through both values and the slope */
     double slope;  /* derivative at alpha = 0, negative; read only if factor is 0 */
-    double min;    /* shorter steps are not tried */
-    int trials;    /* largest number of trials */
+    double min;    /* step lengths alpha below this value are not tried */
+    int trials;    /* largest number of step lengths that are tried */
 } sinew_backtracking;
 
 /* Makes the trial of length alpha in the caller's data. *change: value of the function at alpha minus the value at 0.

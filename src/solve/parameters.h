@@ -57,7 +57,7 @@
         .name = "relaxation", .expert = true, .unit = "", .minimum = 0, .maximum = 2, .preset = 1,                     \
         .open_minimum = true, .meaning = "jacobi: factor of each share; below 1 calmer, above 1 faster"                \
     }
-/* Chebyshev acceleration of whole sweeps. */
+/* Parameters of the Chebyshev acceleration of whole sweeps. */
 #define SINEW_RHO_PARAMETER                                                                                            \
     {                                                                                                                  \
         .name = "rho", .unit = "", .minimum = 0, .maximum = 1, .preset = 0.95, .open_maximum = true,                   \

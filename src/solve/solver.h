@@ -19,21 +19,21 @@
 #include "sinew/sinew.h"
 #include "solve/work.h"
 
-/* Default tolerance on the relative residual. */
+/* Default tolerance of a step, on the residual relative to its start. */
 #define SINEW_DEFAULT_TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8)
 
 typedef struct sinew_solve sinew_solve;
 
 /* Changes of a world since its solver was prepared. */
 enum {
-    SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, measurement and recording */
-    SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver: always prepared again */
-    SINEW_CHANGED_DATA = 1 << 2,      /* materials, rest shapes of fixed elements */
-    SINEW_CHANGED_SWITCHED = 1 << 3,  /* fixed elements switched on or off */
-    SINEW_CHANGED_TIME_STEP = 1 << 4, /* length h of the step */
-    SINEW_CHANGED_PINS = 1 << 5,      /* which particles are pinned */
-    SINEW_CHANGED_TRANSIENT = 1 << 6, /* elements or data of transient energies */
-    SINEW_CHANGED_ELEMENTS = 1 << 7,  /* particles or fixed elements: always prepared again */
+    SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, measurement or recording changed */
+    SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver changed: always prepared again */
+    SINEW_CHANGED_DATA = 1 << 2,      /* materials or rest shapes of fixed elements changed */
+    SINEW_CHANGED_SWITCHED = 1 << 3,  /* fixed elements were switched on or off */
+    SINEW_CHANGED_TIME_STEP = 1 << 4, /* the length h of the time step changed */
+    SINEW_CHANGED_PINS = 1 << 5,      /* the set of pinned particles changed */
+    SINEW_CHANGED_TRANSIENT = 1 << 6, /* elements or data of transient energies changed */
+    SINEW_CHANGED_ELEMENTS = 1 << 7,  /* particles or fixed elements changed: always prepared again */
     SINEW_CHANGED_ALL = (1 << 8) - 1,
     SINEW_CHANGED_IN_STEP =
         1 << 8, /* with TRANSIENT: contacts change within a step; q and duals of fixed elements are kept */
@@ -42,10 +42,10 @@ enum {
 
 /* Bits of the changes that an update of contacts made between two iterations of a step. */
 enum {
-    SINEW_UPDATE_POSITIONS = 1 << 0, /* the step filter moved s->q */
-    SINEW_UPDATE_NUMBERS = 1 << 1,   /* data of contacts: multipliers, lagged normal forces */
-    SINEW_UPDATE_ELEMENTS = 1 << 2,  /* set of contacts: the driver updates the objective's transient elements */
-    SINEW_UPDATE_FAILED = 1 << 3     /* contacts could not be detected: the step is abandoned */
+    SINEW_UPDATE_POSITIONS = 1 << 0, /* the step filter moved the iterate s->q */
+    SINEW_UPDATE_NUMBERS = 1 << 1,   /* data of contacts changed: multipliers, lagged normal forces */
+    SINEW_UPDATE_ELEMENTS = 1 << 2, /* set of contacts changed: the driver updates the objective's transient elements */
+    SINEW_UPDATE_FAILED = 1 << 3    /* collision detection failed: the step is abandoned */
 };
 
 /* Operations of contact between iterations (src/contact/step.c). The driver calls them; line searches call `limit`. */
@@ -62,36 +62,36 @@ typedef struct sinew_contact_hooks {
     /* Called after the last iteration: moves s->q to the end of the step. */
     void (*finish)(void *context, sinew_solve *s);
     /* For the estimate of the position error after the last iteration (driver/objective_gap.h). settle_begin saves the
-     * data of contacts, or returns the reason why the position error is unknown; *multipliers: contacts have multipliers
-     * that settle_update sets to the normal forces at q, as `update` does; *adopted: they now are the solver's own. settle_end restores the data, bit by bit; it
-     * is called only if there are multipliers. */
+     * data of contacts, or returns the reason why the position error is unknown; *multipliers: contacts have
+     * multipliers that settle_update sets to the normal forces at q, as `update` does; *adopted: they now are the
+     * solver's own. settle_end restores the data, bit by bit; it is called only if there are multipliers. */
     const char *(*settle_begin)(void *context, bool *multipliers, bool *adopted);
     void (*settle_update)(void *context, const sinew_real *q);
     void (*settle_end)(void *context);
     /* The transient batches of the world, contacts last; valid after SINEW_UPDATE_ELEMENTS. */
     sinew_batch *const *batches;
     int32_t batch_count;
-    double seconds;     /* s: time in this step that the driver spent on updates of transient elements */
-    sinew_error *error; /* receives the error of a failed update */
+    double seconds;     /* time in this step that the driver spent on updates of transient elements, in s */
+    sinew_error *error; /* receives the error message of a failed contact update */
 } sinew_contact_hooks;
 
 /* The targets of energies (motors, position energies) as a function of time. The world sets it before every step; the
  * targets of a step are those of its end. A solver that needs them at another time moves them, and moves them back. */
 typedef struct sinew_target_hook {
     void *context;
-    void (*move)(void *context, double time); /* NULL: targets do not move */
-    double time;                              /* s: time t_n at the start of the step */
+    void (*move)(void *context, double time); /* moves the targets to those at `time`; NULL: they do not move */
+    double time;                              /* time t_n at the start of the step, in s */
 } sinew_target_hook;
 
 /* KKT residuals at the end of a step with hard constraints. g is the objective of the energies that are not hard;
  * constraint forces are J^T lambda. */
 typedef struct sinew_kkt_residuals {
     double violation;       /* largest |C| of hard constraints (inequalities: of -C), in the unit of each C */
-    double stationarity;    /* N: |grad g - J^T lambda| over the free particles */
-    double complementarity; /* J: largest |lambda C| of inequalities, wrong signs of lambda included */
-    double force;           /* N: norm of the forces of single constraints, the scale of the force balance */
-    bool met;               /* constraints hold to the tolerance */
-    bool contradictory;     /* dependent constraints cannot be met together; s->constraint_message names them */
+    double stationarity;    /* |grad g - J^T lambda| over the free particles, in N */
+    double complementarity; /* largest |lambda C| of inequalities, wrong signs of lambda included, in J */
+    double force;           /* norm of the forces of single constraints, the scale of the force balance, in N */
+    bool met;               /* all hard constraints hold to the tolerance */
+    bool contradictory;     /* dependent constraints contradict each other; s->constraint_message names them */
 } sinew_kkt_residuals;
 
 /* Operations of a solver with hard constraints that the driver calls (kkt/kkt_common.h). */
@@ -99,7 +99,7 @@ typedef struct sinew_kkt_residual_table {
     void (*take_step)(sinew_solve *s);       /* copies h, q_tilde and the other inputs of a new step */
     void (*subtract_forces)(sinew_solve *s); /* subtracts constraint forces: s->gradient -= J^T lambda at s->q */
     void (*measure)(sinew_solve *s,
-                    sinew_kkt_residuals *outcome); /* computes the residuals at s->q, whose gradient is known */
+                    sinew_kkt_residuals *outcome); /* computes the KKT residuals at s->q, whose gradient is known */
 } sinew_kkt_residual_table;
 
 #define SINEW_MESSAGE_MAX 512
@@ -121,7 +121,7 @@ typedef struct sinew_solver_ops {
     sinew_status (*refresh)(sinew_solve *s, uint32_t changed, sinew_error *error);
     /* Every iteration evaluates the gradient at q, so that the residual costs nothing extra. */
     bool needs_gradient;
-    /* Iterations read s->value_noise. */
+    /* Iterations of the solver read s->value_noise. */
     bool needs_noise;
     /* Accepts energies with parameters that make psi a function of a sum over all elements (`couples` in
      * energy/energy.h): all that the solver reads of g are its value, gradient, products and Newton's systems. */
@@ -184,73 +184,73 @@ typedef struct sinew_solver_ops {
 /* Measures the position error: the largest error of a body relative to its size. error: q* - q [particle_count][4];
  * `largest`: the reported largest length, which exceeds that of `error` if it is a bound. */
 typedef struct sinew_error_hook {
-    void *context; /* passed to the function */
+    void *context; /* first argument of the function `relative` */
     double (*relative)(void *context, const sinew_real *error, double largest);
 } sinew_error_hook;
 
 /* What earlier steps of the world measured; part of its state. */
 typedef struct sinew_measure_history {
-    double error_per_force;        /* 1/N: relative position error over residual, in the last step with both; 0: none */
-    double residual;               /* N: the residual of that step */
-    double credit;                 /* Newton iterations that estimates may still cost; negative after a costly one */
-    double cost;                   /* Newton iterations: work of the last estimate */
-    sinew_factor_size factor_size; /* of the Hessian's factor in the last estimate */
+    double error_per_force; /* relative position error over residual, in 1/N, in the last step with both; 0: none */
+    double residual;        /* residual of the step that set error_per_force, in N */
+    double credit;          /* Newton iterations that estimates may still cost; negative after a costly one */
+    double cost;            /* work of the last estimate, in Newton iterations */
+    sinew_factor_size factor_size; /* size of the Hessian's factor in the last estimate */
 } sinew_measure_history;
 
 struct sinew_solve {
     sinew_objective *objective;
     const sinew_solver_ops *ops;
     sinew_solver_def def;
-    void *memory; /* data of the solver */
+    void *memory; /* private data of the solver, allocated by its prepare */
 
     /* Objective that measures the error of steps: the world's, or the solver's own objective of all energies that are
      * not hard. prepare sets it together with `has_hard`: hard constraints exist, so g alone does not measure the
      * error. */
     sinew_objective *error_objective;
     bool has_hard;
-    bool converged;                             /* set by an iteration that ends the step */
-    char constraint_message[SINEW_MESSAGE_MAX]; /* names redundant and contradictory constraints; "" if none */
+    bool converged;                             /* set by an iteration that has converged: the step ends */
+    char constraint_message[SINEW_MESSAGE_MAX]; /* names redundant and contradictory constraints; "": there are none */
 
-    sinew_real *q;             /* [particle_count][4] the iterate */
-    sinew_real *gradient;      /* [particle_count][4] gradient of g at q, if gradient_known */
-    sinew_real *velocity;      /* [particle_count][4] work space, also of iteration records */
+    sinew_real *q;             /* [particle_count][4] positions of the current iterate */
+    sinew_real *gradient;      /* [particle_count][4] gradient of g at q, valid if gradient_known */
+    sinew_real *velocity;      /* [particle_count][4] work space, also for iteration records */
     const sinew_real *q_start; /* [particle_count][4] positions q_n at the start of the step, pins included */
     const sinew_real
         *v_end;          /* [particle_count][4] end velocities, if the solver sets them in begin; NULL: (q - q_n) / h */
-    sinew_terms terms;   /* terms of g at q, if gradient_known */
+    sinew_terms terms;   /* terms of g at q, valid if gradient_known */
     bool gradient_known; /* gradient, terms and residual are those of q; a solver that moves q clears it */
-    double residual;     /* |gradient|, when gradient_known */
+    double residual;     /* norm of `gradient` in N, valid if gradient_known */
     bool start_known;    /* scale, start_residual and start_terms are set, by the first evaluation of the step */
-    double scale;        /* |gradient| at the starting guess, at least noise */
-    double start_residual;        /* |gradient| at the starting guess */
-    sinew_terms start_terms;      /* J: terms of g at the starting guess */
-    double noise;                 /* N: round-off of the residual |gradient| */
-    double value_noise;           /* J: the round-off of a sum of energies near the rest shape */
-    sinew_contact_hooks *contact; /* NULL: no contact */
+    double scale;        /* |gradient| at the starting guess, but not below `noise`; in N */
+    double start_residual;        /* |gradient| at the starting guess, in N */
+    sinew_terms start_terms;      /* terms of g at the starting guess, in J */
+    double noise;                 /* round-off of the residual |gradient|, in N */
+    double value_noise;           /* the round-off of a sum of energies near the rest shape, in J */
+    sinew_contact_hooks *contact; /* hooks of contact; NULL: the world has no contact */
     sinew_target_hook targets;
     sinew_error_hook error_hook;
     sinew_measure_history history;
-    const sinew_real *first_guess; /* [particle_count][4] initial guess used instead of q_tilde; NULL: q_tilde */
+    const sinew_real *first_guess; /* [particle_count][4] initial guess that replaces q_tilde; NULL: q_tilde is used */
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact
                                       multipliers are not updated */
-    uint32_t warnings;             /* SINEW_STEP_ bits that do not end a step */
-    int32_t iterations;            /* number of iterations in the last step */
+    uint32_t warnings;             /* SINEW_STEP_ bits of this step that do not end it */
+    int32_t iterations;            /* number of solver iterations in the last step */
     int32_t linear_iterations;
     /* number of factorisations of constant matrices, over all steps; contacts cause none, except in quasistatic worlds
      * with a component that nothing else holds (projective/global_system.h) */
     int64_t factorisations;
-    int64_t step; /* number of the current step, from 1 */
+    int64_t step; /* number of the current step, counted from 1 */
 
     /* ops->precondition solves with the exact Hessian, positive definite, at an earlier iterate of this step */
     bool exact_matrix;
 
     /* Stiffness, computed lazily by the first step that needs it after a change. */
-    double stiffness;     /* N/m: noise per unit of position round-off */
+    double stiffness;     /* residual noise per unit of position round-off, in N/m */
     double *stiffness_of; /* [particle_count] traces of the diagonal blocks at rest, N/m, 0 at pins */
     double *elastic_of;   /* [particle_count] traces of the fixed elements alone, without inertia, at pins too */
     bool stiffness_known, elastic_known;
-    struct sinew_gap *gap;    /* work space of the estimate of the optimality gap */
-    sinew_iteration *records; /* [record_capacity] */
+    struct sinew_gap *gap;    /* work space for estimating the optimality gap */
+    sinew_iteration *records; /* [record_capacity] records of the iterations of a step */
     int32_t record_count, record_capacity;
 };
 
@@ -275,7 +275,7 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
 /* Passes the contacts of s->contact to the objective's transient elements, then to the solver, which must be able to
  * refresh transient elements. On failure the solver must be prepared again. */
 sinew_status sinew_solve_take_contacts(sinew_solve *s);
-/* m: q* - q [particle_count][4] of the last step whose position error is known (driver/objective_gap.h). Needs
+/* q* - q [particle_count][4] of the last step whose position error is known (driver/objective_gap.h), in m. Needs
  * s->gap. */
 const sinew_real *sinew_solve_position_error(const sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);

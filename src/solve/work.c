@@ -18,8 +18,8 @@
 #define PRODUCT  18.0
 #define TANGENTS 290.0
 #define HESSIAN  560.0
-#define FACTOR   80.0 /* per entry of L, in addition to its multiply-adds */
-#define SOLVE    20.0 /* per entry of L */
+#define FACTOR   80.0 /* multiply-adds per entry of the Cholesky factor L, beyond those of the factorisation */
+#define SOLVE    20.0 /* multiply-adds of one solve per entry of the Cholesky factor L */
 
 /* Sum of k^2 over all elements, and of 1 over particles, which have inertia. */
 static double count_elements(const sinew_objective *o)

@@ -14,26 +14,26 @@
 
 /* Work of one iteration of a solver, as multiples of the parts of a Newton iteration. */
 typedef struct sinew_iteration_work {
-    double gradients; /* evaluations of grad g */
-    double solves;    /* solves with a factor of the Hessian */
-    double newtons;   /* whole Newton iterations */
+    double gradients; /* number of evaluations of the gradient of the objective */
+    double solves;    /* number of solves with a factor of the Hessian */
+    double newtons;   /* number of whole Newton iterations */
 } sinew_iteration_work;
 
-/* Size of a Cholesky factor; cost 0: unknown. */
+/* Size of a Cholesky factor L; cost 0: the size is unknown. */
 typedef struct sinew_factor_size {
     double cost;    /* multiply-adds: the sum of squares of the column counts of L */
-    double entries; /* entries of L */
+    double entries; /* number of entries of the Cholesky factor L */
 } sinew_factor_size;
 
-/* Multiply-adds of the parts of a Newton iteration. */
+/* Cost of each part of a Newton iteration, in multiply-adds. */
 typedef struct sinew_work_model {
-    double gradient; /* g and grad g */
-    double tangents; /* second derivatives of all elements, for products */
+    double gradient; /* one evaluation of the objective g and its gradient */
+    double tangents; /* second derivatives of all elements, for products without a matrix */
     double product;  /* one product of the Hessian with a vector */
-    double hessian;  /* the assembled Hessian */
+    double hessian;  /* assembly of the sparse Hessian from the elements */
     double factor;
-    double solve;  /* one solve with the factor */
-    double newton; /* gradient + hessian + factor + solve */
+    double solve;  /* one solve with the Cholesky factor of the Hessian */
+    double newton; /* a whole Newton iteration: gradient + hessian + factor + solve */
 } sinew_work_model;
 
 /* Model of a world. An unknown factor size is replaced by that of a solid of as many particles. */

@@ -2,14 +2,14 @@
  *
  * follow.c: points that follow an animated collider or the frames of a vertex cache.
  *
- * A collider without a cache moves rigidly, x = R X + p: a point keeps its coordinates X in the collider's frame. With a
- * cache, a point x is bound to the triangle (a, b, c) that is nearest at the start:
+ * A collider without a cache moves rigidly, x = R X + p: a point keeps its coordinates X in the collider's frame. With
+ * a cache, a point x is bound to the triangle (a, b, c) that is nearest at the start:
  *
  *     x = a + s (b - a) + t (c - a) + d n,      n the unit normal of the triangle
  *
- * s and t are affine coordinates of the projection of x to the triangle's plane, so a rigid motion of the triangle moves
- * the point rigidly, also if the projection lies outside the triangle. d does not change with the triangle's size. A
- * triangle without area has n = 0.
+ * s and t are affine coordinates of the projection of x to the triangle's plane, so a rigid motion of the triangle
+ * moves the point rigidly, also if the projection lies outside the triangle. d does not change with the triangle's
+ * size. A triangle without area has n = 0.
  *
  * A named vertex, of a collider or of a cache, is the position of its point; the base point is then not used.
  *
@@ -184,7 +184,7 @@ static sinew_status check_frames(const sinew_follow *follow, const char *owner, 
     return SINEW_OK;
 }
 
-/* Copies the frames of the followed vertices. */
+/* Copies the cache frames of the vertices that the points follow. */
 static sinew_status bind_to_frames(const sinew_world *world, sinew_trajectory *trajectory, const sinew_follow *follow,
                                    const char *owner, sinew_error *error)
 {
@@ -225,7 +225,7 @@ static void move_with_frames(sinew_trajectory *trajectory, double time)
         trajectory->current[i] = (sinew_real)((1 - fraction) * (double)from[i] + fraction * (double)to[i]);
 }
 
-/* ---- Motion ---------------------------------------------------------------------------------- */
+/* ---- Motion of the points -------------------------------------------------------------------- */
 
 static void move_with_collider(const sinew_world *world, sinew_trajectory *trajectory, double time)
 {
@@ -330,7 +330,7 @@ sinew_status sinew_follow_check_unused(const sinew_world *world, int32_t collide
     return SINEW_OK;
 }
 
-/* True if all directions of the pins follow a collider. */
+/* True if the pins constrain all directions and follow a collider. */
 static bool pin_follows_collider(const sinew_pin_record *pin)
 {
     return pin->count > 0 && !sinew_pin_is_partial(pin) && pin->trajectory.follows && pin->trajectory.points;

@@ -7,8 +7,8 @@
 
 #include "world/world.h"
 
-/* Makes a created trajectory follow `follow` (NULL: no change) from its base points at the world's current time. `owner`
- * is named in the error; on failure the caller destroys the trajectory. */
+/* Makes a created trajectory follow `follow` (NULL: no change) from its base points at the world's current time.
+ * `owner` is named in the error; on failure the caller destroys the trajectory. */
 sinew_status sinew_follow_bind(const sinew_world *world, sinew_trajectory *trajectory, const sinew_follow *follow,
                                const char *owner, sinew_error *error);
 /* CRC-32 of what `follow` (may be NULL) follows, continuing `digest`; count: number of points. */
@@ -20,8 +20,8 @@ bool sinew_follow_points_fit(const sinew_world *world, const sinew_trajectory *t
                              const sinew_follow_point *points);
 /* Fails if a pin or a target follows the collider in this slot. */
 sinew_status sinew_follow_check_unused(const sinew_world *world, int32_t collider, sinew_error *error);
-/* True if a pin follows a collider in all directions. followed [particle_count]: slot of the collider that each particle
- * with such a pin follows, -1 for all others. */
+/* True if a pin follows a collider in all directions. followed [particle_count]: slot of the collider that each
+ * particle with such a pin follows, -1 for all others. */
 bool sinew_follow_any_pin(const sinew_world *world);
 void sinew_follow_list_particles(const sinew_world *world, int32_t *followed);
 

@@ -9,11 +9,11 @@
 
 #include "world/world.h"
 
-/* Description of one slot for error texts. */
+/* Description of one slot of the world (body, energy, ...), for error texts. */
 typedef struct slot_view {
-    const char *noun; /* noun in error texts: "body", "energy", "pins" or "collider" */
-    bool many;        /* the noun is a plural */
-    int32_t count;    /* number of slots of this kind */
+    const char *noun; /* noun for error texts: "body", "energy", "pins" or "collider" */
+    bool many;        /* the noun is a plural, as "pins" */
+    int32_t count;    /* number of slots of this kind in the world */
     bool live;        /* the slot is in use; the next two fields describe its current or last object */
     uint32_t generation;
     const char *kind; /* kind of the object; "" if there is only one kind */
@@ -109,7 +109,7 @@ sinew_collider_record *sinew_world_find_collider(const sinew_world *world, sinew
     return NULL;
 }
 
-/* ---- Slots ----------------------------------------------------------------------------------- */
+/* ---- Slots of the world ---------------------------------------------------------------------- */
 
 void sinew_world_release_slot(int32_t *hint, int32_t slot)
 {

@@ -19,7 +19,7 @@ enum {
 
 /* A list of descriptors with the name of its energy or solver. */
 typedef struct name_list {
-    const char *owner, *topic; /* name of the energy or solver; topic of `sinew info` */
+    const char *owner, *topic; /* name of the energy or solver; topic under which `sinew info` describes it */
     const sinew_parameter *entries[NAME_MAX_COUNT];
     int32_t count;
 } name_list;
@@ -80,7 +80,7 @@ static int32_t find_keyword(const name_list *list, const char *name, const char 
     return -1;
 }
 
-/* ---- Energies -------------------------------------------------------------------------------- */
+/* ---- Parameters of energies ------------------------------------------------------------------ */
 
 static bool energy_names(const sinew_energy_def *def, const char *name, name_list *list, sinew_error *error)
 {
@@ -124,7 +124,7 @@ sinew_status sinew_energy_def_set_keyword(sinew_energy_def *def, const char *nam
     return SINEW_OK;
 }
 
-/* ---- Solvers --------------------------------------------------------------------------------- */
+/* ---- Parameters of solvers ------------------------------------------------------------------- */
 
 /* Settings that every solver has besides its parameters. sinew_solver_check() checks ranges. */
 enum {

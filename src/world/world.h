@@ -23,19 +23,20 @@
 #include "world/motion.h"
 
 typedef struct sinew_body_record {
-    sinew_mesh *mesh;     /* NULL: the body was removed */
-    int32_t first, count; /* first outside number of the body; number of its particles */
+    sinew_mesh *mesh;     /* mesh of the body; NULL: the body was removed */
+    int32_t first, count; /* first outside number of the body's particles; number of these particles */
     int32_t reserved;     /* >= count: outside numbers reserved for the body, including spare ones */
     int32_t start;        /* inside number of the body's first particle */
     uint32_t generation;
-    char *name; /* NULL: none */
+    char *name; /* name of the body; NULL: it has no name */
     bool rigid; /* four particles joined by hard distances (rigid.c); its surface lies outside their tet */
-    sinew_real damping, velocity_filter; /* 1/s; fraction of the non-rigid velocities that each step removes */
+    /* damping rate in 1/s; fraction of non-rigid velocities that each step removes */
+    sinew_real damping, velocity_filter;
     sinew_body_contact contact;
-    /* The embedded surface (embedding.c); all NULL without one. */
+    /* The embedded surface (embedding.c); all NULL if the body has none. */
     sinew_skin *skin;
-    int32_t *skin_vertices;   /* [4 * vertex_count of the skin] vertices of the body */
-    sinew_real *skin_weights; /* [4 * vertex_count of the skin] weights of these vertices */
+    int32_t *skin_vertices;   /* [4 * vertex_count of the skin] body vertices that each skin vertex is embedded in */
+    sinew_real *skin_weights; /* [4 * vertex_count of the skin] weights of these body vertices */
     struct sinew_tear *tear;  /* tearing of the body (tear.h); NULL: the body does not tear */
 } sinew_body_record;
 
@@ -43,26 +44,26 @@ typedef struct sinew_body_record {
  * energies refill the arrays often, so each has its capacity in bytes. */
 typedef struct sinew_energy_store {
     sinew_body body; /* body whose vertices the caller numbers; index -1: the caller numbers the world's particles */
-    int32_t count;   /* number of elements */
+    int32_t count;   /* number of elements of the energy */
     sinew_real parameters[SINEW_PARAMETER_MAX];
-    uint32_t by_element; /* bit p: parameter p has a value per element */
+    uint32_t by_element; /* bit p: parameter p has a separate value for each element */
     bool normals_given, rest_given, fractions_given, examples_given;
-    int32_t *particles;                    /* [count][vertex_count] inside numbers, in the caller's order */
+    int32_t *particles; /* [count][vertex_count] particles (inside numbers) of each element, in the caller's order */
     sinew_real *each[SINEW_PARAMETER_MAX]; /* [count] values of parameter p, if bit p of by_element is set */
-    sinew_real *weights;                   /* [count][8] weights of the vertices, for stencils with weights */
-    sinew_real *normals;                   /* [count][3] normals, if normals_given */
-    sinew_real *rest;      /* [count][vertex_count][3] m: rest positions other than the bodies', if rest_given */
-    sinew_real *fractions; /* [count] filled fractions of tets, if fractions_given */
+    sinew_real *weights;   /* [count][8] weights of the vertices of each element, for stencils with weights */
+    sinew_real *normals;   /* [count][3] normal of each element, if normals_given */
+    sinew_real *rest;      /* [count][vertex_count][3] rest positions in m other than the bodies', if rest_given */
+    sinew_real *fractions; /* [count] filled fraction of each tet, if fractions_given */
     sinew_real *examples;  /* [count][SINEW_EXAMPLE_MAX][6] stretches in the examples, if examples_given (energy.h) */
     double *size;          /* [count] size of each rest shape, for energies that keep it (energy.h) */
     size_t size_capacity, particle_bytes, each_capacity[SINEW_PARAMETER_MAX], weight_capacity, normal_capacity,
         rest_capacity, fraction_capacity, example_capacity;
 } sinew_energy_store;
 
-/* Work space for making a batch from a store. */
+/* Work space for building the batch of an energy from its store. */
 typedef struct sinew_energy_work {
-    int32_t *particles; /* [count][vertex_count] inside numbers, in the order of the layout */
-    sinew_real *data;   /* [count][data_count] data of the elements */
+    int32_t *particles; /* [count][vertex_count] particles (inside numbers) of each element, in layout order */
+    sinew_real *data;   /* [count][data_count] data of each element for the energy's kernels */
     sinew_batch_layout layout;
     sinew_batch_work batch;
     size_t particle_bytes, data_capacity;
@@ -71,11 +72,11 @@ typedef struct sinew_energy_work {
 typedef struct sinew_energy_record {
     sinew_energy_kind kind;
     sinew_energy_store store;
-    sinew_batch *batch;       /* NULL: the energy was removed */
-    sinew_trajectory targets; /* targets of VERTEX energies; otherwise empty */
-    uint32_t motion_digest;   /* CRC-32 of the given motion of the targets */
-    sinew_real damping;       /* s: stiffness-proportional damping */
-    bool rigid;               /* the energy keeps the six distances of a rigid body */
+    sinew_batch *batch;       /* batch of the energy; NULL: the energy was removed */
+    sinew_trajectory targets; /* target positions of VERTEX energies; empty for other energies */
+    uint32_t motion_digest;   /* CRC-32 of the motion that the def gave to the targets */
+    sinew_real damping;       /* coefficient of stiffness-proportional damping, in s */
+    bool rigid;               /* the energy holds the six distances within a rigid body constant */
     /* The next elements are built here before they replace the current ones; transient energies keep the memory. */
     sinew_energy_store next_store;
     sinew_batch *next_batch;
@@ -83,40 +84,40 @@ typedef struct sinew_energy_record {
     uint32_t generation;
 } sinew_energy_record;
 
-/* Description of an energy in the signature of a state. */
+/* Data of an energy that identify it in the signature of a state. */
 typedef struct sinew_energy_origin {
     int32_t body;
-    uint32_t by_element; /* bit p: parameter p has a value per element */
+    uint32_t by_element; /* bit p: parameter p has a separate value for each element */
     uint32_t digest;     /* CRC-32 of the elements, all their individual data, their switches, treatment and motion */
     sinew_real parameters[SINEW_PARAMETER_MAX];
 } sinew_energy_origin;
 
 typedef struct sinew_pin_record {
-    int32_t count;      /* 0: the pins were removed */
-    int32_t *particles; /* [count] inside numbers */
+    int32_t count;      /* number of pinned particles; 0: the pins were removed */
+    int32_t *particles; /* [count] inside numbers of the pinned particles */
     sinew_trajectory trajectory;
     sinew_body body;        /* body whose vertices the def numbered; index -1: the def numbered the world's particles */
-    uint32_t motion_digest; /* CRC-32 of the given motion */
+    uint32_t motion_digest; /* CRC-32 of the motion that the def gave */
     uint32_t generation;
-    int32_t direction_count; /* number of constrained directions; 3: all (pin_directions.c) */
-    double directions[3][3]; /* the constrained directions: orthonormal vectors */
+    int32_t direction_count; /* number of constrained directions, 1 .. 3; 3: all (pin_directions.c) */
+    double directions[3][3]; /* [direction_count] constrained directions, orthonormal vectors */
     double *along;           /* [count][direction_count][3] vectors a_k of pin_directions.c; NULL until prepared */
     size_t along_capacity;
 } sinew_pin_record;
 
-typedef struct sinew_load_record sinew_load_record; /* defined in loads.h */
+typedef struct sinew_load_record sinew_load_record; /* the struct is defined in loads.h */
 
 struct sinew_world {
     sinew_allocator allocator;
-    sinew_memory_limit *memory_limit; /* of the allocator; NULL: none */
+    sinew_memory_limit *memory_limit; /* memory limit of the allocator; NULL: no limit */
     sinew_world_def def;
     double time;
     int64_t step_count;
 
     /* Arrays over particles, in inside order: [particle_count], or [particle_count][4] with a zero fourth number. */
-    int32_t particle_count, particle_capacity; /* inside numbers have no holes */
-    sinew_real *q, *v, *force;                 /* m, m/s, N; force: set by the caller, without gravity */
-    sinew_real *rest;                          /* m: rest positions */
+    int32_t particle_count, particle_capacity; /* inside numbers are 0 .. particle_count - 1, without holes */
+    sinew_real *q, *v, *force;   /* positions (m), velocities (m/s), forces (N) that the caller set, without gravity */
+    sinew_real *rest;            /* rest positions of all particles, in m */
     sinew_real *q_tilde, *f_ext; /* m, N: q_tilde and external forces of the current step; f_ext includes gravity */
     sinew_real *v_before; /* m/s: velocities at the start of the last step with contact, the fourth number 1 if known;
                              NULL before the first such step */
@@ -124,15 +125,15 @@ struct sinew_world {
     uint8_t *pinned;
     sinew_real *filter; /* [particle_count][6] filter S of particles constrained along some directions (objective.h);
                            NULL: no such particles. Set when the world is prepared */
-    int32_t *constrained_particles; /* [constrained_count] the particles with a filter, ascending */
+    int32_t *constrained_particles; /* [constrained_count] particles constrained along some directions, ascending */
     int32_t constrained_count;
     size_t filter_capacity, constrained_capacity;
-    int32_t *outside; /* [particle_count] outside number of each particle */
+    int32_t *outside; /* [particle_count] outside number of each particle, indexed by inside number */
     int32_t *inside;  /* [number_count] particle of each outside number; negative: none, SINEW_NUMBER_FREE or _SPARE */
     int32_t number_count, number_capacity;
-    int32_t hole_count;       /* number of free outside numbers */
-    int64_t shape_version;    /* increases when particles or meshes change */
-    int64_t q_version;        /* increases when positions change without a change of particles */
+    int32_t hole_count;       /* number of outside numbers that are free for new particles */
+    int64_t shape_version;    /* increases when particles are added or removed, or meshes change */
+    int64_t q_version;        /* increases when positions change and the set of particles does not */
     int64_t collider_version; /* increases when colliders are added, removed or posed */
 
     int32_t body_count, body_capacity;
@@ -144,45 +145,46 @@ struct sinew_world {
     int32_t load_count, load_capacity;
     sinew_load_record *loads;
     sinew_real
-        *load_force; /* [particle_capacity][4] N: sum of all loads in the current step; NULL before the first load */
+        *load_force; /* [particle_capacity][4] sum of all loads in the current step, in N; NULL before the first load */
     /* Both NULL before the first wind; [particle_capacity][4] m/s2: */
     sinew_real *acceleration; /* in the last step, by all forces but wind; the fourth number 1 if known */
     sinew_real *wind_start;   /* (velocity at the start of the step)/h + acceleration by wind, of the current step */
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
-    struct sinew_query_work *query;     /* data of queries (queries.c); NULL before the first query */
-    struct sinew_contact_work *contact; /* data of contact (contact/contact.h); NULL: no contact */
-    int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all slots below the hint are in use */
+    struct sinew_query_work *query;     /* work space of queries (queries.c); NULL before the first query */
+    struct sinew_contact_work *contact; /* work space of contact (contact/contact.h); NULL: contact is off */
+    int32_t body_hint, energy_hint, pin_hint, collider_hint; /* every slot with an index below the hint is in use */
 
     sinew_batch *
         *batches; /* [energy_capacity + 1] batches of the objective: batches of existing energies, then of contacts */
     sinew_objective objective;
     sinew_solve solve;
-    uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */
-    uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
+    /* bits SINEW_CHANGED_ELEMENTS and SINEW_CHANGED_TRANSIENT since the objective was laid out */
+    uint32_t objective_changed;
+    uint32_t solver_changed; /* bits SINEW_CHANGED_... since the solver was prepared or refreshed */
     char *signature;   /* signature before the first tear, to match a torn world with its states; NULL: nothing tore */
-    char *comment;     /* text of the caller, saved with the state; NULL: none */
-    sinew_error error; /* error of the last step that could not be prepared */
-    sinew_gap_kind position_error_kind; /* of the last step */
+    char *comment;     /* comment that the caller set, saved with the state; NULL: none */
+    sinew_error error; /* error of the last step whose preparation failed */
+    sinew_gap_kind position_error_kind; /* kind of the position error that the last step measured */
     int64_t position_error_version;     /* q_version after that step: a change of positions ends its validity */
     bool stepping;                      /* a step is in progress: callbacks may read the world and may not change it */
     atomic_bool interrupted;            /* sinew_world_interrupt() was called; the step that it ends clears it */
     /* Data of the solver at the start of the current step (state_save of solver.h), to restore it after an
      * interruption. */
     void *solver_state;
-    size_t solver_state_size, solver_state_capacity; /* bytes; size 0: the solver keeps no data between steps */
+    size_t solver_state_size, solver_state_capacity; /* in bytes; size 0: the solver keeps no data between steps */
     bool solver_state_pending;          /* a step was interrupted: the next preparation loads solver_state */
-    struct sinew_damping_work *damping; /* data of damping by energies; NULL until used */
-    double damping_loss;                /* J: energy dissipated by damping of bodies and energies after the last step */
-    struct sinew_balance_work *balance; /* data of the energy balance; NULL until enabled */
+    struct sinew_damping_work *damping; /* work space of damping by energies; NULL until used */
+    double damping_loss; /* energy in J that damping of bodies and energies dissipated after the last step */
+    struct sinew_balance_work *balance; /* work space of the energy balance; NULL until enabled */
 };
 
-/* Reserves one more record of `size` bytes; true on success. */
+/* Reserves memory for one more record of `size` bytes in an array; true on success. */
 bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, int32_t *capacity, size_t size);
 /* False while a step is in progress, with an error that names `call`: contact filters and kernels of extensions run
  * there, and the arrays of the step would not survive a change. True without a world: the caller reports that. */
 bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_error *error);
-/* m: q* - q of the last step [particle_count][4] in inside order; NULL if it is unknown or positions have changed
+/* q* - q of the last step [particle_count][4] in inside order, in m; NULL if it is unknown or positions have changed
  * since. */
 const sinew_real *sinew_world_position_error(const sinew_world *world);
 /* The record of an id; NULL with an error if the object was removed or never existed. */
@@ -207,7 +209,7 @@ enum {
     SINEW_NUMBER_FREE = -1,
     SINEW_NUMBER_SPARE = -2
 };
-/* Reserves more particles and outside numbers; false: out of memory. */
+/* Reserves memory for `count` more particles and outside numbers; false: out of memory. */
 bool sinew_particles_reserve(sinew_world *world, int32_t count);
 bool sinew_numbers_reserve(sinew_world *world, int32_t count);
 /* Inserts `count` reserved, zeroed particles before the inside number `at`; erases `count` particles from `at` on. Both
@@ -255,10 +257,10 @@ sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error);
 /* True if the solver has data from earlier steps for the next one. Pending changes that the solver can refresh keep the
  * data; other changes reset it. */
 bool sinew_world_solver_remembers(const sinew_world *world);
-/* Records changes (SINEW_CHANGED_...) that the next step applies. */
+/* Records changes (SINEW_CHANGED_...) that the preparation of the next step applies. */
 void sinew_world_mark_changed(sinew_world *world, uint32_t changed);
 
-/* Energies from defs to batches (store.c, build.c). */
+/* From the def of an energy to its batch (store.c, build.c). */
 /* Fills a store, zeroed or filled before, with copies of the def's data. */
 sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
                                      sinew_error *error);
@@ -268,7 +270,7 @@ sinew_status sinew_energy_store_examples(sinew_energy_store *store, const sinew_
 /* Copies the filled fraction of each tet from its body (fill_fractions.c). */
 sinew_status sinew_energy_store_fractions(sinew_energy_store *store, const sinew_world *world,
                                           const sinew_energy_info *info, sinew_error *error);
-/* Checks one parameter of every element, values [count]. */
+/* Checks the values [count] of one parameter, one per element. */
 sinew_status sinew_energy_check_parameter(sinew_energy_kind kind, int32_t parameter, const sinew_real *values,
                                           int32_t count, sinew_error *error);
 void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator *allocator);
@@ -314,7 +316,7 @@ sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, s
  * [count][vertex_count]; all other data is kept. */
 sinew_status sinew_energy_reselect(sinew_world *world, sinew_energy_record *record, const int32_t *kept, int32_t count,
                                    const int32_t *particles, sinew_error *error);
-/* Fails for elements that do not exist or are repeated. */
+/* Fails for a list of elements that do not exist or are repeated. */
 sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
                                      const int32_t *elements, int32_t count, sinew_error *error);
 /* Gives the elements of a store individual rest shapes, initially those of the bodies; false: out of memory. */
@@ -338,7 +340,7 @@ void sinew_world_split_force(const sinew_world *world, int32_t particle, const d
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
 /* Sets q_tilde, f_ext, targets and the objective for the next step; changes no positions or velocities. */
 void sinew_world_predict(sinew_world *world);
-/* Moves targets and pins to their positions at a time. */
+/* Moves targets of energies and pins to their positions at `time`. */
 void sinew_world_move_targets(sinew_world *world, double time);
 /* Fraction of gravity and forces that acts in a step (load_steps); steps are numbered from 1. */
 double sinew_world_load_fraction(const sinew_world *world, int64_t step);
@@ -349,9 +351,9 @@ void sinew_damping_apply(sinew_world *world);
 void sinew_damping_release(sinew_world *world);
 sinew_status sinew_energy_damping_check(const sinew_energy_def *def, sinew_error *error);
 sinew_status sinew_body_damping_check(const sinew_body_def *def, sinew_error *error);
-/* Rebuilds the elements of loads if bodies have changed. */
+/* Rebuilds the elements of all loads if bodies have changed. */
 sinew_status sinew_loads_prepare(sinew_world *world, sinew_error *error);
-/* Sets load_force for the next step. */
+/* Computes load_force, the sum of all loads, for the next step. */
 void sinew_loads_evaluate(sinew_world *world);
 /* Sets `acceleration` from the velocities at the end of a step. */
 void sinew_loads_end_step(sinew_world *world);
@@ -378,7 +380,7 @@ struct sinew_contact_view;
 sinew_status sinew_world_contact_view(const sinew_world *world, struct sinew_contact_view *view, sinew_error *error);
 /* Allocates v_before, with all velocities unknown, if it does not exist yet; false: out of memory. */
 bool sinew_world_need_v_before(sinew_world *world);
-/* Fails if the last step has no list of contacts. */
+/* Fails if the last step did not keep a list of contacts. */
 sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error);
 /* Calls `line` with each name and value of a world's composition (not of its state), counts before members. */
 typedef void sinew_signature_line(void *context, const char *name, const char *value);

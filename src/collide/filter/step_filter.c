@@ -17,13 +17,13 @@
 /* All values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter,
  * test_no_crossing). */
 #define APPROACH_FRACTION 0.9  /* fraction of the separation above the floor that one truncation may use */
-#define FLOOR_FRACTION    1e-2 /* smallest separation as a fraction of the offset */
-#define SEPARATION_PASSES 10   /* maximum of passes that separate requested positions */
+#define FLOOR_FRACTION    1e-2 /* smallest separation of a pair as a fraction of its contact offset */
+#define SEPARATION_PASSES 10   /* largest number of passes that move requested positions apart */
 #define SEPARATION_EXTRA  0.1  /* fraction of the floor that is added so that the separation passes end */
-#define PATIENT_PASSES    8    /* passes that reduce tau; later passes set tau to 0 */
-#define PASSES_MAX        200  /* maximum of passes; afterwards all vertices stop */
+#define PATIENT_PASSES    8    /* number of passes that reduce the step fraction tau; later passes set tau to 0 */
+#define PASSES_MAX        200  /* largest number of passes; afterwards all vertices stop */
 
-/* ---- Begin ----------------------------------------------------------------------------------- */
+/* ---- Memory of the filter -------------------------------------------------------------------- */
 
 bool sinew_step_filter_begin(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
@@ -44,7 +44,7 @@ bool sinew_step_filter_begin(sinew_step_filter *g, const sinew_collision_mesh *f
     return true;
 }
 
-/* ---- Pairs ----------------------------------------------------------------------------------- */
+/* ---- Filtered pairs -------------------------------------------------------------------------- */
 
 static double height_along(const sinew_real n[3], const sinew_real *x)
 {
@@ -148,7 +148,7 @@ static double squared_displacement(const sinew_real *x, const sinew_real *x_star
     return square;
 }
 
-/* Sets tau of a vertex from its trust region alone. */
+/* Initial step fraction tau of each vertex, from its trust region alone. */
 static void filter_start_range(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const limit_pass *p = context;
@@ -201,7 +201,7 @@ static void filter_list_near_pairs(sinew_step_filter *g, const sinew_collision_m
 
 /* The corners of a pair at the start and at the end of the motion. */
 typedef struct pair_motion {
-    sinew_real now[4][4], there[4][4]; /* four numbers per vertex, as in detection */
+    sinew_real now[4][4], there[4][4]; /* positions at start and end of the motion, as in detection */
 } pair_motion;
 
 /* The end of the truncated motion of vertex v. It differs from sinew_step_filter_position() by round-off only, far
@@ -344,7 +344,7 @@ static bool pair_separate(sinew_step_filter *g, sinew_filter_pair *p)
     return false;
 }
 
-/* The latest stamp of a pair's vertices. */
+/* Number of the latest move of any of the pair's vertices. */
 static int32_t pair_last_stamp(const sinew_step_filter *g, const sinew_filter_pair *p)
 {
     int32_t last = 0;
@@ -435,7 +435,7 @@ static void filter_stay(sinew_step_filter *g, const sinew_collision_mesh *f)
         g->trust_regions[o].fraction = 0;
 }
 
-/* True if all vertices and objects take their full step. */
+/* True if no vertex and no object is truncated: all take their full step. */
 static bool filter_is_full_step(const sinew_step_filter *g, const sinew_collision_mesh *f)
 {
     for (int32_t o = 0; o < f->object_count; o++)

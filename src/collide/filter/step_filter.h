@@ -34,43 +34,43 @@
 
 #include "collide/candidates.h"
 
-/* A candidate pair in the filter. */
+/* A candidate pair as the step filter stores it. */
 typedef struct sinew_filter_pair {
     sinew_real n[3];       /* unit direction along which the pair is separated, from the second to the first feature */
-    sinew_real min;        /* m: smallest admissible separation; -inf: the pair is not filtered */
-    sinew_real separation; /* m: separation at the start of the detection pass */
+    sinew_real min;        /* smallest admissible separation, in m; -inf: the pair is not filtered */
+    sinew_real separation; /* separation of the features along n at the start of the detection pass, in m */
     sinew_real approach;   /* m: largest approach from relative predicted displacement, for pairs within one object;
                               0 for pairs of two objects */
-    sinew_real base;       /* m: sum of both radii; plane: height of the plane along n */
+    sinew_real base;       /* sum of both radii, in m; plane: height of the plane along n */
     int32_t v[4];
     int16_t first; /* vertices of the first feature: v[0] .. v[first - 1]; 4: the second is a plane */
-    bool same;     /* both features belong to one object */
+    bool same;     /* both features belong to the same object (self-collision) */
 } sinew_filter_pair;
 
 /* Progress of an object along its predicted displacement (trust_region.h). */
 typedef struct sinew_trust_region {
-    double progress;   /* lambda at x_accepted */
-    double target;     /* lambda that fits x_requested best */
-    double fraction;   /* sigma: fraction of target - progress that this motion takes */
-    bool unrestricted; /* x_requested lies in the balls at the target */
+    double progress;   /* parameter lambda on the predicted path at x_accepted */
+    double target;     /* parameter lambda on the predicted path that fits x_requested best */
+    double fraction;   /* sigma: fraction of the way from `progress` to `target` that this motion takes */
+    bool unrestricted; /* all vertices of x_requested are within their trust regions at `target` */
 } sinew_trust_region;
 
 typedef struct sinew_step_filter {
     int32_t vertex_count;
     int64_t pair_count, near_count;
-    sinew_filter_pair *pairs; /* [pair_count] */
-    int32_t *near_pairs;      /* [near_count] pairs that might come too near in this motion */
+    sinew_filter_pair *pairs; /* [pair_count] candidate pairs of the detection pass */
+    int32_t *near_pairs;      /* [near_count] indices of pairs that might come too near in this motion */
     int32_t *seen;            /* [near_count] value of `moves` at the last test of each pair; < 0: not separated */
     int32_t *stamp;           /* [vertex_count] last move of each vertex, or the pass that last reduced its tau */
     int32_t moves;            /* 1 + number of corrections of x_requested in the current separation */
-    sinew_real *work;         /* [vertex_count][2] work space */
+    sinew_real *work;         /* [vertex_count][2] two numbers of work space per vertex */
     uint8_t *fixed;           /* [vertex_count] 1: prescribed (pins, colliders); set by the caller after build */
     uint8_t *truncated;       /* [vertex_count] 1: the last motion does not reach the caller's x_requested */
-    sinew_real *x_pass_start; /* [vertex_count][4] m: positions at the start of the detection pass */
-    sinew_real *x_accepted;   /* [vertex_count][4] m: admissible positions; the fourth number is tau of the motion */
-    sinew_real *x_requested;  /* [vertex_count][4] m: end of the motion that the caller requests */
-    sinew_real *predicted;    /* [vertex_count][4] m: predicted displacement; fourth: radius of the trust region */
-    sinew_trust_region *trust_regions; /* [object_count] */
+    sinew_real *x_pass_start; /* [vertex_count][4] positions at the start of the detection pass, in m */
+    sinew_real *x_accepted;   /* [vertex_count][4] admissible positions, in m; the fourth number is tau of the motion */
+    sinew_real *x_requested;  /* [vertex_count][4] end of the motion that the caller requests, in m */
+    sinew_real *predicted;    /* [vertex_count][4] predicted displacement, in m; fourth: radius of the trust region */
+    sinew_trust_region *trust_regions; /* [object_count] trust region of each object */
     bool partial;                      /* some tau or fraction is below 1, so the end of the motion is not final */
     size_t pair_capacity, near_pair_capacity, seen_capacity, stamp_capacity, work_capacity, fixed_capacity,
         truncated_capacity, x_pass_start_capacity, x_accepted_capacity, x_requested_capacity, predicted_capacity,

@@ -9,7 +9,7 @@
 #include "collide/closest.h"
 #include "math/vec3.h"
 
-#define HALVINGS 30 /* bisections of sigma: the accuracy is 1e-9 */
+#define HALVINGS 30 /* bisections of the fraction sigma, to an accuracy of 1e-9 */
 
 /* The left side of (1) in trust_region.h, for one vertex in a motion: |e + tau a - sigma b|, m. */
 typedef struct trust_ball {
@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) trust_ball trust_ball_of(const sine
     return ball;
 }
 
-/* out = a + t b */
+/* out = a + t b, for 3-vectors a and b */
 static void add_scaled3(const double a[3], double t, const double b[3], double out[3])
 {
     for (int k = 0; k < 3; k++)

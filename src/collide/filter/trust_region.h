@@ -42,8 +42,8 @@ void sinew_trust_region_begin(sinew_step_filter *filter, const sinew_collision_m
 void sinew_trust_region_choose(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 /* The largest tau of a vertex, at most `max`, with the fraction of its object. */
 double sinew_trust_region_tau(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v, double max);
-/* m: bound of the left side of (1) for vertex v: over the full step or, if `partial`, for all admissible sigma
- * and tau. */
+/* Bound of the left side of (1) for vertex v, in m: over the full step or, if `partial`, for all admissible sigma and
+ * tau. */
 double sinew_trust_region_deviation(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v);
 /* Reduces the fraction of each object to the reduced tau of its vertices with this stamp, then reduces tau of its other
  * vertices to this fraction and gives them the stamp. */

@@ -48,7 +48,7 @@ static inline void four_minus(const four a[3], const four b[3], four out[3])
         out[k] = a[k] - b[k];
 }
 
-/* closest_on_segment() for four pairs. */
+/* closest_on_segment() of closest.h for four pairs at once, in SIMD lanes. */
 static inline four four_on_segment(const four from_a[3], const four from_b[3], const four along[3], four z[3])
 {
     const four none = four_set(0), one = four_set(1);
@@ -71,7 +71,7 @@ static inline void four_take(closest_four *best, four_mask wanted, const four z[
     best->d2 = four_pick(take, d2, best->d2);
 }
 
-/* ---- Edges ------------------------------------------------------------------------------------ */
+/* ---- Two edges -------------------------------------------------------------------------------- */
 
 /* closest_try_end() for four pairs: end `end` of the first edge (`turned`: of the second) and the other edge. */
 static inline void four_try_end(four x[4][3], int end, bool turned, four_mask wanted, closest_four *best)
@@ -94,7 +94,7 @@ static inline void four_try_end(four x[4][3], int end, bool turned, four_mask wa
     four_take(best, wanted, z, d2, w);
 }
 
-/* closest_segments() for four pairs. */
+/* closest_segments() of closest.h for four pairs at once, in SIMD lanes. */
 static inline void four_edges(four x[4][3], closest_four *best)
 {
     four u[3], v[3], r[3], n[3], c[3], z[3];
@@ -130,7 +130,7 @@ static inline void four_edges(four x[4][3], closest_four *best)
 
 /* ---- A vertex and a triangle ------------------------------------------------------------------- */
 
-/* closest_try_side() for four pairs. */
+/* closest_try_side() of closest.h for four pairs at once, in SIMD lanes. */
 static inline void four_try_side(four x[4][3], four r[3][3], int i, four_mask wanted, closest_four *best)
 {
     const int j = (i + 1) % 3;
@@ -178,7 +178,7 @@ static inline four_mask four_triangle(four x[4][3], closest_four *best)
     return ~round | (inside & ~steep);
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------ */
+/* ---- Candidate pairs -------------------------------------------------------------------------- */
 
 static inline void load_corners(sinew_candidate *const pairs[4], const sinew_real *x, four out[4][3])
 {

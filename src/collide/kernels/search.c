@@ -21,7 +21,7 @@ typedef struct search_group {
     const sinew_box_displacements *predicted;
 } search_group;
 
-/* One slot of a group. */
+/* The box in one of the eight slots of a BVH node. */
 typedef struct search_box {
     float low[3], high[3];
     search_group group;
@@ -33,10 +33,10 @@ typedef struct search_node {
     const sinew_box_node *node;
     const sinew_box_shape *shape;
     const sinew_box_displacements *predicted;
-    uint32_t row;   /* number of the node's first slot in its chunk */
-    search_box box; /* box of the whole node */
+    uint32_t row;   /* index of the node's first slot among all slots of its chunk */
+    search_box box; /* box that encloses the boxes of all slots of the node */
     int32_t lowest; /* lowest feature of the node; -1: the other feature may have any number */
-    int32_t object; /* common object of the node's features; -1: several */
+    int32_t object; /* object that all features of the node belong to; -1: several objects */
     sinew_search_found *found;
 } search_node;
 
@@ -47,7 +47,7 @@ MADE_TWICE search_group group_at(const sinew_boxes *boxes, int32_t level, int32_
     return (search_group){boxes->nodes[level] + index, moving ? boxes->predicted[level] + index : NULL};
 }
 
-/* The boxes of the searching node. */
+/* The node that searches, as a group of eight boxes. */
 MADE_TWICE search_group own_group(const search_node *s, bool moving)
 {
     return (search_group){s->node, moving ? s->predicted : NULL};

@@ -49,7 +49,7 @@ sinew_collider_def sinew_default_collider_def(sinew_shape_kind kind)
                                 .mask = UINT32_MAX};
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of a def ------------------------------------------------------------------------- */
 
 sinew_status sinew_contact_coefficients_check(const char *owner, sinew_real thickness, sinew_real friction,
                                               sinew_real restitution, sinew_error *error)
@@ -101,7 +101,7 @@ static sinew_status check_collider_def(const sinew_collider_def *def, sinew_erro
     return status;
 }
 
-/* ---- Records --------------------------------------------------------------------------------- */
+/* ---- Records of colliders -------------------------------------------------------------------- */
 
 static uint32_t digest_number(uint32_t digest, sinew_real number)
 {

@@ -9,31 +9,31 @@
 #include "sinew/contact.h"
 
 typedef struct sinew_collider_record {
-    bool there; /* false: the collider was removed */
+    bool there; /* true: the collider exists; false: it was removed */
     uint32_t generation;
-    char *name; /* NULL: none */
+    char *name; /* name of the collider; NULL: it has no name */
     sinew_shape_kind kind;
-    sinew_real thickness, friction, restitution; /* NaN: use the value of the world */
+    sinew_real thickness, friction, restitution; /* contact settings of the collider; NaN: the world's value applies */
     uint32_t group, mask;
-    double radius; /* m: radius of spheres and capsules, whose vertices are centres */
+    double radius; /* solid radius of spheres and capsules, whose vertices are centres, in m */
     bool closed;   /* the shape encloses a volume, or is a half-space */
-    int32_t vertex_count, triangle_count, edge_count; /* all 0 for planes */
-    sinew_real *vertices;                             /* [3 * vertex_count] m, in the frame of the collider */
-    int32_t *triangles;                               /* [3 * triangle_count] vertices, oriented outwards */
-    int32_t *edges;                                   /* [2 * edge_count] edges without a triangle */
-    int32_t mesh_vertex_count;                        /* vertices of the mesh of the def; 0 for other shapes */
+    int32_t vertex_count, triangle_count, edge_count; /* sizes of the arrays below; all 0 for planes */
+    sinew_real *vertices;                /* [3 * vertex_count] vertex positions in the frame of the collider, in m */
+    int32_t *triangles;                  /* [3 * triangle_count] vertices of each triangle, oriented outwards */
+    int32_t *edges;                      /* [2 * edge_count] vertices of the edges that belong to no triangle */
+    int32_t mesh_vertex_count;           /* vertices of the mesh of the def; 0 for other shapes */
     int32_t *mesh_vertices;              /* [vertex_count] numbers in that mesh, ascending; NULL for other shapes */
     sinew_real position[3], rotation[3]; /* m; rad, rotation vector: the frame of the shape before its motion */
     int32_t key_count;
-    sinew_key *keys;     /* [key_count] */
-    sinew_real pivot[3]; /* m: pivot of the key-framed motion */
+    sinew_key *keys;     /* [key_count] key frames of the motion */
+    sinew_real pivot[3]; /* pivot of the rotations of the key-framed motion, in m */
     int32_t frame_count;
-    sinew_real frame_time; /* s between frames */
-    sinew_real *frames;    /* [frame_count][3 * vertex_count] m: vertex cache */
+    sinew_real frame_time; /* time between two frames of the vertex cache, in s */
+    sinew_real *frames;    /* [frame_count][3 * vertex_count] vertex cache: positions of each frame, in m */
     uint32_t digest;       /* CRC-32 of geometry, placement, motion and contact settings, for states */
-    /* State that steps change. */
-    double behind;              /* s: delay of the collider relative to its motion, caused by truncated steps */
-    bool posed;                 /* sinew_collider_set_pose() has replaced the motion */
+    /* The fields below are state that steps change. */
+    double behind;              /* delay of the collider relative to its motion, caused by truncated steps, in s */
+    bool posed;                 /* sinew_collider_set_pose() has replaced the key-framed motion */
     sinew_real pose[2][6];      /* position and rotation at the start and at the end of the next step */
     double force[3], torque[3]; /* N, N m: sum of contact forces in the last step */
 } sinew_collider_record;
@@ -48,7 +48,7 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
 /* x [vertex_count][4] m: vertices of a collider at a time, or at a fraction between two poses. */
 void sinew_shape_positions(const sinew_collider_record *record, double time, double fraction, sinew_real *x);
 void sinew_shape_positions_packed(const sinew_collider_record *record, double time, double fraction,
-                                  sinew_real *x); /* x [vertex_count][3] */
+                                  sinew_real *x); /* positions x [vertex_count][3] */
 /* x [count][3] m: some vertices of a collider at a time or fraction, in double precision. */
 void sinew_shape_some_positions(const sinew_collider_record *record, double time, double fraction, int32_t count,
                                 const int32_t *vertices, double (*x)[3]);

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of a mesh ------------------------------------------------------------------------ */
 
 static sinew_status collider_check_frames(const sinew_collider_def *def, sinew_error *error)
 {
@@ -50,12 +50,12 @@ sinew_status sinew_shape_check_mesh(const sinew_collider_def *def, sinew_error *
     return def->frame_count == 0 ? SINEW_OK : collider_check_frames(def, error);
 }
 
-/* ---- Triangles ------------------------------------------------------------------------------- */
+/* ---- Triangles of the collider --------------------------------------------------------------- */
 
 typedef struct mesh_work {
     const sinew_allocator *allocator;
-    const sinew_mesh *mesh; /* the surface of the mesh of the def */
-    int32_t *triangles;     /* [3 * count] triangles that are kept */
+    const sinew_mesh *mesh; /* surface of the mesh that the collider's def gives */
+    int32_t *triangles;     /* [3 * count] vertices of the triangles that the collider keeps */
     int32_t count;
     bool closed;
     sinew_error *error;
@@ -133,7 +133,7 @@ static sinew_status surface_orient(mesh_work *w)
     return SINEW_OK;
 }
 
-/* ---- Vertices -------------------------------------------------------------------------------- */
+/* ---- Vertices of the collider ---------------------------------------------------------------- */
 
 /* number[v]: new index of a vertex that a triangle uses, -1 for other vertices; returns the number of used vertices. */
 static int32_t surface_number_vertices(const mesh_work *w, int32_t *number)

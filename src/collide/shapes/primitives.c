@@ -169,7 +169,7 @@ static sinew_status make_height_field(sinew_collider_record *record, const sinew
     return SINEW_OK;
 }
 
-/* ---- Table ----------------------------------------------------------------------------------- */
+/* ---- Table of shapes ------------------------------------------------------------------------- */
 
 static const sinew_shape_ops shapes[SINEW_SHAPE_COUNT] = {
     [SINEW_SHAPE_PLANE] = {"plane", 0, NULL, NULL},

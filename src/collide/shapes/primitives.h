@@ -8,7 +8,7 @@
 #include "collide/shapes/colliders.h"
 
 enum {
-    SINEW_SHAPE_NEEDS_X = 1 << 0, /* sizes along the axes, each > 0 */
+    SINEW_SHAPE_NEEDS_X = 1 << 0, /* the shape needs a size > 0 along x; the next two: along y, z */
     SINEW_SHAPE_NEEDS_Y = 1 << 1,
     SINEW_SHAPE_NEEDS_Z = 1 << 2,
     SINEW_SHAPE_NEEDS_RADIUS = 1 << 3
@@ -16,8 +16,8 @@ enum {
 
 typedef struct sinew_shape_ops {
     const char *name;
-    uint32_t needs; /* SINEW_SHAPE_NEEDS_... */
-    /* Checks specific to the kind; may be NULL. */
+    uint32_t needs; /* sizes that the shape needs: bits SINEW_SHAPE_NEEDS_... */
+    /* Checks of the def that only this kind of shape needs; NULL: none. */
     sinew_status (*check)(const sinew_collider_def *def, sinew_error *error);
     /* Fills vertices, triangles, edges, radius, closed and frames. On failure the caller releases its allocations.
      * NULL: the kind has none of these. */
@@ -25,13 +25,13 @@ typedef struct sinew_shape_ops {
                          sinew_error *error);
 } sinew_shape_ops;
 
-const sinew_shape_ops *sinew_get_shape_ops(sinew_shape_kind kind); /* NULL: kind out of range */
+const sinew_shape_ops *sinew_get_shape_ops(sinew_shape_kind kind); /* returns NULL if `kind` is out of range */
 
-/* Allocates the arrays of a record for these counts. */
+/* Allocates vertices, triangles and edges of a collider record for these counts. */
 sinew_status sinew_shape_allocate(sinew_collider_record *record, const sinew_allocator *allocator, int64_t vertex_count,
                                   int64_t triangle_count, int64_t edge_count, sinew_error *error);
 
-/* Meshes (mesh_collider.c). */
+/* Checks and geometry of mesh colliders (mesh_collider.c). */
 sinew_status sinew_shape_check_mesh(const sinew_collider_def *def, sinew_error *error);
 sinew_status sinew_shape_make_mesh(sinew_collider_record *record, const sinew_allocator *allocator,
                                    const sinew_collider_def *def, sinew_error *error);

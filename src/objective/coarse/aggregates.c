@@ -12,7 +12,7 @@
 #define FRAGMENT 4    /* fragments of less than size / FRAGMENT particles join a neighbour */
 #define FLAT     1e-3 /* relative to the largest variance of positions: flatter directions get no linear function */
 
-/* ---- Connectivity ------------------------------------------------------------------------------ */
+/* ---- Connectivity of particles ----------------------------------------------------------------- */
 
 /* Called for each pair of vertices of each fixed element. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
@@ -36,7 +36,7 @@ static void visit_edges(const sinew_objective *o, edge_visitor *incidence, void 
 
 typedef struct joining {
     const int32_t *subset; /* [particle_count] two vertices are joined only within one subset; -1: in no subset */
-    int32_t *parent;       /* [particle_count] */
+    int32_t *parent;       /* [particle_count] union-find: parent of each particle */
 } joining;
 
 static void join(void *context, int32_t i, int32_t j)
@@ -58,12 +58,12 @@ static void find_components(const sinew_objective *o, const int32_t *subset, int
         parent[i] = sinew_find_root(parent, i);
 }
 
-/* ---- Cuts -------------------------------------------------------------------------------------- */
+/* ---- Cuts of components ------------------------------------------------------------------------ */
 
 typedef struct cutting {
-    const sinew_real *rest; /* [particle_count][4] */
-    int32_t *list;          /* particles, component by component */
-    int32_t *subset;        /* [particle_count] */
+    const sinew_real *rest; /* [particle_count][4] rest positions in m */
+    int32_t *list;          /* particles, component by component; cuts reorder it */
+    int32_t *subset;        /* [particle_count] subset that each particle belongs to */
     int32_t subset_count;
 } cutting;
 
@@ -160,11 +160,11 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
     }
 }
 
-/* ---- Fragments --------------------------------------------------------------------------------- */
+/* ---- Fragments of subsets ---------------------------------------------------------------------- */
 
 typedef struct merging {
-    const int32_t *root; /* [particle_count] root of the fragment of each particle; -1: pinned */
-    const int32_t *size; /* [particle_count] size of the fragment with each root */
+    const int32_t *root; /* [particle_count] lowest particle of each particle's fragment; -1: pinned */
+    const int32_t *size; /* [particle_count] at a fragment's root: number of its particles */
     int32_t *preferred;  /* [particle_count] the larger fragment that a small fragment joins, or its own root */
     int32_t small;
 } merging;
@@ -262,7 +262,7 @@ static void find_moments(const sinew_coarse_space *space, const sinew_real *rest
 static int make_functions(double S[9], double T[9])
 {
     double scale = fmax(S[0], fmax(S[4], S[8]));
-    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}; /* rows: orthogonalised x, y and z as functions of positions */
+    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}; /* rows: orthogonalised functions x, y and z of positions */
     int found = 0;
     for (; found < 3; found++) {
         size_t pivot = 0;

@@ -24,6 +24,6 @@ sinew_status sinew_aggregates_join(sinew_coarse_space *space, const sinew_object
                                    const sinew_coarse_space *lower, const int32_t *group, int32_t group_count,
                                    sinew_error *error);
 void sinew_aggregates_destroy(sinew_coarse_space *space,
-                              const sinew_objective *objective); /* accepts a zeroed struct */
+                              const sinew_objective *objective); /* frees the arrays; accepts a zeroed struct */
 
 #endif

@@ -11,10 +11,10 @@
 #include "objective/block_pattern.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of two functions of aggregates */
+    WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of a function of one aggregate with one of another */
 };
 
-/* ---- Pattern --------------------------------------------------------------------------------- */
+/* ---- Pattern of the coarse matrix ------------------------------------------------------------ */
 
 /* Numbers the particle pairs of one task, the higher index first, and maps each element block to its pair. */
 static bool galerkin_map_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, sinew_block_table *table,
@@ -107,7 +107,7 @@ static bool galerkin_join_tasks(sinew_galerkin *g, const sinew_objective *o, con
 /* Contribution of one task to a block of A. Entries are sorted by column, row and task: the diagonal block of a column
  * comes first. */
 typedef struct pair_entry {
-    int32_t column, row, local; /* local < 0: the diagonal block, which every column stores */
+    int32_t column, row, local; /* local: index of the local pair; < 0: the diagonal block, which every column stores */
 } pair_entry;
 
 static int galerkin_compare_pairs(const void *a, const void *b)
@@ -184,7 +184,7 @@ void sinew_galerkin_destroy(sinew_galerkin *g, const sinew_objective *o)
     *g = (sinew_galerkin){0};
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values of the coarse matrix ------------------------------------------------------------- */
 
 /* Adds the element blocks of a task to the blocks of its particle pairs. */
 static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_real *blocks,

@@ -15,7 +15,7 @@ enum {
     WIDTH = 8 /* aggregates of a group in the first attempt; each retry has WIDTH times as many */
 };
 
-/* ---- Layout ------------------------------------------------------------------------------------ */
+/* ---- Layout of the levels ---------------------------------------------------------------------- */
 
 /* Mean rest positions of the particles of each aggregate, [count][4]; NULL without memory. */
 static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_objective *o)
@@ -127,7 +127,7 @@ bool sinew_coarse_fill(sinew_coarse *c, const sinew_real *q)
     return c->ready;
 }
 
-/* ---- Solves ------------------------------------------------------------------------------------ */
+/* ---- Coarse solves ----------------------------------------------------------------------------- */
 
 typedef struct transfer {
     const sinew_coarse *coarse;

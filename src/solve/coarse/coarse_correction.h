@@ -17,18 +17,18 @@ typedef struct sinew_coarse {
     sinew_objective *objective;
     sinew_coarse_space space;
     sinew_galerkin galerkin;
-    sinew_second_level second_level; /* zeroed if one level is enough */
+    sinew_second_level second_level; /* second level of aggregation; zeroed if one level is enough */
     sinew_coarse_system system;      /* factor of the Galerkin matrix, or of the matrix of the second level */
-    double *x;                       /* [space.count][12] coefficients of the correction */
-    int64_t max;                     /* largest count of numbers in the factor; 0: that of the fine matrix */
-    bool ready;                      /* the factor is valid */
+    double *x;   /* [space.count][12] coefficients of the coarse correction in the basis functions */
+    int64_t max; /* largest count of numbers in the factor; 0: that of the fine matrix */
+    bool ready;  /* `system` holds a valid factor of the current matrix */
 } sinew_coarse;
 
 /* Builds aggregates of about `size` particles. If the factor of their matrix has more than `max` numbers (0: than the
  * fine matrix), conjugate gradients with a second level solve it. Allocates; must be destroyed after failure, too. */
 sinew_status sinew_coarse_create(sinew_coarse *coarse, sinew_objective *objective, int32_t size, int64_t max,
                                  sinew_error *error);
-void sinew_coarse_destroy(sinew_coarse *coarse); /* accepts a zeroed struct */
+void sinew_coarse_destroy(sinew_coarse *coarse); /* frees all levels; accepts a zeroed struct */
 /* Rebuilds the pattern of the matrix after a change of transient elements; the aggregates are kept. Allocates. */
 sinew_status sinew_coarse_refresh(sinew_coarse *coarse, sinew_error *error);
 

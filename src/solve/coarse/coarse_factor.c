@@ -16,7 +16,7 @@ enum {
 };
 #define SHIFT_FIRST 1e-10 /* first shift, as a fraction of the mean diagonal; each retry is a thousand times larger */
 
-/* ---- Pattern ----------------------------------------------------------------------------------- */
+/* ---- Pattern of the factor --------------------------------------------------------------------- */
 
 static sinew_status order_rows(sinew_coarse_system *c, const sinew_allocator *allocator, const sinew_real *points,
                                sinew_error *error)
@@ -115,7 +115,7 @@ void sinew_coarse_system_destroy(sinew_coarse_system *c, const sinew_allocator *
     *c = (sinew_coarse_system){0};
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------- */
+/* ---- Numbers of the factor --------------------------------------------------------------------- */
 
 /* Copies block columns into the factor's layout (objective/assembly.h): three scalar columns for each function. */
 static void copy_columns(const void *context, int32_t member, int32_t first, int32_t last)

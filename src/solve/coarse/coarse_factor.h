@@ -10,14 +10,14 @@
 #include "objective/coarse/galerkin.h"
 
 enum {
-    SINEW_COARSE_NUMBERS = 3 * SINEW_MODES /* number of unknowns of a block row */
+    SINEW_COARSE_NUMBERS = 3 * SINEW_MODES /* number of unknowns of a block row of the coarse matrix */
 };
 
 /* The lower triangle by block columns, the diagonal first, rows ascending; borrowed. */
 typedef struct sinew_coarse_matrix {
     int32_t count;
     const int32_t *column, *row;
-    const double *values; /* [column[count]][9][SINEW_MODES][SINEW_MODES] */
+    const double *values; /* [column[count]][9][SINEW_MODES][SINEW_MODES] blocks, as in sinew_galerkin */
 } sinew_coarse_matrix;
 
 /* A block of the matrix, and its block row in the factor. */
@@ -31,10 +31,10 @@ typedef struct sinew_coarse_system {
     sinew_coarse_matrix matrix;
     int32_t *position;         /* [count] position of each block row in the order of elimination */
     int32_t *first_slot;       /* [count + 1] index of each column's first block in `slots` */
-    sinew_coarse_entry *slots; /* blocks of each column, the diagonal first, then rows ascending */
+    sinew_coarse_entry *slots; /* blocks of each factor column: the diagonal first, then rows ascending */
     int32_t *column;           /* [SINEW_MODES * count + 1] first 3x3 block of each of the factor's block columns */
     sinew_cholesky *factor;
-    double *right; /* [12 * count] right-hand side in the order of elimination */
+    double *right; /* [12 * count] right-hand side, permuted to the order of elimination */
 } sinew_coarse_system;
 
 /* Creates the factor's pattern. points [count][4], m: positions of the block rows. Allocates; must be destroyed after
@@ -43,7 +43,7 @@ sinew_status sinew_coarse_system_create(sinew_coarse_system *system, const sinew
                                         const sinew_coarse_matrix *matrix, const sinew_real *points,
                                         sinew_error *error);
 void sinew_coarse_system_destroy(sinew_coarse_system *system,
-                                 const sinew_allocator *allocator); /* accepts a zeroed struct */
+                                 const sinew_allocator *allocator); /* frees all arrays; accepts a zeroed struct */
 /* Factorises the current values. Returns false if the matrix is not positive definite even with a small shift. */
 bool sinew_coarse_system_factorise(sinew_coarse_system *system, int32_t thread_count);
 /* x [count][12] = A^-1 x with the last factor of the matrix A */

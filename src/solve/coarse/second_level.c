@@ -13,11 +13,11 @@
 enum {
     NUMBERS = SINEW_COARSE_NUMBERS,
     WEIGHTS = SINEW_MODES * SINEW_MODES,
-    ITERATIONS = 200 /* largest number of conjugate gradient iterations */
+    ITERATIONS = 200 /* largest number of conjugate gradient iterations per coarse solve */
 };
-#define TOLERANCE 1e-4 /* relative residual: ten times more accurate than callers need */
+#define TOLERANCE 1e-4 /* relative residual of a coarse solve: ten times more accurate than callers need */
 
-/* ---- Groups -------------------------------------------------------------------------------------- */
+/* ---- Groups of aggregates ------------------------------------------------------------------------ */
 
 static void list_links(sinew_second_level *u)
 {
@@ -113,7 +113,7 @@ static void find_transfers(sinew_second_level *u)
     }
 }
 
-/* ---- Pattern ------------------------------------------------------------------------------------- */
+/* ---- Pattern of the second-level matrix ---------------------------------------------------------- */
 
 typedef struct group_pair {
     int32_t column, row, member;
@@ -218,7 +218,7 @@ void sinew_second_level_destroy(sinew_second_level *u, const sinew_objective *o)
     *u = (sinew_second_level){0};
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------------- */
+/* ---- Numbers of the second-level matrix ------------------------------------------------------------ */
 
 /* out += A^T X B with three 4x4 matrices; transposed: out += (A^T X B)^T. */
 static void second_level_add_product(const double *A, const double *X, const double *B, bool transposed, double *out)
@@ -322,7 +322,7 @@ void sinew_second_level_fill(sinew_second_level *u)
     sinew_tasks_for(u->thread_count, u->lower.count, 16, invert_rows, u);
 }
 
-/* ---- Solves ------------------------------------------------------------------------------------------ */
+/* ---- Solves of the first-level system ---------------------------------------------------------------- */
 
 typedef struct vector_pass {
     const sinew_second_level *level;

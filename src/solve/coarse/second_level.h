@@ -25,19 +25,19 @@ typedef struct sinew_second_level {
     sinew_coarse_matrix lower;
     const sinew_coarse_space *lower_space;
     int32_t thread_count;
-    size_t *first_link;       /* [lower.count + 1] first link of each row */
-    sinew_coarse_link *links; /* [first_link[lower.count]] links, row by row */
-    int32_t *group;           /* [lower.count] group of each aggregate */
-    sinew_coarse_space space; /* affine functions of the groups over particles */
-    double *transfer; /* [lower.count][SINEW_MODES][SINEW_MODES] R, group functions in each aggregate's functions */
-    double *inverse;  /* [lower.count][12][12] inverse diagonal blocks */
-    sinew_coarse_matrix matrix;                     /* matrix of the groups, R^T A R */
+    size_t *first_link;       /* [lower.count + 1] index of the first link of each block row */
+    sinew_coarse_link *links; /* [first_link[lower.count]] blocks of the first-level matrix, row by row */
+    int32_t *group;           /* [lower.count] group that each aggregate belongs to */
+    sinew_coarse_space space; /* affine basis functions of the groups, as values at particles */
+    double *transfer; /* [lower.count][SINEW_MODES][SINEW_MODES] R: group functions in terms of aggregate functions */
+    double *inverse;  /* [lower.count][12][12] inverses of the diagonal blocks of A */
+    sinew_coarse_matrix matrix;                     /* second-level matrix R^T A R, over the groups */
     int32_t *column, *row, *first_member, *members; /* pattern of `matrix`; members: 2 * block of A + transposed */
     double *values;
     sinew_pcg pcg;
-    sinew_real *b, *x;                 /* [lower.count][12] */
-    double *second_x;                  /* [groups][12] */
-    const sinew_coarse_system *system; /* factor of R^T A R during a solve; borrowed */
+    sinew_real *b, *x;                 /* [lower.count][12] right-hand side and solution of a first-level solve */
+    double *second_x;                  /* [groups][12] restricted residual, then correction, of the second level */
+    const sinew_coarse_system *system; /* factor of R^T A R, set during a solve; borrowed */
     bool stuck; /* groups have on average less than a quarter of `width` aggregates: no connected neighbours are left */
 } sinew_second_level;
 
@@ -46,7 +46,7 @@ sinew_status sinew_second_level_create(sinew_second_level *level, const sinew_ob
                                        const sinew_coarse_matrix *lower, const sinew_coarse_space *lower_space,
                                        int32_t width, sinew_error *error);
 void sinew_second_level_destroy(sinew_second_level *level,
-                                const sinew_objective *objective); /* accepts a zeroed struct */
+                                const sinew_objective *objective); /* frees all arrays; accepts a zeroed struct */
 /* Computes R^T A R and the inverses of the diagonal blocks D from the current values of the lower matrix. */
 void sinew_second_level_fill(sinew_second_level *level);
 /* x = A^-1 x, [lower.count][12]; `system` holds the factor of R^T A R. */

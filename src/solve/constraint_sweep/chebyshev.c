@@ -22,7 +22,7 @@
 #include "solve/constraint_sweep/sweep.h"
 
 enum {
-    CONSTRAINTS_MAX = 8 /* largest number of constraints of one element */
+    CONSTRAINTS_MAX = 8 /* largest number of constraints C of one element */
 };
 
 bool sinew_sweep_has_contacts(const sinew_sweep *sweep)

@@ -89,7 +89,7 @@ static int32_t class_count(const sinew_sweep_batch *b)
     return b->domains.level_count > 0 ? sinew_domain_count(&b->domains) * b->colour_count : b->colour_count;
 }
 
-/* Puts the elements of each class into groups. */
+/* Puts the elements of each class (colour of a domain) into SIMD groups. */
 static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *first, const int32_t *order)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
@@ -176,7 +176,7 @@ static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const liste
     if (!reserve_batch(sweep, b))
         return false;
     fill_batch(b, list, work->first, work->order);
-    forget_multipliers(b); /* contacts may read them before the first sweep */
+    forget_multipliers(b); /* contacts may read the multipliers before the first sweep */
     return true;
 }
 
@@ -220,7 +220,7 @@ static void sweep_layout_release_work(sinew_sweep_work *work, const sinew_alloca
 
 /* ---- Averaging weights of a Jacobi sweep ----------------------------------------------------- */
 
-/* crowd[i] += `by` for every element at particle i */
+/* crowd[i] += `by` for every element of the batch that contains particle i */
 static void count_elements(const sinew_sweep_batch *b, int32_t by, int32_t *crowd)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
@@ -265,7 +265,7 @@ static sinew_status set_averaging_weights(sinew_sweep *sweep, sinew_error *error
 
 /* ---- All batches ----------------------------------------------------------------------------- */
 
-/* Reserves memory for `count` batches; existing ones are kept. */
+/* Reserves memory for `count` batches of the sweep; existing batches are kept. */
 static bool reserve_batches(sinew_sweep *sweep, int32_t count)
 {
     const sinew_allocator *allocator = &sweep->objective->allocator;
@@ -284,7 +284,7 @@ static bool reserve_batches(sinew_sweep *sweep, int32_t count)
     return true;
 }
 
-/* Appends the batches of tasks first .. last-1. */
+/* Appends the batches that begin in tasks first .. last - 1 to the sweep. */
 static sinew_status add_batches(sinew_sweep *sweep, int32_t first, int32_t last, sinew_sweep_work *work,
                                 sinew_error *error)
 {
@@ -322,7 +322,7 @@ void sinew_sweep_arrange(sinew_sweep *sweep, bool first)
     set_turns(sweep);
 }
 
-/* Rebuilds the transient batches. */
+/* Rebuilds the batches of transient elements of the sweep. */
 static sinew_status build_transient_batches(sinew_sweep *sweep, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;

@@ -31,7 +31,7 @@ bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *b)
 
 /* One vertex of an element: its offset in the sweep's arrays, and the gradient of C_e there. */
 typedef struct constraint_corner {
-    size_t at; /* SINEW_POINT times the particle */
+    size_t at; /* SINEW_POINT times the number of the vertex's particle */
     double g[3];
 } constraint_corner;
 

@@ -33,26 +33,26 @@
 /* Kind of substeps: none, several in real time, or substeps in pseudo-time. */
 typedef struct sinew_pbd_options {
     int32_t count;  /* real time: number of substeps, which share the iterations; 1: none */
-    int32_t sweeps; /* pseudo-time: sweeps of one substep; 0: real time */
-    double h;       /* pseudo-time: s, length of one substep */
+    int32_t sweeps; /* pseudo-time: number of sweeps of one substep; 0: real time */
+    double h;       /* pseudo-time: length of one substep, in s */
     double keep;    /* pseudo-time: fraction of velocities kept after a substep, 0 .. 1 */
 } sinew_pbd_options;
 
-/* Options in addition to plain sweeps. */
+/* Options of a PBD solver in addition to plain sweeps. */
 typedef struct sinew_pbd_extras {
-    bool chebyshev; /* Chebyshev acceleration, for Jacobi sweeps only */
-    double rho;     /* spectral radius in Chebyshev's weights */
-    bool residual;  /* the momentum residual is removed before every sweep (sinew_sweep_balance) */
-    bool guess;     /* multipliers start at -C / alpha~ instead of zero */
+    bool chebyshev; /* accelerate sweeps by Chebyshev's recurrence; Jacobi sweeps only */
+    double rho;     /* estimated spectral radius of a sweep, for Chebyshev's weights */
+    bool residual;  /* remove the momentum residual before every sweep (sinew_sweep_balance) */
+    bool guess;     /* multipliers start at -C / alpha~ instead of zero (alpha~ = alpha / h^2) */
 } sinew_pbd_extras;
 
 typedef struct sinew_pbd sinew_pbd;
 
 /* Operations of a kind of substeps, around the sweeps of a step (substeps.c). */
 typedef struct sinew_pbd_time {
-    /* Sets substep_h and allocates vectors; also called after changes. */
+    /* Sets substep_h and allocates vectors; also called after changes of the world. */
     sinew_status (*prepare)(sinew_solve *s, sinew_pbd *w, sinew_error *error);
-    void (*begin)(sinew_solve *s, sinew_pbd *w); /* called at the start of a step */
+    void (*begin)(sinew_solve *s, sinew_pbd *w); /* called once at the start of a step */
     /* Called before each sweep; w->sweep_count sweeps of the step are done. */
     void (*before_sweep)(sinew_solve *s, sinew_pbd *w);
     void (*after_sweep)(sinew_solve *s, sinew_pbd *w);
@@ -66,13 +66,13 @@ struct sinew_pbd {
     bool symmetric;
     double relaxation;
     sinew_pbd_extras extras;
-    double weight; /* Chebyshev's weight of the last sweep */
+    double weight; /* weight of Chebyshev's recurrence in the last sweep */
     /* sweeps since Chebyshev's weights restarted: at new multipliers, and at each sweep with contacts */
     int32_t streak;
     sinew_pbd_options options;
     const sinew_pbd_time *time;
-    double substep_h;    /* s: length of one substep, or of the step */
-    int32_t sweep_count; /* number of sweeps in this step */
+    double substep_h;    /* length of one substep, or of the whole step without substeps, in s */
+    int32_t sweep_count; /* number of sweeps done in this step */
     bool moved;          /* sweeps have moved positions that are not yet copied to q */
     sinew_real *v,
         *q_last; /* [particle_count][4] velocities and positions at the start of the substep; NULL without substeps */
@@ -81,10 +81,10 @@ struct sinew_pbd {
 /* Sets up s->memory for kernels with the settings of `how`; extras may be NULL. */
 sinew_status sinew_pbd_prepare(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
                                const sinew_pbd_extras *extras, sinew_error *error);
-/* Applies changes (SINEW_PBD_REFRESHES); `how` and `options` as for prepare. */
+/* Applies changes of the world (SINEW_PBD_REFRESHES); `how` and `options` as for prepare. */
 sinew_status sinew_pbd_refresh(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
                                uint32_t changed, sinew_error *error);
-int32_t sinew_pbd_form(int choice); /* SINEW_FORM_ value of a choice of SINEW_NEO_HOOKEAN_PARAMETER */
+int32_t sinew_pbd_form(int choice); /* returns the SINEW_FORM_ value for a choice of SINEW_NEO_HOOKEAN_PARAMETER */
 void sinew_pbd_release(sinew_solve *s);
 void sinew_pbd_begin(sinew_solve *s);
 /* Starts the sweeps of a step or substep at s->q, with multipliers at zero or at their guess. */

@@ -114,7 +114,7 @@ static void substeps_begin(sinew_solve *s, sinew_pbd *w)
     s->v_end = w->v;
 }
 
-/* The substep of a sweep: iterations are distributed evenly. */
+/* Number of the substep that a sweep belongs to: iterations are distributed evenly. */
 static int32_t substep_of(const sinew_solve *s, const sinew_pbd *w, int32_t sweep)
 {
     return (int32_t)((int64_t)sweep * w->options.count / s->def.iterations);

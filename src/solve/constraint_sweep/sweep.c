@@ -10,7 +10,7 @@
 #include "base/phases.h"
 #include "base/reduce.h"
 
-#define PARALLEL_GROUPS 512 /* smallest number of groups for several threads */
+#define PARALLEL_GROUPS 512 /* smallest number of SIMD groups for which several threads sweep */
 #define PHASE_GROUPS                                                                                                   \
     32 /* smallest mean number of groups per phase for several threads: below, synchronisation dominates */
 #define SLICE_ELEMENTS 128 /* largest number of elements of one colour that a thread takes at a time */
@@ -56,7 +56,7 @@ typedef struct sweep_pass {
     const sinew_sweep *sweep;
     const sinew_constrain_kernel *how;
     bool backward;
-    int32_t phases; /* number of phases of all batches */
+    int32_t phases; /* number of phases (levels of domains, or colours) of all batches */
 } sweep_pass;
 
 /* Number of phases of a batch: levels of domains, or colours without domains. */

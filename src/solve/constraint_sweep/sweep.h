@@ -37,41 +37,42 @@ typedef enum sinew_sweep_order {
 /* The elements of one batch in sweep order. A class is one colour, or one colour of one domain. */
 typedef struct sinew_sweep_batch {
     const sinew_batch *source;
-    uint32_t version, form_version; /* versions of the source data that were copied */
+    uint32_t version, form_version; /* version and form_version of `source` when its data were copied */
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
     int32_t first_phase; /* first phase of the batch in a coloured pass, counted over all batches in order */
     sinew_domains domains;
     int32_t *first_group;         /* [classes + 1] first group of each class, by domain, then by colour */
-    int32_t *vertex;              /* [group_count][vertex_count][W] SINEW_POINT times the particle */
-    sinew_real *data;             /* [group_count][data_count][W] */
+    int32_t *vertex;              /* [group_count][vertex_count][W] SINEW_POINT times the particle of each vertex */
+    sinew_real *data;             /* [group_count][data_count][W] data of the elements */
     int32_t *element;             /* [group_count * W] caller's element index in the source batch; -1: padding */
-    sinew_real *lambda;           /* [group_count][constraint_count][W] multipliers */
+    sinew_real *lambda;           /* [group_count][constraint_count][W] multipliers of the constraints */
     sinew_real *averaging_weight; /* [group_count * W] Jacobi: fraction 1/n of its change that an element applies */
     /* [group_count][constraint_count][W] lambda at the start of the last two sweeps, newest first; NULL: not kept */
     sinew_real *past[2];
     /* Work space of a global constraint (global_constraint.c), else NULL. */
     sinew_real
         *numbers;  /* [group_count][1][W] C, then [..][vertex_count][3][W] gradients, then [..][1][W] compliances */
-    double *slope; /* [particle_count][4] grad C while the constraint is projected, else zero */
+    double *slope; /* [particle_count][4] grad C while the global constraint is projected, else zero */
     size_t first_capacity, vertex_capacity, data_capacity, element_capacity, lambda_capacity, averaging_capacity,
-        numbers_capacity, slope_capacity, past_capacity[2]; /* bytes */
+        numbers_capacity, slope_capacity, past_capacity[2]; /* allocated sizes of the arrays above, in bytes */
 } sinew_sweep_batch;
 
 /* Work space for laying out a batch. A zeroed struct is valid. */
 typedef struct sinew_sweep_work {
-    int32_t *particles;                        /* [element_count][vertex_count] */
-    int32_t *classes, *order, *along, *sorted; /* [element_count], sorted also [particle_count + 1] */
-    int32_t *first;                            /* [classes + 1] */
-    size_t particle_bytes, class_capacity, order_capacity, along_capacity, sorted_capacity, first_capacity; /* bytes */
+    int32_t *particles;                        /* [element_count][vertex_count] particles of the elements */
+    int32_t *classes, *order, *along, *sorted; /* [element_count] each; sorted: at least [particle_count + 1] */
+    int32_t *first;                            /* [classes + 1] first element of each class in `order` */
+    /* allocated sizes of the arrays above, in bytes */
+    size_t particle_bytes, class_capacity, order_capacity, along_capacity, sorted_capacity, first_capacity;
     sinew_colour_work colours;
 } sinew_sweep_work;
 
 /* Order of a sweep, and the data that it must keep. */
 typedef struct sinew_sweep_rule {
     sinew_sweep_order order;
-    bool extrapolates; /* keeps the previous positions and multipliers for extrapolation */
-    bool numbers;      /* needs C and J of constraints (SINEW_CAN_JACOBIAN) */
+    bool extrapolates; /* the sweep keeps the previous positions and multipliers, for extrapolation */
+    bool numbers;      /* the sweep needs C and J of the constraints (SINEW_CAN_JACOBIAN) */
 } sinew_sweep_rule;
 
 typedef struct sinew_sweep {
@@ -79,25 +80,25 @@ typedef struct sinew_sweep {
     sinew_sweep_order order;
     sinew_sweep_rule rule;
     int32_t fixed_count, batch_count; /* number of batches of fixed energies, which come first; number of all batches */
-    int32_t batch_limit;              /* allocated batches; batches beyond batch_count keep their memory */
+    int32_t batch_limit;              /* number of allocated batches; those beyond batch_count keep their memory */
     sinew_sweep_batch *batches;
-    int32_t *turn; /* [batch_count] batches in the order of a pass */
+    int32_t *turn; /* [batch_count] indices of batches in the order of a pass */
     size_t turn_capacity;
     bool arranged, couplings_first;
-    sinew_real *xw;        /* [particle_count][4] positions and inverse masses */
+    sinew_real *xw;        /* [particle_count][4] position and, as fourth number, inverse mass */
     sinew_real *dx;        /* [particle_count][4] Jacobi: sums of position changes of a sweep; else NULL */
-    int32_t *crowd;        /* [particle_count] Jacobi: fixed elements at each particle, else NULL */
-    sinew_sweep_work work; /* work space of the transient batches */
+    int32_t *crowd;        /* [particle_count] Jacobi: number of fixed elements at each particle; else NULL */
+    sinew_sweep_work work; /* work space for laying out the transient batches */
     /* Set by PBD: an energy of stiffness k applies the fraction 1 - (1 - k)^exponent of its corrections. 0: k is
      * ignored. */
     double stiffness_exponent;
     sinew_real relaxation; /* factor of all changes in the current pass: 1 except for Jacobi */
     sinew_real
         *past[2]; /* [particle_count][4] positions at the start of the last two sweeps, newest first; NULL: not kept */
-    sinew_real *start;      /* [particle_count][4] positions at begin; NULL unless rule.numbers */
+    sinew_real *start;      /* [particle_count][4] positions given to sinew_sweep_begin(); NULL unless rule.numbers */
     sinew_real *balanced;   /* [particle_count][4] work space of sinew_sweep_balance */
-    sinew_real *numbers;    /* numbers of one group: C, its Jacobian, the compliance */
-    size_t number_capacity; /* bytes */
+    sinew_real *numbers;    /* C, Jacobian and compliance of the elements of one group */
+    size_t number_capacity; /* allocated size of `numbers` in bytes */
 } sinew_sweep;
 
 /* Allocates; on failure nothing stays allocated. The objective must be built. */

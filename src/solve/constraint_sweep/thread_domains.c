@@ -20,8 +20,8 @@
 typedef struct division {
     const sinew_domains *domains;
     int64_t particle_count, domain_count;
-    int32_t low;    /* particle that vertex indices are relative to */
-    int32_t levels; /* levels up to the halves: log2 of domain_count */
+    int32_t low;    /* particle number of vertex index 0: vertex indices are relative to it */
+    int32_t levels; /* number of levels up to the two halves: log2 of domain_count */
     uint32_t sides[2];
 } division;
 
@@ -33,7 +33,7 @@ int32_t sinew_domain_count(const sinew_domains *domains)
     return domains->first[domains->level_count];
 }
 
-/* The domain of one element, numbered over all levels. */
+/* Number of the domain of one element, counted over all levels. */
 static int32_t domain_of(const division *d, const sinew_elements *elements, int32_t element)
 {
     const int32_t *first = d->domains->first, *vertices = elements->vertices + (size_t)element * (size_t)elements->size;

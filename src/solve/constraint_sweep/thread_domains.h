@@ -13,16 +13,16 @@
 
 #include "mesh/topology.h"
 
-#define SINEW_DOMAIN_LEVELS 24 /* largest number of levels; there are fewer than 2^31 particles */
+#define SINEW_DOMAIN_LEVELS 24 /* largest number of levels of domains: there are fewer than 2^31 particles */
 
 typedef struct sinew_domains {
-    int32_t level_count; /* number of levels; 0: the body is not divided */
+    int32_t level_count; /* number of levels of domains; 0: the body is not divided */
     /* First domain of each level, and the number of all domains. A level has half as many domains as the previous one;
      * the last two levels, of two domains and of one, have the elements between the halves. */
     int32_t first[SINEW_DOMAIN_LEVELS + 1];
 } sinew_domains;
 
-/* Number of domains of all levels. */
+/* Number of domains, summed over all levels. */
 int32_t sinew_domain_count(const sinew_domains *domains);
 /* Divides a world of particle_count particles if this is worthwhile for the elements; vertex indices are relative to
  * particle `low`. classes[e], on entry the element's colour out of colour_count, becomes domain * colour_count +

@@ -188,7 +188,7 @@ void sinew_solve_release(sinew_solve *s)
     s->record_count = s->record_capacity = 0;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------- */
+/* ---- Parts of a run -------------------------------------------------------------------------- */
 
 void sinew_solve_evaluate(sinew_solve *s)
 {
@@ -315,7 +315,7 @@ static void driver_start(sinew_solve *s)
         sinew_solve_evaluate(s);
 }
 
-/* ---- Measurement -------------------------------------------------------------------------------- */
+/* ---- Measurement of a step ---------------------------------------------------------------------- */
 
 /* Whether the velocities that the step ends with are numbers of sinew_real. Positions of a world that explodes are
  * finite for one step longer. */
@@ -355,7 +355,7 @@ static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
                                 .position_reason = reason};
 }
 
-/* Whether this step measures gap and position error. */
+/* True if this step measures the optimality gap and the position error. */
 static bool gap_is_due(const sinew_solve *s)
 {
     if (s->def.measure == SINEW_MEASURE_AUTO)
@@ -409,7 +409,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->constraints = s->constraint_message;
 }
 
-/* ---- Contact --------------------------------------------------------------------------------- */
+/* ---- Updates of contacts --------------------------------------------------------------------- */
 
 static void contacts_changed(sinew_solve *s, uint32_t what)
 {
@@ -480,9 +480,9 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
     return true;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------- */
+/* ---- Run of a step --------------------------------------------------------------------------- */
 
-/* Runs iterations until the step stops. Returns their number. */
+/* Runs solver iterations until the step stops. Returns the number of iterations. */
 static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
 {
     /* With hard energies the residual is that of a softened objective, so it must not stop the step. */

@@ -5,7 +5,8 @@
  * Worlds of up to DIRECT_MAX free particles factorise H, which handles stiffness contrasts of many orders of magnitude.
  * A factor of the exact Hessian preconditions the systems of later iterates, at a third of the cost of another factor.
  * Larger worlds use conjugate gradients on H, which stop when the decrease of the quadratic model and the length of the
- * direction have stalled (linear/krylov/pcg.h). The preconditioner is the solver's own matrix, or the inverse diagonal blocks.
+ * direction have stalled (linear/krylov/pcg.h). The preconditioner is the solver's own matrix, or the inverse diagonal
+ * blocks.
  */
 #include "solve/driver/newton_decrement.h"
 
@@ -98,7 +99,7 @@ static bool decrement_solve_cg(sinew_gap *gap, bool project)
     return decrement_run_cg(gap);
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Newton's direction ---------------------------------------------------------------------- */
 
 static bool decrement_solve(sinew_gap *gap, bool project)
 {

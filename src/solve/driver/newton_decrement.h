@@ -12,12 +12,12 @@
 
 /* Vectors of Newton's method on a copy of the step's positions, [particle_count][4] each. */
 typedef struct sinew_gap_vectors {
-    sinew_real *q, *gradient;           /* iterate of the copy, and grad g there */
-    sinew_real *d, *right;              /* Newton's direction; right-hand side of its system */
-    sinew_real *trial, *trial_gradient; /* work space of steps and line searches */
-    sinew_real *kept_q, *kept_gradient; /* start of a sequence of unchecked full steps */
-    sinew_real *error;                  /* m: estimate of q* - q */
-    sinew_real *settled;                /* positions at the last multiplier update of the copy */
+    sinew_real *q, *gradient;           /* iterate of the copy, and grad g at this iterate */
+    sinew_real *d, *right;              /* Newton's direction d; right-hand side of the system for d */
+    sinew_real *trial, *trial_gradient; /* work space of Newton steps and line searches */
+    sinew_real *kept_q, *kept_gradient; /* iterate and gradient at the start of a sequence of unchecked full steps */
+    sinew_real *error;                  /* estimate of q* - q, minimiser minus the step's positions, in m */
+    sinew_real *settled;                /* positions of the copy at its last multiplier update */
 } sinew_gap_vectors;
 
 /* Newton's method on a copy of the step's positions. sinew_newton needs the vectors of a sinew_solve: `copy` and
@@ -27,19 +27,19 @@ typedef struct sinew_gap {
     sinew_solve *solver; /* solver of the measured step; its matrix may serve as preconditioner */
     sinew_solve copy;    /* solver state of the copy; members that Newton's method does not use are zero */
     sinew_newton newton; /* Newton's method on the copy; `memory` holds the factor, NULL in large worlds */
-    sinew_pcg pcg;       /* pcg, blocks, diagonal: for large worlds */
+    sinew_pcg pcg;       /* pcg, blocks, diagonal: conjugate gradients, for large worlds */
     sinew_block_inverse blocks;
-    double *diagonal;       /* [particle_count][9] */
+    double *diagonal;       /* [particle_count][9] diagonal 3x3 blocks of the Hessian */
     bool exact;             /* the last direction came from the exact Hessian, also if at an earlier iterate */
-    bool current;           /* newton.d is the direction at copy.q */
-    bool factored;          /* `newton` holds a factor of this estimate */
-    bool factored_exact;    /* the factor is that of the exact Hessian */
+    bool current;           /* newton.d is Newton's direction at the iterate copy.q */
+    bool factored;          /* `newton` holds a factor that this estimate computed */
+    bool factored_exact;    /* that factor belongs to the exact Hessian, not to the projected one */
     bool borrowed;          /* the solver's own factor serves until the first factor of this estimate */
     bool chord;             /* the last direction came from a factor at an earlier iterate */
-    bool stale;             /* contacts changed: the matrix needs a new layout */
+    bool stale;             /* contacts changed: the matrix of `newton` needs a new layout */
     int32_t wait, patience; /* directions until the exact Hessian is tried again; last waiting time */
     int32_t linear_iterations, linear_max;
-    sinew_work_model model; /* set at the start of an estimate */
+    sinew_work_model model; /* cost model of the world's Newton iteration, set at the start of an estimate */
     double work;            /* multiply-adds of the estimate so far (solve/work.h) */
 } sinew_gap;
 

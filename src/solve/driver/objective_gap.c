@@ -34,18 +34,18 @@
 #define LEFT_HIDDEN 0.25
 /* A prediction that does not decrease counts as round-off up to this multiple of its round-off. */
 #define STALE 30
-/* Forces above this multiple of their round-off are significant. */
+/* Residual forces above this multiple of their round-off are significant. */
 #define VISIBLE 1
 /* Largest number of steps. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
 #define STEPS_MIN     60
 #define STEPS_MAX     400
-#define STEPS_WORK    40000 /* largest product of particles and Newton steps */
+#define STEPS_WORK    40000 /* largest product of number of particles and number of Newton steps */
 #define BOLD_STEPS    6
 #define BOLD_FAILURES 3
-/* Largest number of conjugate gradient iterations over all steps. */
+/* Largest number of conjugate gradient iterations, summed over all Newton steps. */
 #define LINEAR_MAX 3000
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of the work space -------------------------------------------------------------- */
 
 static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
 {
@@ -163,23 +163,23 @@ static double searched_step(sinew_gap *gap, double before)
     return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
 }
 
-/* Observed and predicted decreases of the descent so far. */
+/* Observed and predicted decreases of the objective in the descent so far. */
 typedef struct account {
-    double seen;      /* J: observed decrease of g on the copy */
-    double left;      /* J: predicted remaining decrease at the iterate of the copy */
-    double before;    /* J: predicted remaining decrease (`left`) one step earlier */
-    double uncertain; /* J: round-off of the predicted decrease `left` */
-    bool confirmed;   /* the last step gained the predicted decrease within AGREEMENT */
+    double seen;      /* observed decrease of g on the copy, in J */
+    double left;      /* predicted remaining decrease of g at the iterate of the copy, in J */
+    double before;    /* value of `left` one step earlier, in J */
+    double uncertain; /* round-off of the predicted decrease `left`, in J */
+    bool confirmed;   /* the last step's decrease agreed with the prediction within AGREEMENT */
     bool chord;       /* the factor of the last direction may serve for the next one */
-    double denied;    /* J: `left` when the exact Hessian was last tried in vain near the end; HUGE_VAL: never */
-    int in_row;       /* number of confirmed steps in a row */
-    bool indefinite;  /* the exact Hessian was indefinite at an iterate */
+    double denied;    /* `left` when the exact Hessian was last tried in vain near the end, in J; HUGE_VAL: never */
+    int in_row;       /* number of consecutive steps whose predicted decrease was confirmed */
+    bool indefinite;  /* the exact Hessian was indefinite at some iterate */
     int failures;     /* number of failed sequences of unchecked full steps */
 } account;
 
 /* Takes one step along newton.d. Returns the decrease of g, negative if there is none. a->confirmed: the full step
- * gained the predicted decrease. Near round-off (`hidden`) only a full step is tried. If the step along a chord direction
- * fails, a new factor gives another direction. */
+ * gained the predicted decrease. Near round-off (`hidden`) only a full step is tried. If the step along a chord
+ * direction fails, a new factor gives another direction. */
 static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
 {
     sinew_solve *copy = &gap->copy;
@@ -213,9 +213,9 @@ static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
     return searched_step(gap, before);
 }
 
-/* ---- Descent --------------------------------------------------------------------------------- */
+/* ---- Descent on the copy --------------------------------------------------------------------- */
 
-/* J: the round-off of the slope along d. A particle's force is accurate to its stiffness times the spacing of
+/* The round-off of the slope along d, in J. A particle's force is accurate to its stiffness times the spacing of
  * floating-point numbers. */
 static double slope_noise(const sinew_gap *gap)
 {
@@ -240,7 +240,7 @@ static void predict(const sinew_gap *gap, account *a)
     a->indefinite = a->indefinite || !gap->exact;
 }
 
-/* J: decrease of all remaining steps. Steps with a projected Hessian gain a fixed fraction of the remainder: a
+/* Decrease of all remaining steps, in J. Steps with a projected Hessian gain a fixed fraction of the remainder: a
  * geometric series. */
 static double left_in_all(const account *a)
 {
@@ -249,8 +249,8 @@ static double left_in_all(const account *a)
 }
 
 /* A projected Hessian is stiffer than g and predicts too little: only a prediction by the exact Hessian ends the
- * descent. A descent through indefinite Hessians may cross a small region where H is definite and far above the minimum:
- * it needs two confirmed predictions in a row. */
+ * descent. A descent through indefinite Hessians may cross a small region where H is definite and far above the
+ * minimum: it needs two confirmed predictions in a row. */
 static bool is_done(const sinew_gap *gap, const account *a)
 {
     const int needed = a->indefinite ? 2 : 1;
@@ -375,7 +375,7 @@ static void set_position_unknown(sinew_gap_estimate *estimate, const char *reaso
     estimate->position_max = estimate->position_rms = HUGE_VAL;
 }
 
-/* Root mean square of vectors.error over the free particles. */
+/* Root mean square of the estimated position error over the free particles. */
 static double position_rms(const sinew_gap *gap)
 {
     const sinew_objective *o = gap->copy.objective;
@@ -441,10 +441,10 @@ static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *
  * alternates Newton steps with multiplier updates (method of multipliers, Hestenes 1969), which contract the distance
  * linearly: the remaining distance is that of a geometric series. */
 
-/* Largest number of Newton steps and of multiplier updates. */
+/* Largest numbers of Newton steps and of multiplier updates of one estimate. */
 #define SETTLE_STEPS   80
 #define SETTLE_UPDATES 30
-/* Largest work of settling, in Newton iterations. */
+/* Largest work of multiplier updates in an estimate, in units of Newton iterations. */
 #define SETTLE_WORK 25
 /* An update follows a Newton step that is at most this fraction of the distance since the last update. */
 #define SETTLE_INNER 0.2
@@ -452,7 +452,7 @@ static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *
 #define SETTLE_CHORD 0.5
 /* Position errors above this multiple of the spacing of positions are estimates, not bounds. */
 #define SETTLE_VISIBLE 1e3
-/* Largest remaining distance, as a fraction of the position error. */
+/* Largest remaining distance to q*, as a fraction of the position error. */
 #define SETTLE_LEFT 0.2
 
 /* Largest distance between two positions of a particle that is not pinned. */
@@ -488,13 +488,13 @@ static double settling_direction(sinew_gap *gap, bool anew)
     return found ? longest(gap, gap->newton.d, NULL) : -1;
 }
 
-/* Progress of multiplier updates in distance. */
+/* Distances that successive multiplier updates move the positions. */
 typedef struct settling {
-    double change, before; /* m: distance between the last two updates, and between the two before */
+    double change, before; /* distance between the last two updates, and between the two before, in m */
     int32_t updates;
 } settling;
 
-/* m: remaining distance after all further updates. */
+/* Remaining distance to q* after all further multiplier updates, in m. */
 static double settling_left(const settling *s)
 {
     const double ratio = s->change / s->before;
@@ -597,7 +597,7 @@ static void find_settled_error(sinew_gap *gap, account *a, sinew_gap_estimate *e
         contact->settle_end(contact->context);
 }
 
-/* ---- Estimate ------------------------------------------------------------------------------------ */
+/* ---- Estimate of the gap ------------------------------------------------------------------------- */
 
 static sinew_gap_estimate gap_go_down(sinew_gap *gap, account *a, int32_t *steps)
 {
@@ -622,8 +622,8 @@ static sinew_gap_estimate gap_go_down(sinew_gap *gap, account *a, int32_t *steps
 }
 
 /* Bounds gap and position error of a large dynamic world whose forces are round-off, without a linear solve: with
- * H >= M/h^2 the gap is at most h^2/2 grad g . M^-1 grad g, and |M^(1/2) d| at most h^2 |M^(-1/2) grad g|. The Hessian of
- * energies is at least zero near rest; elsewhere it is assumed. Returns false if the bound does not apply. */
+ * H >= M/h^2 the gap is at most h^2/2 grad g . M^-1 grad g, and |M^(1/2) d| at most h^2 |M^(-1/2) grad g|. The Hessian
+ * of energies is at least zero near rest; elsewhere it is assumed. Returns false if the bound does not apply. */
 static bool bound_by_inertia(sinew_gap *gap, sinew_gap_estimate *estimate)
 {
     const sinew_solve *s = gap->solver;

@@ -14,9 +14,9 @@
  * the cost of one Newton iteration.
  *
  * H is the exact Hessian if it is definite, else the projected one. Small worlds factorise H once; later directions use
- * conjugate gradients on H at the iterate, preconditioned by that factor, or by newton's own. Large worlds use conjugate
- * gradients until the decrease and the length of the direction have converged, preconditioned by the solver's own matrix
- * if there is one (newton_decrement.c).
+ * conjugate gradients on H at the iterate, preconditioned by that factor, or by newton's own. Large worlds use
+ * conjugate gradients until the decrease and the length of the direction have converged, preconditioned by the solver's
+ * own matrix if there is one (newton_decrement.c).
  *
  * The position error is q* - q, with q* the iterate of the copy plus the last direction. Energy settles before distance
  * does: a quarter of the energy left is half of the distance in soft modes. So the descent continues until the last
@@ -36,25 +36,25 @@
 
 typedef struct sinew_gap_estimate {
     sinew_gap_kind kind;
-    /* J: estimate of the gap, or an upper bound (SINEW_GAP_BELOW); infinite if unknown, NaN if not measured */
+    /* estimate of the gap, or an upper bound (SINEW_GAP_BELOW), in J; infinite if unknown, NaN if not measured */
     double value;
     const char *reason;        /* static text: why the gap is unknown; "" if it is known */
-    int32_t steps;             /* number of Newton steps */
-    int32_t linear_iterations; /* number of conjugate gradient iterations */
+    int32_t steps;             /* number of Newton steps that the estimate took */
+    int32_t linear_iterations; /* number of conjugate gradient iterations that the estimate took */
     double work;               /* Newton iterations of this world, the unit of sinew_solve_work; 0: not measured */
     sinew_gap_kind position_kind;
-    double position_max, position_rms; /* m: position error, over the free particles */
+    double position_max, position_rms; /* largest and root mean square position error of the free particles, in m */
     const char *position_reason;       /* static text: why the position error is unknown; "" if it is known */
     double relative; /* largest position error of a body over its size; infinite if unknown, NaN if not measured */
 } sinew_gap_estimate;
 
 /* Sets up s->gap; allocates. Must be destroyed after failure, too. */
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
-void sinew_gap_destroy(sinew_solve *s); /* accepts a solver without a gap */
-/* Whether s->gap stays valid after `changed`, which has SINEW_CHANGED_TRANSIENT: in large worlds, which have no factor, and
- * if contacts alone changed within a step, which the next estimate lays out in its matrix. */
+void sinew_gap_destroy(sinew_solve *s); /* frees s->gap, which may be NULL */
+/* Whether s->gap stays valid after `changed`, which has SINEW_CHANGED_TRANSIENT: in large worlds, which have no factor,
+ * and if contacts alone changed within a step, which the next estimate lays out in its matrix. */
 bool sinew_gap_takes_contacts(sinew_solve *s, uint32_t changed);
-/* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Allocates only after contacts changed. */
+/* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Allocates only if contacts changed. */
 sinew_gap_estimate sinew_gap_find(sinew_solve *s);
 
 #endif

@@ -22,9 +22,9 @@ typedef struct solver_slot {
 static solver_slot slots[SINEW_REGISTERED_SOLVER_MAX];
 static int slot_count;
 
-/* Memory of one prepared solver of an extension. */
+/* Memory of one prepared solver that an extension registered. */
 typedef struct extension_memory {
-    void *own;                          /* result of the extension's create */
+    void *own;                          /* data that the extension's own `create` returned */
     sinew_real *trial, *trial_gradient; /* [particle_count][4] work space of line searches */
 } extension_memory;
 
@@ -33,7 +33,7 @@ static const sinew_solver_extension *extension_of(const sinew_solve *s)
     return &((const solver_slot *)(const void *)s->ops)->of;
 }
 
-/* ---- Operations ---------------------------------------------------------------------------------- */
+/* ---- Operations of an extension ------------------------------------------------------------------ */
 
 /* Calls the extension's `create`. A failure without a text gets one that names the solver. */
 static sinew_status extension_create(sinew_solve *s, void **own, sinew_error *error)
@@ -91,7 +91,7 @@ static uint32_t extension_iterate(sinew_solve *s)
     return of->iterate(of->context, s, ((extension_memory *)s->memory)->own);
 }
 
-/* ---- Register ------------------------------------------------------------------------------------ */
+/* ---- Registration of an extension ---------------------------------------------------------------- */
 
 static const char *operation_flaw(const sinew_solver_extension *of)
 {

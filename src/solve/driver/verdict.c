@@ -11,8 +11,8 @@
 /* A step without an estimate is solved if the inferred error is at most this fraction of the accuracy: the ratio of
  * error and residual varies from step to step. */
 #define INFERRED_FRACTION 0.25
-/* Beyond this multiple of the measured residual the inferred error grows by the root of the excess: in a rope of springs
- * of 1e12 N/m by pd the ratio of error and residual grew ninefold while the residual grew by 70. */
+/* Beyond this multiple of the measured residual the inferred error grows by the root of the excess: in a rope of
+ * springs of 1e12 N/m by pd the ratio of error and residual grew ninefold while the residual grew by 70. */
 #define INFERRED_REACH 4
 /* A bound of the gap up to this fraction of the energy of the step is negligible. */
 static const double solved_fraction = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
@@ -55,8 +55,8 @@ void sinew_solve_relate_error(const sinew_solve *s, sinew_gap_estimate *estimate
         estimate->relative = estimate->position_max;
 }
 
-/* J: decrease of g from the start of the step to the minimum, which is `gap` below g at the end of the step, plus the
- * scale of a step without decrease: its initial inertia term, or |g|. */
+/* Decrease of g from the start of the step to the minimum, which is `gap` below g at the end of the step, plus the
+ * scale of a step without decrease, in J: its initial inertia term, or |g|. */
 static double step_energy(const sinew_solve *s, double gap)
 {
     const double first = s->start_terms.inertia + s->start_terms.elastic, last = s->terms.inertia + s->terms.elastic;

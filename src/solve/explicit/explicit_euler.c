@@ -35,8 +35,9 @@ static bool explicit_euler_is_stable(double h, double omega, double damping)
     return log1p(h * omega * h * omega) < damping * h;
 }
 
-/* s: all smaller h are stable; 0 without damping. log(1 + x^2) / x has its maximum at `peak`; if damping exceeds this
- * maximum times omega, every h is stable. Otherwise an unstable range of h follows, and beyond it h is stable again. */
+/* Largest h in s up to which all h are stable; 0 without damping. log(1 + x^2) / x has its maximum at `peak`; if
+ * damping exceeds this maximum times omega, every h is stable. Otherwise an unstable range of h follows, and beyond it
+ * h is stable again. */
 static double explicit_euler_stable_step(double omega, double damping)
 {
     const double peak = 1.9802913004322127;

@@ -9,8 +9,8 @@
 #include "base/reduce.h"
 
 typedef struct explicit_step {
-    sinew_real *v;         /* [particle_count][4] damped velocity w, then v+ */
-    sinew_real *imbalance; /* [particle_count][4] grad psi - f_ext, zero at pins */
+    sinew_real *v;         /* [particle_count][4] damped velocity w, then new velocity v+ */
+    sinew_real *imbalance; /* [particle_count][4] grad psi - f_ext, the unbalanced force in N; zero at pins */
 } explicit_step;
 
 sinew_status sinew_explicit_prepare(sinew_solve *s, sinew_error *error)

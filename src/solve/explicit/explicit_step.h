@@ -24,7 +24,7 @@
 sinew_status sinew_explicit_prepare(sinew_solve *s, sinew_error *error);
 void sinew_explicit_release(sinew_solve *s);
 void sinew_explicit_begin(sinew_solve *s);
-/* Operations that both integrators share. */
+/* Solver operations that both explicit integrators share. */
 #define SINEW_EXPLICIT_OPS                                                                                             \
     .prepare = sinew_explicit_prepare, .release = sinew_explicit_release, .refreshes = SINEW_EXPLICIT_REFRESHES,       \
     .coupled = true, .one_iteration = true, .begin = sinew_explicit_begin

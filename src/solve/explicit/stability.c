@@ -13,7 +13,7 @@
 
 enum {
     STEPS = 512,       /* largest number of Lanczos steps; clustered largest eigenvalues need some hundred */
-    CHECK_INTERVAL = 8 /* steps between two evaluations of the eigenvalue */
+    CHECK_INTERVAL = 8 /* Lanczos steps between two evaluations of the largest eigenvalue */
 };
 
 /* The iteration has converged at this relative change of the eigenvalue over CHECK_INTERVAL steps. */
@@ -22,13 +22,13 @@ static const double converged_change = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
 typedef struct lanczos {
     sinew_objective view; /* copy of the objective without its inertia term */
     int32_t count;
-    double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix */
+    double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix of the Lanczos iteration */
     double low, largest;            /* lower bound of all eigenvalues; largest eigenvalue at the last evaluation */
-    sinew_real *root;               /* [particle_count][4] M^(-1/2), 0 at pins */
-    sinew_real *u, *before, *w, *p; /* [particle_count][4] */
+    sinew_real *root;               /* [particle_count][4] M^(-1/2), inverse square roots of masses; 0 at pins */
+    sinew_real *u, *before, *w, *p; /* [particle_count][4] vectors of the Lanczos iteration */
 } lanczos;
 
-/* Fills the start vector u with noise of norm 1. */
+/* Fills the Lanczos start vector u with pseudo-random numbers, scaled to norm 1. */
 static void fill_start(const lanczos *l)
 {
     const int32_t n = l->view.particle_count;

@@ -15,8 +15,8 @@
 #include "objective/objective.h"
 
 typedef struct sinew_fastest {
-    double square;    /* 1/s2: largest eigenvalue omega^2; 0 if no eigenvalue is positive */
-    int32_t products; /* number of products with K */
+    double square;    /* largest eigenvalue omega^2 of M^-1 K, in 1/s^2; 0 if no eigenvalue is positive */
+    int32_t products; /* number of products with the stiffness matrix K */
 } sinew_fastest;
 
 /* Estimates the highest frequency at q [particle_count][4]. Allocates work space and frees it again. */

@@ -61,8 +61,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct dae {
     bool stepped;      /* the step is taken; further iterations project onto C = 0 */
-    double *rate;      /* [constraint_count] right-hand sides J dq */
-    sinew_real *point; /* [particle_count][4] work space: displaced positions */
+    double *rate;      /* [constraint_count] right-hand sides J dq of the constraint equations */
+    sinew_real *point; /* [particle_count][4] work space: positions displaced from the start of the step */
 } dae;
 
 static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)

@@ -14,7 +14,7 @@ enum {
         32 /* largest number of pairs at common particles, per constraint, for the order with constraints last */
 };
 
-/* ---- Graphs ---------------------------------------------------------------------------------- */
+/* ---- Graphs of unknowns ---------------------------------------------------------------------- */
 
 static int elimination_compare_keys(const void *a, const void *b)
 {
@@ -283,7 +283,7 @@ sinew_status sinew_saddle_order_constraints(sinew_saddle *s, sinew_error *error)
 
 /* ---- Early constraints ------------------------------------------------------------------------------ */
 
-/* Whether all constraints of an element have a compliance. */
+/* True if all constraints of an element have a nonzero compliance. */
 static bool is_compliant(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e)
 {
     bool compliant = !set->hard && !set->global;

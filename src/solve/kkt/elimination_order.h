@@ -21,7 +21,7 @@
 /* Sorts keys (two indices, the first << 32 | the second) and removes duplicates; returns the number of distinct
  * keys. */
 size_t sinew_saddle_sort_keys(int64_t *keys, size_t count);
-/* Row of a particle in the assembly; -1 at pins. */
+/* Block row of a particle in the assembled Hessian; -1: pinned. */
 static inline int32_t sinew_saddle_free_of(const sinew_saddle *s, int32_t particle)
 {
     return particle < 0 ? -1 : s->assembly->free_index[particle];

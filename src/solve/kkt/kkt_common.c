@@ -150,7 +150,7 @@ void sinew_kkt_release(sinew_solve *s)
         return;
     sinew_saddle_destroy(r->saddle);
     sinew_constraints_destroy(r->constraints);
-    /* Objectives that were never built have no allocator. */
+    /* An objective that was never built has no allocator. */
     if (r->rest.tasks)
         sinew_objective_clear(&r->rest);
     if (r->soft.tasks)
@@ -162,7 +162,7 @@ void sinew_kkt_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Constraints ------------------------------------------------------------------------------------ */
+/* ---- Evaluation of constraints ---------------------------------------------------------------------- */
 
 double sinew_kkt_tolerance(const sinew_solve *s)
 {

@@ -59,21 +59,21 @@ typedef struct sinew_kkt {
     bool soft_is_rest; /* both have the same energies: `soft` is not built, and `rest` takes its place */
     sinew_constraints *constraints;
     sinew_saddle *saddle;
-    double size;                 /* m: diagonal of the rest shape's box */
-    double *lambda;              /* [constraint_count] multipliers; N if C is a length */
-    double *change;              /* [constraint_count] change of lambda */
-    double *right;               /* [constraint_count] right-hand side of constraints */
-    double *comply;              /* [constraint_count] alpha lambda at the last evaluation */
-    double *norm;                /* [constraint_count] |J_i|, norm of the gradient of each constraint */
-    double *start;               /* [constraint_count] C(q_n, t_n), if a hard constraint is driven */
-    bool driven;                 /* some hard constraints depend on time explicitly */
-    uint8_t *active;             /* [constraint_count] 1: equality or active inequality; 0: inactive */
-    uint8_t *redundant;          /* [constraint_count] 1: dropped by the last factorisation */
-    double *force;               /* [particle_count][3] N: constraint forces J^T lambda */
-    double *particle_rhs, *move; /* [free_count][3] right-hand side of particles, and dq */
-    sinew_real *gradient;        /* [particle_count][4] gradient of `rest` */
+    double size;        /* diagonal of the bounding box of the rest shape, in m */
+    double *lambda;     /* [constraint_count] multipliers; N if C is a length */
+    double *change;     /* [constraint_count] change of lambda in one iteration */
+    double *right;      /* [constraint_count] right-hand sides of the constraint rows */
+    double *comply;     /* [constraint_count] alpha lambda (compliance times multiplier) at the last evaluation */
+    double *norm;       /* [constraint_count] |J_i|, norm of the gradient of each constraint */
+    double *start;      /* [constraint_count] C(q_n, t_n) at the start of the step, if a hard constraint is driven */
+    bool driven;        /* some hard constraints depend on time explicitly (motors, moving targets) */
+    uint8_t *active;    /* [constraint_count] 1: equality or active inequality; 0: inactive inequality */
+    uint8_t *redundant; /* [constraint_count] 1: the last factorisation dropped it as redundant */
+    double *force;      /* [particle_count][3] constraint forces J^T lambda, in N */
+    double *particle_rhs, *move; /* [free_count][3] right-hand side of the particle rows; solution dq */
+    sinew_real *gradient;        /* [particle_count][4] gradient of the objective `rest` */
     int32_t redundant_count;
-    void *own; /* data of the solver, one allocation */
+    void *own; /* data of the particular KKT solver, in one allocation */
 } sinew_kkt;
 
 /* Builds constraints, objectives and system into s->memory; kind: SINEW_SADDLE_ bits and SINEW_CONSTRAIN_CURVED. r->own
@@ -86,7 +86,7 @@ bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 /* Changes that need no new preparation. Changes of pins and of fixed or transient elements do. */
 #define SINEW_KKT_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
 
-/* Operations that all KKT solvers share. */
+/* Solver operations that all KKT solvers share. */
 #define SINEW_KKT_OPS                                                                                                  \
     .hard = SINEW_CAN_JACOBIAN, .kkt = &sinew_kkt_residual_ops, .refreshes = SINEW_KKT_REFRESHES,                      \
     .multipliers = sinew_kkt_multipliers
@@ -114,14 +114,14 @@ void sinew_kkt_choose_active(sinew_kkt *r, double force, double *particle_rhs);
 void sinew_kkt_gather(sinew_solve *s, const sinew_real *q, bool lambda);
 /* Sets the right-hand side of constraints: r->right = -(C + alpha lambda), zero for inactive constraints. */
 void sinew_kkt_gather_constraints(sinew_kkt *r);
-/* q [particle_count][4] += scale r->move at the free particles */
+/* q [particle_count][4] += scale * r->move, at the free particles */
 void sinew_kkt_move(const sinew_solve *s, double scale, sinew_real *q);
 /* Largest |C + alpha lambda| of active constraints, in the natural scale; `all`: redundant constraints included. */
 double sinew_kkt_violation(const sinew_kkt *r, bool all);
 /* Marks in r->redundant the constraints that the last factorisation dropped, and counts them. */
 void sinew_kkt_mark_redundant(sinew_kkt *r);
 double sinew_kkt_tolerance(const sinew_solve *s);
-double sinew_kkt_force(const sinew_kkt *r); /* N: norm of the forces of single constraints */
+double sinew_kkt_force(const sinew_kkt *r); /* root of the sum of squared norms of the constraint forces, in N */
 
 /* constraints->blocks = sum_i lambda_i d2C_i at q. `definite`: edges under compression are left out
  * (geometric_stiffness.c). */
@@ -137,7 +137,7 @@ void sinew_kkt_predict_active(sinew_solve *s);
 uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill);
 /* Applies a solution: s->q += move, lambda += change; marks the step as converged. */
 void sinew_kkt_accept(sinew_solve *s);
-/* Appends a text to s->constraint_message. */
+/* Appends `text` to s->constraint_message. */
 void sinew_kkt_add_message(sinew_solve *s, const char *text);
 
 /* Appends to s->constraint_message the redundant constraints, by energy and element. If one is violated above the

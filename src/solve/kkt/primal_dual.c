@@ -37,12 +37,12 @@
 
 #define TRIALS    40
 #define ARMIJO    1e-4
-#define SHORT     0.25 /* restoration starts after a step shorter than this fraction */
+#define SHORT     0.25 /* feasibility restoration starts after a step dq that is cut below this fraction */
 #define CLEAR     0.7  /* largest fraction of the residuals left by a step accepted without the merit function */
-#define BAD_SOLVE 1e-6 /* relative residual above which a system counts as not solved */
+#define BAD_SOLVE 1e-6 /* relative residual above which a linear system counts as not solved */
 
 enum {
-    RESTORE_MAX = 60 /* largest number of restoration moves in a step */
+    RESTORE_MAX = 60 /* largest number of feasibility restoration moves in a step */
 };
 
 enum {
@@ -52,15 +52,15 @@ enum {
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {[CONSTRAINTS] = SINEW_CONSTRAIN_PARAMETER};
 
-/* Data of the solver. The arrays are separate allocations. */
+/* Data of the primal-dual solver. The arrays are separate allocations. */
 typedef struct primal_dual {
     double shift;         /* shift that made the last matrix definite, relative to its mean diagonal; 0: none */
-    double fraction;      /* fraction of the last step that the search accepted */
-    bool restoring;       /* feasibility restoration is active */
-    int32_t moves;        /* restoration moves in this step; RESTORE_MAX: restoration has ended */
-    double before;        /* N: residual one iteration ago */
+    double fraction;      /* fraction of the last step dq that the line search accepted */
+    bool restoring;       /* iterations currently reduce violations only (feasibility restoration) */
+    int32_t moves;        /* number of restoration moves in this step; RESTORE_MAX: restoration has ended */
+    double before;        /* KKT residual one iteration earlier, in N */
     double *lambda, *mu;  /* [constraint_count] multipliers at the start of a search; weights of the merit function */
-    sinew_real *q, *step; /* [particle_count][4] positions at the start of a search, and dq */
+    sinew_real *q, *step; /* [particle_count][4] positions at the start of a line search; step dq */
 } primal_dual;
 
 static sinew_status primal_dual_prepare(sinew_solve *s, sinew_error *error)
@@ -92,7 +92,7 @@ static void primal_dual_release(sinew_solve *s)
     sinew_kkt_release(s);
 }
 
-/* Resets merit weights and the state of restoration. */
+/* Resets the weights of the merit function and the state of restoration. */
 static void go_on(primal_dual *p, int32_t constraint_count)
 {
     memset(p->mu, 0, (size_t)constraint_count * sizeof *p->mu);
@@ -112,9 +112,9 @@ static void primal_dual_begin(sinew_solve *s)
     sinew_solve_start(s, 1);
 }
 
-/* ---- Conditions ------------------------------------------------------------------------------ */
+/* ---- KKT conditions -------------------------------------------------------------------------- */
 
-/* N: scale of forces: the larger of the residual at the start of the step and the norm of constraint forces. */
+/* Scale of forces, in N: the larger of the residual at the start of the step and the norm of constraint forces. */
 static double force_scale(const sinew_solve *s)
 {
     return fmax(fmax(s->start_residual, sinew_kkt_force(s->memory)), 1e-300);
@@ -146,7 +146,7 @@ static bool is_solved(sinew_solve *s, double scale)
     return s->residual <= tolerance * scale || (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Newton direction ------------------------------------------------------------------------ */
 
 static void assemble(sinew_solve *s, bool definite)
 {
@@ -254,9 +254,9 @@ static bool primal_dual_restore(sinew_solve *s)
     return true;
 }
 
-/* ---- Merit ----------------------------------------------------------------------------------- */
+/* ---- Merit function -------------------------------------------------------------------------- */
 
-/* J: violation term of the merit function, sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
+/* Violation term (J) of the merit function: sum_i mu_i |C_i| of hard constraints; mu_i max(-C_i, 0) of inequalities. */
 static double weighted_violation(const sinew_kkt *r)
 {
     const primal_dual *p = r->own;
@@ -315,7 +315,7 @@ static double merit_at(sinew_solve *s)
 typedef struct merit_trial {
     sinew_solve *s;
     double scale, left, slope, merit; /* scale of forces, N; at the start: residuals, slope and value of the merit */
-    bool first;                       /* no trial so far */
+    bool first;                       /* the line search has not tried any step yet */
 } merit_trial;
 
 static bool try_merit(void *context, double fraction, double *change)

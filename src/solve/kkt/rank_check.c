@@ -10,8 +10,8 @@
 
 #include "base/stop.h"
 
-#define ROUND_OFF   1e-14 /* pivots up to this count as zero */
-#define CLEAR       1e-2  /* pivots above this cause little round-off */
+#define ROUND_OFF   1e-14 /* scaled pivots up to this value count as zero */
+#define CLEAR       1e-2  /* scaled pivots above this value cause little round-off */
 #define REFINEMENTS 8
 
 static bool is_hard(const sinew_saddle *s, int32_t k)
@@ -22,9 +22,9 @@ static bool is_hard(const sinew_saddle *s, int32_t k)
 /* Limits of the rank check. In small systems a check is cheap. In large ones it costs two factorisations and one solve
  * per constraint, and runs only if round-off is likely to look like a pivot. */
 typedef struct effort {
-    int32_t unknowns;    /* systems of up to this many unknowns */
-    double small;        /* pivots below this are uncertain */
-    int32_t constraints; /* largest number of small pivots that the check may drop */
+    int32_t unknowns;    /* the limits apply to systems of up to this many unknowns */
+    double small;        /* pivots of hard constraints below this value are uncertain */
+    int32_t constraints; /* largest number of constraints with small pivots that the check may drop */
 } effort;
 
 static const effort efforts[] = {
@@ -35,7 +35,7 @@ static const effort *effort_of(const sinew_saddle *s)
     return &efforts[(s->count > efforts[0].unknowns) + (s->count > efforts[1].unknowns)];
 }
 
-/* Number of hard constraints with pivots between round-off and `max`. */
+/* Number of hard constraints whose pivots are above round-off and below `max`. */
 static int32_t count_small(const sinew_saddle *s, double max)
 {
     int32_t count = 0;

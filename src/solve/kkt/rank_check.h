@@ -25,7 +25,7 @@
 #include "solve/kkt/saddle_system.h"
 
 enum {
-    SINEW_RANK_CHECK_MAX = 64 /* largest number of uncertain constraints in a rank check */
+    SINEW_RANK_CHECK_MAX = 64 /* largest number of uncertain constraints that one rank check handles */
 };
 
 /* Returns the pivot size below which the rank check first drops constraints. 0: no pivot of the last factorisation is

@@ -19,7 +19,7 @@
 #define LIFTED      1e-9
 #define REFINEMENTS 8
 
-/* ---- Pattern --------------------------------------------------------------------------------- */
+/* ---- Pattern of the matrix ------------------------------------------------------------------- */
 
 /* Called for each number of the matrix in a fixed order: i and j are its unknowns, `at` is its index in source array
  * `list`. */
@@ -156,7 +156,7 @@ static void drop_columns(sinew_saddle *s)
     s->row = NULL;
 }
 
-/* Builds columns and rows for the current numbering of unknowns. */
+/* Builds columns and rows of the matrix for the current numbering of unknowns. */
 static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 {
     key_list keys = {0};
@@ -175,7 +175,7 @@ static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
     return good ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
 }
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+/* ---- Order of elimination -------------------------------------------------------------------- */
 
 /* Builds the columns for the current numbering, and computes the cost of their factorisation. */
 static sinew_status cost_columns(sinew_saddle *s, double *cost, sinew_error *error)
@@ -228,7 +228,7 @@ static sinew_status saddle_lay_out(sinew_saddle *s, sinew_error *error)
     return status == SINEW_OK && !s->column ? build_columns(s, error) : status;
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of the system ------------------------------------------------------------------ */
 
 static int32_t *make_map(const sinew_saddle *s, size_t count)
 {
@@ -325,7 +325,7 @@ void sinew_saddle_destroy(sinew_saddle *s)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values of the matrix -------------------------------------------------------------------- */
 
 static void add_hessian(sinew_saddle *s, const sinew_saddle_fill *fill)
 {
@@ -378,7 +378,7 @@ static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, in
         }
 }
 
-/* Sets s->mean and s->trace_norm from the diagonal of A. */
+/* Sets s->mean and s->trace_norm from the diagonal of the block A. */
 static void measure_diagonal(sinew_saddle *s)
 {
     double sum = 0, squares = 0;

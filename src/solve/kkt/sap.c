@@ -39,8 +39,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 };
 
 typedef struct sap {
-    double force;                      /* N: norm of the unbalanced force at the start of the step */
-    bool tension;                      /* the metric includes geometric stiffness: multipliers are known */
+    double force;                      /* norm of the unbalanced force at the start of the step, in N */
+    bool tension;                      /* multipliers are known, so the metric includes geometric stiffness */
     sinew_constraints *no_constraints; /* empty set for the system of the other energies; NULL without other energies */
     sinew_saddle *rest;
 } sap;

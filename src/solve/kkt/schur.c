@@ -13,25 +13,25 @@
 /* One vertex of a constraint: an entry of J at a particle. */
 typedef struct incidence {
     int32_t constraint;
-    size_t J; /* offset of the three numbers in constraints->J */
+    size_t J; /* offset in constraints->J of the three numbers of this vertex */
 } incidence;
 
 struct sinew_schur {
     sinew_allocator allocator;
     const sinew_saddle *saddle;
-    int32_t block_count;        /* number of blocks of three constraints */
+    int32_t block_count;        /* number of block rows of S, three constraints each */
     int32_t spare_count, spare; /* number of padding rows of S, and the first of them */
-    int32_t *slot;              /* [constraint_count] row of each constraint in S */
-    int32_t *first;             /* [free_count + 1] first incidence of each particle */
+    int32_t *slot;              /* [constraint_count] row of each constraint in the Schur complement S */
+    int32_t *first;             /* [free_count + 1] index of the first incidence of each particle */
     incidence *incidences;      /* [first[free_count]] vertices of constraints, particle by particle */
-    int32_t *column, *at;       /* pattern of blocks: columns and rows */
+    int32_t *column, *at;       /* sparsity pattern of S: first block of each block column; block rows */
     size_t *pair_at;  /* entry of each pair of incidences of a particle in the matrix, in the order of summation */
     size_t *alpha_at; /* index of each number of constraints->alpha in the values of S */
-    double *right;    /* [3 * block_count] */
+    double *right;    /* [3 * block_count] right-hand side, then solution */
     sinew_cholesky *cholesky;
 };
 
-/* ---- Pattern --------------------------------------------------------------------------------- */
+/* ---- Pattern of S ---------------------------------------------------------------------------- */
 
 static int schur_compare_keys(const void *a, const void *b)
 {
@@ -152,7 +152,7 @@ static void schur_fill_columns(sinew_schur *c, const int64_t *keys, size_t count
         c->column[b + 1] += c->column[b];
 }
 
-/* Builds the pattern in a fill-reducing order. */
+/* Builds the pattern of S in a fill-reducing order of its blocks. */
 static sinew_status build_blocks(sinew_schur *c, sinew_error *error)
 {
     const sinew_allocator *a = &c->allocator;
@@ -274,7 +274,7 @@ void sinew_schur_destroy(sinew_schur *c)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values of S ----------------------------------------------------------------------------- */
 
 /* h^2 / m of free particle k: its entry of A^-1. */
 static double inverse_of(const sinew_schur *c, int32_t k)

@@ -27,11 +27,11 @@ typedef struct assembled {
     sinew_cholesky *cholesky;
     sinew_indefinite_solver *indefinite;
     sinew_gauss_seidel gs;
-    double *right, *solution;      /* [3 * free_count] */
+    double *right, *solution;      /* [3 * free_count] right-hand side and solution of the linear system */
     double *krylov;                /* [4][3 * free_count] r, z, p, A p of sinew_newton_refine; NULL: none */
-    int32_t *order;                /* [free_count] elimination order; NULL: ascending */
-    int64_t plain_size;            /* numbers in the Cholesky factor without contacts */
-    sinew_rank_one_terms rank_one; /* rank-one terms of global constraints, for factorisations */
+    int32_t *order;                /* [free_count] elimination order of free particles; NULL: ascending */
+    int64_t plain_size;            /* count of numbers in the Cholesky factor of a world without contacts */
+    sinew_rank_one_terms rank_one; /* rank-one Hessian terms of global constraints, for factorising solvers */
 } assembled;
 
 static sinew_status status_of(const sinew_error *error)
@@ -259,9 +259,9 @@ const sinew_newton_linear sinew_newton_direct = {
 #define REFINE_TRIAL 4
 
 typedef struct refinement {
-    const assembled *a;        /* matrix at the iterate */
-    sinew_cholesky *factor;    /* of an earlier iterate */
-    double *x, *r, *z, *p, *w; /* [size], w = A p */
+    const assembled *a;        /* holds the matrix A at the current iterate */
+    sinew_cholesky *factor;    /* Cholesky factor at an earlier iterate, the preconditioner */
+    double *x, *r, *z, *p, *w; /* [size] vectors of conjugate gradients; w = A p */
     size_t size;
 } refinement;
 

@@ -11,10 +11,10 @@
 /* Only the arrays of the chosen method are allocated; the others are NULL. */
 typedef struct krylov {
     sinew_pcg pcg;
-    sinew_block_inverse blocks; /* inverse diagonal blocks, the preconditioner of conjugate gradients */
-    sinew_coarse coarse;        /* coarse preconditioner of pcg, if requested */
+    sinew_block_inverse blocks; /* inverses of the diagonal blocks: preconditioner of conjugate gradients */
+    sinew_coarse coarse;        /* coarse preconditioner of conjugate gradients, if requested */
     sinew_bicgstab bicgstab;
-    double *diagonal; /* [particle_count][9] */
+    double *diagonal; /* [particle_count][9] diagonal 3x3 blocks of the Hessian */
 } krylov;
 
 static krylov *krylov_prepare_common(sinew_solve *s, sinew_newton *n, sinew_error *error)

@@ -19,7 +19,7 @@ enum {
     PARAMETER_COUNT
 };
 
-/* Linear solvers in the order of the parameter's choices. */
+/* Linear solvers, in the order of the choices of the solver's parameter. */
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_lu, &sinew_newton_qr};
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {

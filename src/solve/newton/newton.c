@@ -35,7 +35,7 @@ enum {
     PARAMETER_COUNT
 };
 
-/* Linear solvers in the order of the parameter's choices. */
+/* Linear solvers, in the order of the choices of the solver's parameter. */
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_cg, &sinew_newton_bicgstab,
                                                      &sinew_newton_lu,     &sinew_newton_gs, &sinew_newton_qr};
 
@@ -114,7 +114,7 @@ int32_t sinew_newton_inner(const sinew_newton *n)
     return n->inner > 0 ? n->inner : n->inner_max;
 }
 
-/* ---- Prepare --------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver --------------------------------------------------------------- */
 
 sinew_status sinew_newton_create(sinew_solve *s, const sinew_newton *settings, sinew_error *error)
 {
@@ -174,7 +174,7 @@ void sinew_newton_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Newton direction ------------------------------------------------------------------------ */
 
 /* Updates n->wait after a solve; exact: the exact Hessian was definite. After an indefinite one the next is rarely
  * definite: retries are spaced at growing intervals. */
@@ -214,7 +214,7 @@ static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
     return n->linearised;
 }
 
-/* ---- Iterate --------------------------------------------------------------------------------- */
+/* ---- One iteration --------------------------------------------------------------------------- */
 
 void sinew_newton_begin(sinew_solve *s)
 {

@@ -16,13 +16,13 @@
 
 typedef enum sinew_newton_outcome {
     SINEW_NEWTON_SOLVED,
-    SINEW_NEWTON_INDEFINITE, /* H is not positive definite; `rescue` computes d */
-    SINEW_NEWTON_FAILED      /* the linear solver found no direction */
+    SINEW_NEWTON_INDEFINITE, /* the Hessian H is not positive definite; `rescue` computes d */
+    SINEW_NEWTON_FAILED      /* the linear solver found no direction d */
 } sinew_newton_outcome;
 
 /* The Hessian of a direction, in the order of the choices of newton's parameter. */
 typedef enum sinew_newton_hessian {
-    SINEW_NEWTON_AUTO, /* the exact Hessian if definite, else the projected one */
+    SINEW_NEWTON_AUTO, /* the exact Hessian if positive definite, else the projected one */
     SINEW_NEWTON_PROJECTED,
     SINEW_NEWTON_EXACT
 } sinew_newton_hessian;
@@ -30,7 +30,7 @@ typedef enum sinew_newton_hessian {
 typedef struct sinew_newton sinew_newton;
 
 typedef struct sinew_newton_linear {
-    /* Sets up n->memory, which is NULL before the call. */
+    /* Allocates n->memory, which is NULL before the call. */
     sinew_status (*prepare)(sinew_solve *s, sinew_newton *n, sinew_error *error);
     /* Updates the matrix after a change of contacts alone. NULL: release and prepare are called instead. */
     sinew_status (*update_contacts)(sinew_solve *s, sinew_newton *n, sinew_error *error);
@@ -42,7 +42,7 @@ typedef struct sinew_newton_linear {
     /* Computes a descent direction d by a shift of H, after SINEW_NEWTON_INDEFINITE; returns false on failure. NULL: d
      * already is a descent direction. */
     bool (*rescue)(sinew_solve *s, sinew_newton *n);
-    bool tells;     /* solve detects that H is not positive definite */
+    bool tells;     /* `solve` detects whether H is positive definite */
     bool assembled; /* prepare lays out a matrix, which depends on pins and on all elements */
 } sinew_newton_linear;
 
@@ -52,21 +52,21 @@ extern const sinew_newton_linear sinew_newton_direct, sinew_newton_lu, sinew_new
 struct sinew_newton {
     const sinew_newton_linear *linear;
     sinew_newton_hessian hessian;
-    bool search;     /* line search; else full steps */
-    bool try_exact;  /* this iteration tries the exact Hessian */
+    bool search;     /* steps use a line search; else full steps are taken */
+    bool try_exact;  /* this iteration first tries the exact Hessian */
     bool linearised; /* H was computed in this step, so `resolve` can use it */
     /* auto: iterations until the exact Hessian is tried again; last waiting time, doubled by each failure */
     int32_t wait, patience;
-    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] direction; work space */
-    void *memory;                           /* data of the linear solver */
+    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] direction d; work space of the line search */
+    void *memory;                           /* private data of the linear solver */
     int32_t inner;          /* fixed number of iterations of an inner solve; 0: iterate to a tolerance */
-    int32_t inner_max;      /* largest number of inner iterations if inner is 0 */
-    double inner_tolerance; /* largest relative tolerance if inner is 0 */
-    double omega;           /* over-relaxation of Gauss-Seidel sweeps */
+    int32_t inner_max;      /* largest number of inner iterations, used if `inner` is 0 */
+    double inner_tolerance; /* largest relative tolerance of inner solves, used if `inner` is 0 */
+    double omega;           /* over-relaxation factor of Gauss-Seidel sweeps */
     int32_t aggregate;      /* cg: particles of an aggregate of its coarse preconditioner; 0: none */
     double shift;           /* shift of the last rescue, in units of the mean stiffness */
-    sinew_factor_size size; /* direct: size of the Cholesky factor; else zero */
-    bool refines;           /* direct: prepare also allocates the work space of sinew_newton_refine */
+    sinew_factor_size size; /* linear solver `direct`: size of its Cholesky factor; others: zero */
+    bool refines;           /* linear solver `direct`: prepare also allocates work space of sinew_newton_refine */
 };
 
 /* Relative tolerance and largest number of iterations of the current inner solve. The tolerance tightens with the
@@ -86,8 +86,8 @@ bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *
 
 /* For a direct `n` that refines: d = -H^-1 gradient, H the exact Hessian at s->q, by at most `iterations` conjugate
  * gradient iterations in double, preconditioned by the last factor of `factor`: `n` itself or a direct solver of the
- * same world. Returns their number, or -1 minus their number if they do not converge, if H is not positive definite along
- * a direction, or if the layouts of both differ. */
+ * same world. Returns their number, or -1 minus their number if they do not converge, if H is not positive definite
+ * along a direction, or if the layouts of both differ. */
 int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton *factor, int32_t iterations);
 
 #endif

@@ -15,12 +15,12 @@
 #include "solve/solver.h"
 
 typedef struct sinew_rank_one_terms {
-    int32_t count;            /* number of terms; 0: nothing below is allocated */
-    size_t size;              /* numbers in a vector over the free particles */
-    sinew_real *gradient;     /* [particle_count][4] work space */
+    int32_t count;            /* number of rank-one terms; 0: nothing below is allocated */
+    size_t size;              /* count of numbers in a vector over the free particles */
+    sinew_real *gradient;     /* [particle_count][4] work space: gradient of one constraint */
     double *slopes, *answers; /* [count][size] G, gradients of the constraints C, and Y = A^-1 G */
     double *small, *weights;  /* [count][count] W^-1 + G^T Y as its Cholesky factor; [count] 1 / alpha */
-    double *sums;             /* [count] */
+    double *sums;             /* [count] work space: G^T x, then the solution of the small system */
 } sinew_rank_one_terms;
 
 /* x = A^-1 b with the last factorisation; returns false on failure. */

@@ -62,11 +62,11 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 typedef struct admm {
     sinew_global global;
     sinew_weight_assignment weight_assignment;
-    size_t *first_weight; /* [task_count] offset of each task in weights */
-    size_t *first_dual;   /* [task_count] offset of each task in u */
+    size_t *first_weight; /* [task_count] index of each task's first entry in `weights` */
+    size_t *first_dual;   /* [task_count] index of each task's first entry in `u` */
     size_t dual_count, weight_count;
-    sinew_real *weights; /* [weight_count] w^2 of each element, padding included */
-    sinew_real *u;       /* [dual_count] scaled duals u_j */
+    sinew_real *weights; /* [weight_count] squared weight w^2 of each element, padding included */
+    sinew_real *u;       /* [dual_count] scaled dual variables u_j of all elements */
     sinew_real *b;       /* [particle_count][4] right-hand side of the global step */
     sinew_real *dq;      /* [particle_count][4] increment of q; the same array as b if the weight is not automatic */
     sinew_contact_global_step touch;
@@ -74,15 +74,15 @@ typedef struct admm {
     size_t *first_hard; /* [task_count] offset in `hard` for each task of a hard energy */
     sinew_real *hard;   /* data of hard elements, HARDER times as stiff: their proximal map is the projection */
 
-    /* Members for adaptive weights only. */
+    /* The next fields are for adaptive weights only. */
     bool automatic;
     sinew_weight_rule rule;
-    int32_t restarts;      /* number of restarts in this step */
+    int32_t restarts;      /* number of times that this step restarted with new weights */
     sinew_real *stiffness; /* [weight_count] stiffness k of each element, padding included */
-    sinew_real *u_before;  /* [dual_count] u before the local step */
-    double *task_moves;    /* [task_count] w^2 |du|^2 of each task */
+    sinew_real *u_before;  /* [dual_count] values of u before the local step */
+    double *task_moves;    /* [task_count] sum of w^2 |du|^2 over the elements of each task */
 
-    /* Members for energies with barriers only. */
+    /* The next fields are for energies with barriers only. */
     bool barrier, moved;       /* moved: the iterate q is not yet copied to s->q */
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last positions of finite energy in s->q */
 
@@ -95,7 +95,7 @@ typedef struct admm {
  * p, and far from overflow. */
 #define HARDER (sizeof(sinew_real) == 4 ? 1e12 : 1e20)
 
-/* ---- Weights --------------------------------------------------------------------------------- */
+/* ---- Weights of elements --------------------------------------------------------------------- */
 
 /* Choice of the weight. For curvatures between a and b along local coordinates, ADMM contracts fastest with w^2 =
  * sqrt(a b): smaller weights let stiff directions oscillate, larger weights slow down soft directions (Ghadimi et al.
@@ -132,7 +132,7 @@ static bool set_factor(sinew_solve *s, double c_before)
     return true;
 }
 
-/* ---- Prepare --------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver --------------------------------------------------------------- */
 
 static bool reserve_task(const sinew_objective *o, admm *a)
 {
@@ -159,7 +159,7 @@ static bool make_copies(const sinew_objective *o, admm *a)
     const size_t size = 4 * (size_t)o->particle_count;
     if (!a->barrier || a->last_good)
         return true;
-    sinew_release(&o->allocator, a->q); /* left from a call that ran out of memory */
+    sinew_release(&o->allocator, a->q); /* memory left from a call that ran out of memory */
     a->q = sinew_allocate_zero(&o->allocator, size, sizeof *a->q);
     a->last_good = a->q ? sinew_allocate_zero(&o->allocator, size, sizeof *a->last_good) : NULL;
     return a->last_good;
@@ -329,7 +329,7 @@ static void admm_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Iterate --------------------------------------------------------------------------------- */
+/* ---- One iteration --------------------------------------------------------------------------- */
 
 static sinew_real *iterate_of(sinew_solve *s)
 {
@@ -376,7 +376,7 @@ static void admm_contacts_changed(sinew_solve *s, uint32_t what)
     a->moved = false;
 }
 
-/* J: w^2 |du|^2, the change of the duals in the last local step, summed over the elements of task t */
+/* w^2 |du|^2, the change of the duals in the last local step, summed over the elements of task t, in J */
 static double dual_move(const sinew_solve *s, int32_t t)
 {
     const admm *a = s->memory;

@@ -11,7 +11,7 @@ enum {
     SETTLING = 3,     /* iterations after a change that are ignored: they reflect the change, not the weight */
     EARLY_REVIEW = 3, /* iterations after which a weight that is far too small is raised */
     BLOW_UP_BLOCKS = 8,
-    LONG = 4 /* blocks after which slow convergence counts as long */
+    LONG = 4 /* number of blocks of iterations after which slow convergence counts as long */
 };
 
 /* Range of c: smaller weights let iterates oscillate too far, larger weights stall. */
@@ -35,7 +35,7 @@ bool sinew_weight_sane(const sinew_weight_memory *m)
            m->changes >= 0 && m->changes <= INT64_MAX / 2;
 }
 
-/* ---- Changing -------------------------------------------------------------------------------- */
+/* ---- Changes of the weight ------------------------------------------------------------------- */
 
 static void watch_anew(sinew_weight_rule *rule, int32_t settling)
 {
@@ -107,7 +107,7 @@ void sinew_weight_restart(sinew_weight_rule *rule)
     watch_anew(rule, SETTLING);
 }
 
-/* ---- Watching -------------------------------------------------------------------------------- */
+/* ---- Observation of convergence -------------------------------------------------------------- */
 
 static double wish(double ratio)
 {

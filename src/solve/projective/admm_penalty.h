@@ -43,9 +43,9 @@ typedef struct sinew_weight_rule {
     sinew_weight_memory memory;
     int32_t
         since; /* iterations with this weight; negative during the first iterations after a change, which are ignored */
-    int32_t blocks;   /* number of complete blocks among these iterations */
-    int32_t changes;  /* number of changes of c in this step */
-    double log_ratio; /* sum of log R since `since` was 0 */
+    int32_t blocks;   /* number of complete blocks of iterations with this weight */
+    int32_t changes;  /* number of changes of the weight factor c in this step */
+    double log_ratio; /* sum of log R over the iterations since `since` was 0 */
     double
         sizes[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] size at the end of each block; entry 0: at the start of the first */
     double log_ratios[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] log_ratio at the end of each block; entry 0: 0 */

@@ -16,9 +16,9 @@
 #include "objective/objective.h"
 
 typedef struct sinew_contact_block {
-    int32_t particle[SINEW_CONTACT_VERTICES]; /* particles of the contact; -1: pinned or unused */
-    double w[SINEW_CONTACT_VERTICES];         /* weights of the particles in z */
-    double K[6];                              /* N/m: Hessian K_c of the contact energy, entries 00 11 22 01 02 12 */
+    int32_t particle[SINEW_CONTACT_VERTICES]; /* particles of the contact; -1: pinned, or the entry is unused */
+    double w[SINEW_CONTACT_VERTICES]; /* weight of each particle in z, the contact's weighted sum of positions */
+    double K[6];                      /* Hessian K_c of the contact energy, entries 00 11 22 01 02 12, in N/m */
 } sinew_contact_block;
 
 typedef struct sinew_contact_blocks {
@@ -30,10 +30,10 @@ typedef struct sinew_contact_blocks {
 
 /* Allocates blocks for all contacts of the objective; returns false without memory. */
 bool sinew_contact_blocks_reserve(sinew_contact_blocks *blocks, const sinew_objective *objective);
-/* Computes the contact blocks at positions q [particle_count][4]. */
+/* Computes the Hessian blocks of all contacts at positions q [particle_count][4]. */
 void sinew_contact_blocks_linearise(sinew_contact_blocks *blocks, const sinew_objective *objective,
                                     const sinew_real *q);
-/* J: energy of the contacts at q [particle_count][4] */
+/* Energy of the contacts at positions q [particle_count][4], in J. */
 double sinew_contact_blocks_value(const sinew_contact_blocks *blocks, const sinew_objective *objective,
                                   const sinew_real *q);
 /* Subtracts the gradient of the contacts at q from gradient [particle_count][4], at free particles. Returns the energy

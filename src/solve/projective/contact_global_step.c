@@ -43,7 +43,7 @@ typedef struct contact_trial {
     const sinew_contact_blocks *blocks;
     const sinew_objective *o;
     double before, slope, first, second; /* energy of contacts, slope of the sum, derivatives of the parabola at 0 */
-    double at;                           /* alpha of step->x */
+    double at;                           /* step length alpha to which step->x belongs */
 } contact_trial;
 
 static bool try_contacts(void *context, double alpha, double *change)

@@ -15,7 +15,8 @@
 #include "solve/projective/global_system.h"
 
 typedef struct sinew_contact_global_step {
-    sinew_real *x, *r, *t, *p, *Sp; /* [particle_count][4] work space; all are NULL before the first contact */
+    /* [particle_count][4] vectors of Newton's method; all NULL before the first contact */
+    sinew_real *x, *r, *t, *p, *Sp;
 } sinew_contact_global_step;
 
 /* Allocates buffers on the first contact and keeps them. Returns false without memory. */

@@ -12,16 +12,16 @@
 /* rho of each stage: factor of psi in w/2 |A (x - p)|^2 + rho psi. */
 #ifdef SINEW_SINGLE
 static const double stages[] = {1, 30, 1e3};
-#define SMALL 5e-4 /* steps below this fraction of the element's size are round-off */
+#define SMALL 5e-4 /* steps shorter than this fraction of the element's size are round-off */
 #else
 static const double stages[] = {1, 1e2, 1e4, 1e6, 1e7};
 #define SMALL 1e-8
 #endif
 enum {
     STAGES = sizeof stages / sizeof stages[0],
-    STEPS = 12,      /* largest number of steps of a stage */
-    LAST_STEPS = 20, /* largest number of steps of the last stage */
-    TRIALS = 8       /* steps of half the length of the one before */
+    STEPS = 12,      /* largest number of SQP steps of a stage */
+    LAST_STEPS = 20, /* largest number of SQP steps of the last stage */
+    TRIALS = 8       /* number of trial step lengths, each half of the one before */
 };
 
 double sinew_sqp_distance(const sinew_sqp *e, const double *p)
@@ -67,7 +67,7 @@ static bool solve_dense(double *A, int32_t n, double *d)
     return true;
 }
 
-/* Whether translations change neither A x nor the energy. */
+/* True if translations of the element change neither A x nor its energy. */
 static bool is_free(const sinew_sqp *e)
 {
     const int32_t m = e->element.point_count;
@@ -79,7 +79,7 @@ static bool is_free(const sinew_sqp *e)
     return !(e->element.ops->rigid_cost & SINEW_COSTS_TRANSLATION) && sum <= 1e-6 * trace;
 }
 
-/* N/m: mean diagonal entry of w A^T A */
+/* Mean diagonal entry of the matrix w A^T A, in N/m. */
 static double mean_weight(const sinew_sqp *e)
 {
     double trace = 0;
@@ -148,7 +148,7 @@ static double size_of(const double *d, int32_t count)
     return sqrt(sum);
 }
 
-/* m: size of the element: norm of its points relative to their mean; 0 for a single point */
+/* size of the element, in m: norm of its points relative to their mean; 0 for a single point */
 static double extent_of(const sinew_sqp *e)
 {
     double sum = 0;
@@ -167,7 +167,7 @@ static double merit(const sinew_sqp *e, double rho, const double *p)
 typedef struct projection_trial {
     const sinew_sqp *e;
     const double *p, *d;
-    double rho, before, next[SINEW_SQP_CAPACITY]; /* merit at p; p + alpha d */
+    double rho, before, next[SINEW_SQP_CAPACITY]; /* before: merit at p; next: the trial point p + alpha d */
 } projection_trial;
 
 static bool try_projection(void *context, double alpha, double *change)

@@ -22,17 +22,17 @@
 
 #include "objective/chunk_derivatives.h"
 
-#define SINEW_SQP_CAPACITY (3 * SINEW_STENCIL_MAX) /* largest number of coordinates of an element */
+#define SINEW_SQP_CAPACITY (3 * SINEW_STENCIL_MAX) /* largest number of coordinates of an element, 3 per vertex */
 
-/* Input of the projection of one element. */
+/* Input of the projection of one element onto its constraint set. */
 typedef struct sinew_sqp {
     sinew_element_view element;
-    const double *metric; /* [point_count][point_count] A^T A */
+    const double *metric; /* [point_count][point_count] matrix A^T A of the distance */
     double weight;        /* w, weight of the squared distance to x, N/m if A has no unit */
-    const double *x;      /* [point_count][3] m */
+    const double *x;      /* [point_count][3] positions to be projected, in m */
 } sinew_sqp;
 
-/* J: w/2 |A (x - p)|^2, the weighted squared distance between x and p [point_count][3] */
+/* w/2 |A (x - p)|^2, the weighted squared distance between x and p [point_count][3], in J */
 double sinew_sqp_distance(const sinew_sqp *element, const double *p);
 /* Writes the nearest point of the set to p [point_count][3]. If `known`, p is a point of the set on entry, and is kept
  * unless a nearer one is found. Returns false if no point of the set was found: p is then the nearest approach, or

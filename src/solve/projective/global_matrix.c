@@ -24,7 +24,7 @@ size_t sinew_wide_between(const sinew_objective *o, int32_t first, int32_t last)
 
 /* ---- Entries of elements --------------------------------------------------------------------- */
 
-/* Reals in the largest D of a task. */
+/* Number of reals in the largest reduction matrix D of a task. */
 static size_t reduction_size(const sinew_objective *o, int32_t task_count)
 {
     size_t max = 0;
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void group_entries(const sinew_ener
         entries[lane] *= weights[lane];
 }
 
-/* Called for each matrix entry of each element. */
+/* Called for each entry of the global matrix S that an element adds to. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
 /* Visits the entries of one group; returns the start of the next group in map. */
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) void visit_global_entries(const sin
                 own[lane] = element[lane] < 0 || (switched && sinew_batch_is_off(task->batch, element[lane]))
                                 ? 0
                                 : (double)weights[lane];
-            /* Constant widths let the compiler unroll the loops over lanes. */
+            /* With a constant SIMD width the compiler unrolls the loops over lanes. */
             map = W == 4   ? visit_global_group(task, 4, group, d->D, own, map, visit, context)
                   : W == 8 ? visit_global_group(task, 8, group, d->D, own, map, visit, context)
                            : visit_global_group(task, W, group, d->D, own, map, visit, context);
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void visit_global_entries(const sin
     }
 }
 
-/* ---- Assembly -------------------------------------------------------------------------------- */
+/* ---- Assembly of S --------------------------------------------------------------------------- */
 
 sinew_status sinew_global_matrix_create(sinew_global_matrix *d, const sinew_objective *o, int32_t task_count,
                                         sinew_error *error)

@@ -18,15 +18,15 @@ typedef struct sinew_global_matrix {
     sinew_assembly *pattern;
     size_t *column;  /* [free_count + 1] columns of the pattern, in the integer type of the factorisation */
     double *elastic; /* [entries] sum w D^T D of each entry, all elements switched on */
-    double *value;   /* [entries] S */
+    double *value;   /* [entries] entries of the global matrix S */
     double *locals;  /* [local_count] sum w D^T D of each local block of the pattern (objective/assembly.h) */
-    sinew_real *D;   /* work space: D of the largest task */
+    sinew_real *D;   /* work space: reduction matrices D of the task with most elements */
 } sinew_global_matrix;
 
 /* The entries of S between free particles and pins, without `scale`: value[k] adds to S[row[k]][pin[k]]. */
 typedef struct sinew_coupling {
     int32_t count;
-    int32_t *row, *pin; /* [count] free particle and pinned particle of each entry */
+    int32_t *row, *pin; /* [count] free particle (row) and pinned particle (column) of each entry */
     double *value;
     size_t row_capacity, pin_capacity, value_capacity;
 } sinew_coupling;

@@ -11,7 +11,7 @@
 #include "objective/connected_components.h"
 #include "solve/solver.h"
 
-/* ---- Factor ---------------------------------------------------------------------------------- */
+/* ---- Factor of S ----------------------------------------------------------------------------- */
 
 static void count_factorisation(const sinew_global *g)
 {
@@ -19,7 +19,7 @@ static void count_factorisation(const sinew_global *g)
         ++*g->rule.factorisations;
 }
 
-/* Recomputes the factor in its existing pattern. */
+/* Recomputes the numbers of the factor in its existing sparsity pattern. */
 static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     count_factorisation(g);
@@ -251,7 +251,7 @@ bool sinew_global_rescale(sinew_global *g, const sinew_objective *o, double scal
     return false;
 }
 
-/* ---- Solve ----------------------------------------------------------------------------------- */
+/* ---- Solves with S --------------------------------------------------------------------------- */
 
 typedef struct solve_context {
     sinew_global *global;

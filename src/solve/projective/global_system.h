@@ -29,13 +29,13 @@
 #include "solve/projective/global_matrix.h"
 #include "solve/projective/low_rank_terms.h"
 
-/* Requirements of a solver on S. */
+/* Requirements of a solver on the global matrix S. */
 typedef struct sinew_global_rule {
     sinew_weight_assignment weight_assignment;
-    bool rescaled;           /* `scale` changes during steps: the factor is kept in double */
+    bool rescaled;           /* `scale` changes during steps: the factor is stored in double precision */
     bool contacts_by_blocks; /* contacts are not in the matrix; their blocks are evaluated at the iterate */
-    int64_t *factorisations; /* counter of factorisations; may be NULL */
-    bool single;             /* S and its factor are rounded to 32 bits */
+    int64_t *factorisations; /* incremented at each factorisation; may be NULL */
+    bool single;             /* S and its factor are rounded to 32-bit floats */
     bool position;           /* the unknowns are positions: pins are coupled, and solves converge to round-off */
 } sinew_global_rule;
 
@@ -47,20 +47,20 @@ typedef struct sinew_global {
     sinew_coupling coupling;
     double scale;
     sinew_factored_system *factor;
-    int32_t few; /* largest number of terms for low_rank.h */
+    int32_t few; /* largest number of low-rank terms solved by low_rank.h instead of iterations */
     /* Quasistatic, and some component has no fixed element that constrains it: the factor includes transient
      * elements, or it would be singular. */
     bool transient_in_factor;
-    bool off_known;    /* switched-off elements are listed as low-rank terms */
-    bool folded;       /* the factor excludes elements that are switched off */
-    bool iterates;     /* transient terms are solved by conjugate gradients */
-    bool has_contacts; /* contacts exist outside the matrix */
+    bool off_known;    /* `terms` lists the elements that are switched off */
+    bool folded;       /* the factor was computed without the elements that are switched off */
+    bool iterates;     /* conjugate gradients solve for the transient terms */
+    bool has_contacts; /* there are contacts, and they are not in the matrix */
     sinew_contact_blocks contact_blocks;
-    int32_t solves; /* solves with the factor in this step; begin clears it */
+    int32_t solves; /* number of solves with the factor in this step; begin clears it */
     sinew_low_rank_terms terms;
     sinew_low_rank low_rank;
     sinew_pcg pcg;
-    sinew_real *b, *x; /* [particle_count][4] vectors of conjugate gradients; NULL before the first use */
+    sinew_real *b, *x; /* [particle_count][4] vectors of conjugate gradients; NULL before their first use */
 } sinew_global;
 
 /* Creates S with scale 1 and all fixed elements switched on. Allocates; on failure nothing stays allocated. */

@@ -29,7 +29,7 @@ void sinew_element_weights(const sinew_objective *o, int32_t first, int32_t last
     }
 }
 
-/* ---- Listing --------------------------------------------------------------------------------- */
+/* ---- Listing of terms ------------------------------------------------------------------------ */
 
 static const int32_t *task_elements(const sinew_task *task)
 {
@@ -155,7 +155,7 @@ void sinew_low_rank_terms_release(sinew_low_rank_terms *r, const sinew_objective
     *r = (sinew_low_rank_terms){0};
 }
 
-/* ---- Products -------------------------------------------------------------------------------- */
+/* ---- Products with terms --------------------------------------------------------------------- */
 
 /* Product of a rank-one term with a vector: sum = d^T x over entries first .. last - 1 of d. */
 static inline void reduce_term(const sinew_rank_one_term *term, int32_t first, int32_t last, const sinew_real *x,

@@ -80,10 +80,10 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct pd {
     bool position;
-    sinew_global global;       /* constant matrix for reduced coordinates */
-    sinew_pd_general *general; /* used instead of `global` if not NULL */
-    sinew_real *b;             /* [particle_count][4] right-hand side and solution */
-    sinew_real *work;          /* [particle_count][4] work space of pd_general.h; else NULL */
+    sinew_global global;       /* constant global matrix of energies with reduced coordinates */
+    sinew_pd_general *general; /* global step for other energies; used instead of `global` if not NULL */
+    sinew_real *b;             /* [particle_count][4] right-hand side, then solution, of the global step */
+    sinew_real *work;          /* [particle_count][4] work space for `general`; else NULL */
     sinew_real *trial,
         *trial_gradient; /* [particle_count][4] work space of line searches; NULL before the first contact */
 } pd;
@@ -123,7 +123,7 @@ static sinew_status need_search(sinew_solve *s, pd *p, sinew_error *error)
     const size_t size = 4 * (size_t)o->particle_count;
     if (!p->global.has_contacts || p->trial_gradient)
         return SINEW_OK;
-    sinew_release(&o->allocator, p->trial); /* left from a call that ran out of memory */
+    sinew_release(&o->allocator, p->trial); /* memory left from a call that ran out of memory */
     p->trial = sinew_allocate_zero(&o->allocator, size, sizeof *p->trial);
     p->trial_gradient = p->trial ? sinew_allocate_zero(&o->allocator, size, sizeof *p->trial_gradient) : NULL;
     return p->trial_gradient ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
@@ -257,7 +257,7 @@ static bool pd_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
     return true;
 }
 
-/* J: Phi of pd_general.h, or g. In quasistatic steps `elastic` includes the work of external forces. */
+/* Phi of pd_general.h, or g, in J. In quasistatic steps `elastic` includes the work of external forces. */
 static double pd_own_objective(sinew_solve *s)
 {
     const pd *p = s->memory;

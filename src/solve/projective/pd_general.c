@@ -121,7 +121,7 @@ bool sinew_pd_general_element(const sinew_pd_general *s, const sinew_objective *
     return true;
 }
 
-/* ---- Weights ----------------------------------------------------------------------------------- */
+/* ---- Weights of elements ----------------------------------------------------------------------- */
 
 /* Trace of the metric, without its translational part if translations do not change the energy. */
 static double metric_trace(const sinew_set_element *e)
@@ -140,7 +140,7 @@ static double metric_trace(const sinew_set_element *e)
     return constrained || sum <= 1e-9 * trace ? trace : trace - squares / sum;
 }
 
-/* N/m: curvature k tr(D^T D) of the energy's own quadratic term, which sets the weight of an element. */
+/* Curvature k tr(D^T D) of the energy's own quadratic term, which sets the weight of an element, in N/m. */
 static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
 {
     sinew_set_element own = *e;
@@ -196,7 +196,7 @@ static sinew_status pd_general_set_weights(sinew_pd_general *s, const sinew_obje
     return SINEW_OK;
 }
 
-/* ---- Create ------------------------------------------------------------------------------------ */
+/* ---- Creation and release ---------------------------------------------------------------------- */
 
 static bool pd_general_reserve_buffers(sinew_pd_general *s, const sinew_objective *o)
 {
@@ -275,7 +275,7 @@ static void add_projection_force(const sinew_set_element *e, const double *p, si
 typedef struct local_pass {
     sinew_pd_general *general;
     const sinew_objective *objective;
-    bool project; /* project all elements; else only elements without a copy */
+    bool project; /* true: project all elements; false: only elements without a projected copy */
 } local_pass;
 
 static void pd_general_local_step(void *context, int32_t t, sinew_reduced_kernel *kernel)

@@ -40,15 +40,16 @@ typedef struct sinew_pd_general sinew_pd_general;
  * failure. */
 sinew_pd_general *sinew_pd_general_create(const sinew_objective *objective, sinew_coordinates coordinates,
                                           sinew_error *error);
-void sinew_pd_general_destroy(sinew_pd_general *general, const sinew_objective *objective); /* accepts NULL */
-/* Discards the copies at the start of a step. */
+/* Frees `general`, which may be NULL. */
+void sinew_pd_general_destroy(sinew_pd_general *general, const sinew_objective *objective);
+/* Discards the projected copies of elements at the start of a step. */
 void sinew_pd_general_begin(sinew_pd_general *general);
 /* Projects all elements at q; b = -grad Phi(q), zero at pins. */
 void sinew_pd_general_local(sinew_pd_general *general, sinew_objective *objective, const sinew_real *q, sinew_real *b);
 /* x = S^-1 b, S = M/h^2 + sum w A^T A, zero at pins; both [particle_count][4], b may be x. */
 void sinew_pd_general_solve(const sinew_pd_general *general, const sinew_objective *objective, const sinew_real *b,
                             sinew_real *x);
-/* J: the sum over elements in Phi at q with the current copies. work [particle_count][4]. */
+/* The sum over elements in Phi at q with the current copies, in J. work [particle_count][4]. */
 double sinew_pd_general_value(sinew_pd_general *general, sinew_objective *objective, const sinew_real *q,
                               sinew_real *work);
 

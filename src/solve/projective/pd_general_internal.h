@@ -11,33 +11,33 @@
 #include "solve/projective/element_projection.h"
 
 typedef struct sinew_set_task {
-    const sinew_energy_ops *scalar; /* kernels of the task's energy with SIMD width one */
+    const sinew_energy_ops *scalar; /* scalar kernels (SIMD width one) of the task's energy */
     size_t first_wide, first_copy;  /* offsets of the task in weights and known, and in copies */
-    double value;                   /* J: w/2 |A (x - p)|^2 summed over the task's elements in the last pass */
+    double value;                   /* w/2 |A (x - p)|^2 summed over the task's elements in the last pass, in J */
 } sinew_set_task;
 
 struct sinew_pd_general {
     sinew_coordinates coordinates;
     size_t wide_count;
-    sinew_set_task *tasks; /* [task_count] one for each task of the objective */
-    double *weights;       /* [wide_count] weight w of each lane; 0: no element */
-    double *copies;        /* [lane][vertex_count][3] p, the distinct points first */
-    uint8_t *known;        /* [wide_count] 1: the copy p is on the set */
-    sinew_real *work;      /* [task_count][work_size] work space */
+    sinew_set_task *tasks; /* [task_count] data of each task of the objective */
+    double *weights;       /* [wide_count] weight w of the element in each lane; 0: the lane is empty */
+    double *copies;        /* [lane][vertex_count][3] projected positions p of each element, distinct points first */
+    uint8_t *known;        /* [wide_count] 1: the projected copy p lies on the constraint set */
+    sinew_real *work;      /* [task_count][work_size] work space of each task */
     size_t work_size;
     sinew_real *inverse;     /* [particle_count] 1 / S if S is diagonal; else NULL, and the members below are used */
-    sinew_assembly *pattern; /* pattern of S */
+    sinew_assembly *pattern; /* sparsity pattern of the global matrix S */
     sinew_factored_system *factor;
 };
 
-/* An element as input of its projection. */
+/* One element with the input of its projection. */
 typedef struct sinew_set_element {
     sinew_sqp sqp;
     int32_t vertex[SINEW_STENCIL_MAX];
-    int32_t local[SINEW_STENCIL_MAX];    /* offset of each point in the vectors of its chunk */
-    int32_t particle[SINEW_STENCIL_MAX]; /* particle of each point */
+    int32_t local[SINEW_STENCIL_MAX];    /* offset of each of the element's points in the vectors of its chunk */
+    int32_t particle[SINEW_STENCIL_MAX]; /* particle of each of the element's points */
     sinew_real data[SINEW_DATA_MAX];
-    sinew_real *D; /* work space: [reduced_count][vertex_count] */
+    sinew_real *D; /* work space: [reduced_count][vertex_count] reduction matrix */
     double metric[SINEW_STENCIL_MAX * SINEW_STENCIL_MAX];
     double x[SINEW_SQP_CAPACITY];
 } sinew_set_element;

@@ -89,18 +89,19 @@ typedef struct qn {
     /* With contacts: old_q is the start of the last iteration of this step, and old_gradient the gradient there without
      * contacts. */
     bool old_known;
-    sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
-    sinew_real *old_q;                                     /* [particle_count][4]; NULL before the first contact */
+    /* [particle_count][4] direction; work space of the line search; last gradient */
+    sinew_real *d, *trial, *trial_gradient, *old_gradient;
+    sinew_real *old_q; /* [particle_count][4] start of the last iteration; NULL before the first contact */
     /* [window][2][particle_count][4] pairs of L-BFGS: s, change of q (m), and y, change of the gradient (N) */
     sinew_real *pairs;
-    double rho[WINDOW_MAX]; /* 1 / (s . y) of each pair */
-    double scale;           /* m/N: initial H as a multiple of the identity */
+    double rho[WINDOW_MAX]; /* 1 / (s . y) of each L-BFGS pair */
+    double scale;           /* initial inverse Hessian as a multiple of the identity, in m/N */
 } qn;
 
 /* x = B0^-1 x with the initial Hessian B0; `alone`: without contacts and transient terms of conjugate gradients. */
 typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
 
-/* ---- Prepare --------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver --------------------------------------------------------------- */
 
 static sinew_status qn_allocate_vectors(sinew_objective *o, qn *n, sinew_error *error)
 {
@@ -159,7 +160,7 @@ static void qn_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Quasi-Newton direction ------------------------------------------------------------------ */
 
 static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
@@ -299,7 +300,7 @@ static void remember_elastic(const sinew_solve *s, qn *n)
     n->old_known = true;
 }
 
-/* ---- Iterate --------------------------------------------------------------------------------- */
+/* ---- One iteration --------------------------------------------------------------------------- */
 
 static void qn_begin(sinew_solve *s)
 {

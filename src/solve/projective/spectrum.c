@@ -27,9 +27,9 @@ enum {
 typedef struct turning {
     /* [particle_count] lowest particle of the component; -1: the component is constrained */
     int32_t *component;
-    sinew_real *C[3], *Y[3]; /* [particle_count][4] */
+    sinew_real *C[3], *Y[3]; /* [particle_count][4] columns of C, and of Y = S^-1 C */
     double *inverse;         /* [particle_count][9] (C^T Y)^-1 at the lowest particle of each free component */
-    double *sums;            /* [particle_count][4] work space, by component */
+    double *sums;            /* [particle_count][4] work space: sums at the lowest particle of each component */
 } turning;
 
 static void turning_release(const sinew_objective *o, turning *t)
@@ -173,7 +173,7 @@ static void take_turns_out(const sinew_objective *o, const turning *t, sinew_rea
     }
 }
 
-/* ---- Lanczos --------------------------------------------------------------------------------- */
+/* ---- Lanczos iteration ----------------------------------------------------------------------- */
 
 typedef struct pencil {
     sinew_objective *o;

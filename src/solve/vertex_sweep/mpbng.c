@@ -87,21 +87,21 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 /* System in which a subset of the particles of all layers moves; all others are pinned. */
 typedef struct subsystem {
-    sinew_objective objective; /* objective of the layers, with the pins of the subsystem */
-    uint8_t *pinned;           /* [particles of all layers] */
+    sinew_objective objective; /* objective over all layers, with this subsystem's pins */
+    uint8_t *pinned;           /* [particles of all layers] 1: the particle is outside of the subsystem, or a pin */
     sinew_vertex_layout layout;
 } subsystem;
 
 typedef struct memory {
     sinew_layers layers;
-    subsystem coarsest, others; /* both are empty if there is only one layer */
-    sinew_vertex_layout fine;   /* layout of the world itself */
+    subsystem coarsest, others; /* subsystems of the coarsest layer and of the others; empty if there is one layer */
+    sinew_vertex_layout fine;   /* vertex layout of the world itself (layer 0) */
     int32_t iteration;
 } memory;
 
-/* ---- Prepare ----------------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver ----------------------------------------------------------------------- */
 
-/* Copies the layers' objective, with the pins of the subsystem. */
+/* Copies the objective of all layers, with the pins of the subsystem. */
 static void point_subsystem(const sinew_layers *l, subsystem *p)
 {
     p->objective = l->objective;
@@ -170,7 +170,7 @@ static void mpbng_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------- */
+/* ---- Steps of the solver ----------------------------------------------------------------------------- */
 
 static void mpbng_take_numbers(memory *m)
 {

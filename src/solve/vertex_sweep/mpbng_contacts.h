@@ -22,23 +22,23 @@
 
 struct sinew_layers;
 
-/* One contact on one coarse layer. */
+/* A contact of the world, transferred to one coarse layer. */
 typedef struct sinew_layer_contact {
-    const sinew_batch *source; /* batch of the world that has the contact */
-    int32_t element;           /* index of the contact in `source` */
+    const sinew_batch *source; /* batch of the world to which the contact belongs */
+    int32_t element;           /* index of the contact among the elements of `source` */
     int32_t fine[SINEW_CONTACT_VERTICES],
         own[SINEW_CONTACT_VERTICES]; /* fine: particle of the world; own: particle of the layer, -1: none */
 } sinew_layer_contact;
 
 typedef struct sinew_layer_contacts {
     int32_t count;
-    sinew_layer_contact *list; /* [count] */
-    sinew_batch *batch;        /* contacts of all coarse layers; NULL until the first contact */
-    int32_t *particles;        /* [count][SINEW_CONTACT_VERTICES] */
-    sinew_real *data;          /* [count][SINEW_CONTACT_DATA_COUNT] */
+    sinew_layer_contact *list; /* [count] contacts of all coarse layers */
+    sinew_batch *batch;        /* batch of these contacts; NULL until the first contact */
+    int32_t *particles;        /* [count][SINEW_CONTACT_VERTICES] particles of each contact */
+    sinew_real *data;          /* [count][SINEW_CONTACT_DATA_COUNT] data of each contact */
     sinew_batch_layout layout;
     sinew_batch_work work;
-    size_t list_capacity, particle_bytes, data_capacity; /* bytes */
+    size_t list_capacity, particle_bytes, data_capacity; /* allocated sizes of the arrays above, in bytes */
 } sinew_layer_contacts;
 
 /* Copies the contacts of the world's objective to the coarse layers. Allocates only to grow; returns false without
@@ -47,6 +47,6 @@ bool sinew_layer_contacts_make(sinew_layer_contacts *contacts, const struct sine
 /* Copies the data of the contacts, and computes d from x_iteration_start [the world's particles][4]. */
 void sinew_layer_contacts_update_data(sinew_layer_contacts *contacts, const struct sinew_layers *layers);
 void sinew_layer_contacts_destroy(sinew_layer_contacts *contacts,
-                                  const sinew_allocator *allocator); /* accepts a zeroed struct */
+                                  const sinew_allocator *allocator); /* frees all arrays; accepts a zeroed struct */
 
 #endif

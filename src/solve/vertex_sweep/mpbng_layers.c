@@ -10,8 +10,8 @@
 #include "mesh/edit/simplify.h"
 
 enum {
-    VERTICES_MIN = 12, /* smallest number of vertices of a layer */
-    BOUND = 8          /* vertices of a weak constraint */
+    VERTICES_MIN = 12, /* smallest number of vertices of a coarse layer */
+    BOUND = 8          /* number of vertices of a weak constraint between layers */
 };
 #define SHRINKS 0.7 /* largest ratio of vertices between a layer and the layer below it */
 
@@ -43,7 +43,7 @@ static bool find_triangles(const sinew_objective *o, surface *out)
     return out->triangles != NULL;
 }
 
-/* ---- Vertices ------------------------------------------------------------------------------------ */
+/* ---- Vertices of a layer ------------------------------------------------------------------------- */
 
 static bool grow(sinew_layers *l, int32_t count)
 {
@@ -90,8 +90,8 @@ static bool add_world(sinew_layers *l)
 
 typedef struct elements {
     int32_t count;
-    int32_t *particles; /* [count][vertex_count] */
-    sinew_real *data;   /* [count][data_count] */
+    int32_t *particles; /* [count][vertex_count] particles of each element */
+    sinew_real *data;   /* [count][data_count] data of each element */
 } elements;
 
 static bool add_batch(sinew_layers *l, const sinew_energy_ops *ops, elements *e)
@@ -168,7 +168,7 @@ static void layers_add_element(const sinew_layers *l, const sinew_batch *batch, 
         e->count++;
 }
 
-/* Copies the batch's energy to the coarsest layer so far. */
+/* Copies the energy of a batch to the newest, coarsest layer. */
 static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const sinew_mesh *mesh, sinew_error *error)
 {
     const sinew_allocator *a = &l->world->allocator;
@@ -229,7 +229,7 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
     return status;
 }
 
-/* ---- Bindings -------------------------------------------------------------------------------------- */
+/* ---- Bindings between layers ----------------------------------------------------------------------- */
 
 /* Adds weak constraints that bind the vertices of the second coarsest layer to the coarsest. Their stiffness is 1 here;
  * the final stiffness depends on all energies. */
@@ -255,7 +255,7 @@ static void add_bindings(const sinew_layers *l, const sinew_simplified *s, eleme
     }
 }
 
-/* ---- Layers ---------------------------------------------------------------------------------------- */
+/* ---- Creation of layers ---------------------------------------------------------------------------- */
 
 static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
 {
@@ -315,7 +315,7 @@ static sinew_status add_layers(sinew_layers *l, int32_t max, elements *bindings,
     return status;
 }
 
-/* ---- Objective --------------------------------------------------------------------------------------- */
+/* ---- Objective of all layers ------------------------------------------------------------------------- */
 
 /* Builds the objective of the fixed energies of all layers: the world's own, then those of coarse layers. */
 static sinew_status build_objective(sinew_layers *l, sinew_error *error)
@@ -369,7 +369,7 @@ static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_
         sinew_real weights[BOUND];
         const sinew_real stiffness[2] = {(sinew_real)(binding * own), (sinew_real)(binding * own)};
         const sinew_real normal[3] = {0, 0, 1};
-        /* The weights are numbers 1 to 8 of the data. */
+        /* The eight weights are entries 1 to 8 of the element data. */
         memcpy(weights, e->data + (size_t)k * D + 1, sizeof weights);
         ops->prepare(
             &(sinew_element){.vertex_count = BOUND, .parameters = stiffness, .weights = weights, .normal = normal},
@@ -452,7 +452,7 @@ void sinew_layers_destroy(sinew_layers *l)
     *l = (sinew_layers){0};
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------- */
+/* ---- Start of a step --------------------------------------------------------------------------------- */
 
 void sinew_layers_begin(sinew_layers *l, const sinew_real *q)
 {

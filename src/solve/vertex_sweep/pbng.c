@@ -132,10 +132,10 @@ typedef struct memory {
     sinew_coarse aggregates;
     sinew_real *direction,
         *trial; /* [particle_count][4] work space of the correction by aggregates; NULL without correction */
-    sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL without sor or chebyshev */
+    sinew_real *last, *before; /* [particle_count][4] iterates x^l and x^{l-1}; NULL without sor or chebyshev */
     double weight;             /* weight w_l of Chebyshev's recurrence in the last sweep */
-    double movement;           /* m: norm of the last sweep's change, all nodes together */
-    int32_t streak;            /* sweeps since the acceleration started */
+    double movement;           /* norm of the change of all nodes in the last sweep, in m */
+    int32_t streak;            /* number of sweeps since the acceleration started */
     /* [particle_count][4] velocities at the end of the step; NULL in double precision, where (q - q_n) / h is accurate
      * enough, in quasistatic worlds, and without rigid motions. */
     sinew_real *v;
@@ -305,7 +305,7 @@ static void move_components(sinew_solve *s, const memory *m)
     s->gradient_known = false;
 }
 
-/* ---- Acceleration ---------------------------------------------------------------------------- */
+/* ---- Acceleration of sweeps ------------------------------------------------------------------ */
 
 /* Whether the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
  * needed. Updates m->movement. */
@@ -383,7 +383,7 @@ static bool progress(merit before, merit after, double noise)
 static void accelerated(sinew_solve *s, memory *m)
 {
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    /* The first sweep is always kept. */
+    /* The first sweep of an acceleration is always kept. */
     const merit before = m->safeguard && m->streak > 0 ? merit_of(s) : (merit){0};
     double a, b;
     memcpy(m->last, s->q, bytes);

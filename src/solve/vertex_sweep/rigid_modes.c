@@ -11,7 +11,7 @@
 #include "base/reduce.h"
 #include "objective/connected_components.h"
 
-/* ---- Components ------------------------------------------------------------------------------ */
+/* ---- Rigid components ------------------------------------------------------------------------ */
 
 /* Bit in addition to the SINEW_COSTS_ bits: the particle has contacts. */
 enum {
@@ -34,7 +34,7 @@ static void add_costs(const sinew_task *task, uint8_t *costs)
             costs[particle[batch->vertex[(slot / W * n + a) * W + slot % W] / SINEW_POINT]] |= cost;
 }
 
-/* Weight below which second derivatives may underflow. */
+/* Weight of an element below which its second derivatives may underflow. */
 #define WEIGHT_MIN 1e-20
 
 static bool all_have_weights(const sinew_objective *o)
@@ -116,7 +116,7 @@ static void list_components(sinew_rigid *r)
         r->particle[slot[root[i]] >= 0 ? slot[root[i]]++ : others++] = i;
 }
 
-/* Lists the contacts of components in contact. */
+/* Lists the contacts of those rigid components that are in contact. */
 static sinew_status list_contacts(sinew_rigid *r, sinew_error *error)
 {
     const sinew_objective *o = r->objective;
@@ -181,24 +181,24 @@ void sinew_rigid_destroy(sinew_rigid *r)
     *r = (sinew_rigid){0};
 }
 
-/* ---- Sums ------------------------------------------------------------------------------------ */
+/* ---- Sums over a component ------------------------------------------------------------------- */
 
 /* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
 enum {
     SUM_MASS,
-    SUM_Q,          /* sum of m q, three numbers */
-    SUM_TARGET = 4, /* sum of m q_tilde, three numbers */
-    SUM_A = 7,      /* sum of m q_tilde q^T, nine numbers, row-major */
+    SUM_Q,          /* sum of m q over the particles, three numbers */
+    SUM_TARGET = 4, /* sum of m q_tilde over the particles, three numbers */
+    SUM_A = 7,      /* sum of the matrices m q_tilde q^T, nine numbers, row-major */
     SUM_COUNT = 16
 };
 
 typedef struct component {
     const sinew_objective *objective;
-    const int32_t *particle; /* [count] */
+    const int32_t *particle; /* [count] particles of the component */
     int32_t count;
     bool turns;
     const sinew_real *q_start, *q;
-    const sinew_real *origin; /* [3] q of its first particle */
+    const sinew_real *origin; /* [3] position q of the component's first particle */
 } component;
 
 static void add_positions(const void *context, int32_t first, int32_t last, double *sums)
@@ -226,7 +226,7 @@ static void add_positions(const void *context, int32_t first, int32_t last, doub
         sums[c] += s[c];
 }
 
-/* ---- Rotation -------------------------------------------------------------------------------- */
+/* ---- Rotation of a component ----------------------------------------------------------------- */
 
 /* Solves the symmetric system K w = b by Cramer's rule; returns false if K is not clearly positive definite. */
 static bool solve_turn(const double K[9], const double b[3], double w[3])
@@ -268,7 +268,7 @@ static void best_turn(const double A[9], double D[9])
         memset(D, 0, 9 * sizeof *D);
 }
 
-/* ---- Move ------------------------------------------------------------------------------------ */
+/* ---- Rigid moves ----------------------------------------------------------------------------- */
 
 static component component_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start, const sinew_real *q)
 {
@@ -368,7 +368,7 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
         move_contacting(r, q);
 }
 
-/* ---- Velocities ------------------------------------------------------------------------------ */
+/* ---- Velocities of components ---------------------------------------------------------------- */
 
 /* sums[0..2] += m (q - q_n - h v) - h^2 f with the damped velocity v; sums[3] += m. */
 static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
@@ -396,7 +396,7 @@ enum {
 
 typedef struct rounding {
     const component *component;
-    double excess[3]; /* m: difference between the centre of mass and its position according to the momentum */
+    double excess[3]; /* difference between the centre of mass and its position according to the momentum, in m */
     sinew_real *v;
 } rounding;
 
@@ -432,7 +432,7 @@ static void round_blocks(const void *context, int32_t member, int32_t first, int
     }
 }
 
-/* Particles outside free components. */
+/* The particles that belong to no free component. */
 typedef struct others {
     const sinew_rigid *rigid;
     const sinew_real *q_start, *q;

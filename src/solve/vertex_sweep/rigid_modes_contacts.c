@@ -64,7 +64,7 @@ static void rigid_contacts_add_batch(sinew_rigid_contacts *t, const sinew_batch 
     }
 }
 
-/* Numbers clusters in the order of their first bodies. */
+/* Numbers the clusters of touching bodies in the order of their first bodies. */
 static void rigid_number_clusters(sinew_rigid_contacts *t)
 {
     t->cluster_count = 0;
@@ -87,7 +87,7 @@ static bool rigid_sort_by_cluster(sinew_rigid_contacts *t, int32_t count, sinew_
     return true;
 }
 
-/* ---- Links ----------------------------------------------------------------------------------- */
+/* ---- Links between bodies -------------------------------------------------------------------- */
 
 /* Index of the link of sides i > k in a contact. */
 static int32_t link_index(int32_t i, int32_t k)
@@ -130,9 +130,9 @@ static bool rigid_contacts_find_links(sinew_rigid_contacts *t)
     return true;
 }
 
-/* ---- Lists ----------------------------------------------------------------------------------- */
+/* ---- Lists by cluster ------------------------------------------------------------------------ */
 
-/* Sorts bodies, contacts and links by cluster. */
+/* Sorts the indices of bodies, contacts and links by cluster. */
 static bool rigid_sort_clusters(sinew_rigid_contacts *t)
 {
     rigid_number_clusters(t);
@@ -179,7 +179,7 @@ void sinew_rigid_contacts_destroy(sinew_rigid_contacts *t, const sinew_allocator
     *t = (sinew_rigid_contacts){0};
 }
 
-/* ---- Solve ----------------------------------------------------------------------------------- */
+/* ---- Solves of clusters ---------------------------------------------------------------------- */
 
 /* Reads the data of a contact, and computes z and the contributions of its sides. */
 static void rigid_contact_gather(const sinew_rigid_contacts *all, sinew_rigid_contact *t, const sinew_real *q)

@@ -29,10 +29,10 @@ enum {
 /* A component as a rigid body: its sums, its move so far, and its block of the system. */
 typedef struct sinew_rigid_body {
     bool turns;
-    double mass;              /* kg */
-    double centre[3];         /* m: centre of mass before the move */
-    double to_target[3];      /* m: s_0 minus the shift so far */
-    double A[9];              /* kg m^2, row-major: A, with the rotation so far applied */
+    double mass;              /* mass of the body, in kg */
+    double centre[3];         /* centre of mass of the body before the rigid move, in m */
+    double to_target[3];      /* from the centre of mass to that of q_tilde, minus the shift so far, in m */
+    double A[9];              /* moment matrix A, row-major, with the rotation so far applied, in kg m^2 */
     double turn[9], shift[3]; /* R - 1 and s of the move so far: q + turn (q - centre) + shift */
     double try_turn[9], try_shift[3];
     double block[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS], factor[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS];
@@ -47,15 +47,16 @@ typedef struct sinew_rigid_side {
 
 enum {
     SINEW_RIGID_SIDES = 4,
-    SINEW_RIGID_LINKS = SINEW_RIGID_SIDES * (SINEW_RIGID_SIDES - 1) / 2 /* pairs of sides (1, 0), (2, 0), (2, 1), ... */
+    /* number of pairs of sides (1, 0), (2, 0), (2, 1), ... */
+    SINEW_RIGID_LINKS = SINEW_RIGID_SIDES * (SINEW_RIGID_SIDES - 1) / 2
 };
 
 typedef struct sinew_rigid_contact {
     const sinew_batch *batch;
     int32_t element, side_count;
     int32_t particle[4], side_of[4]; /* side_of: side of each vertex; -1: the vertex belongs to no body in contact */
-    int32_t link[SINEW_RIGID_LINKS]; /* link of each pair of sides */
-    sinew_rigid_side sides[SINEW_RIGID_SIDES]; /* [side_count] one side per body, bodies in descending order */
+    int32_t link[SINEW_RIGID_LINKS]; /* index of the link (pair of bodies) of each pair of sides */
+    sinew_rigid_side sides[SINEW_RIGID_SIDES]; /* [side_count] one side per body of the contact, bodies descending */
     /* Contact data: normal, offset (m), multiplier (N), normal and tangential stiffness (N/m), largest friction force
      * (N), anchor (m). */
     double n[3], r, lambda, kn, kt, limit, anchor[3];
@@ -78,14 +79,14 @@ typedef struct sinew_rigid_order {
 typedef struct sinew_rigid_contacts {
     const sinew_objective *objective;
     int32_t body_count, contact_count, link_count, cluster_count;
-    sinew_rigid_body *bodies;      /* [body_count] */
-    sinew_rigid_contact *contacts; /* [contact_count] */
-    sinew_rigid_link *links;       /* [link_count] */
-    int32_t *cluster;              /* [body_count] cluster of each body */
+    sinew_rigid_body *bodies;      /* [body_count] free components in contact, as rigid bodies */
+    sinew_rigid_contact *contacts; /* [contact_count] contacts that involve at least one of these bodies */
+    sinew_rigid_link *links;       /* [link_count] pairs of bodies that touch each other */
+    int32_t *cluster;              /* [body_count] cluster of touching bodies that each body belongs to */
     sinew_rigid_order body_order, contact_order, link_order;
     int32_t *particles,
         *numbers; /* work space: particles of the elements of one batch; cluster of each body, contact or link */
-    struct sinew_pair *keys; /* work space: pairs of bodies in contact */
+    struct sinew_pair *keys; /* work space: keys of the pairs of bodies in contact */
     size_t bodies_capacity, contacts_capacity, links_capacity, cluster_capacity, particles_capacity, numbers_capacity,
         keys_capacity;
 } sinew_rigid_contacts;
@@ -95,7 +96,7 @@ typedef struct sinew_rigid_contacts {
 bool sinew_rigid_contacts_list(sinew_rigid_contacts *contacts, const sinew_objective *objective, int32_t body_count,
                                const int32_t *body_of);
 void sinew_rigid_contacts_destroy(sinew_rigid_contacts *contacts,
-                                  const sinew_allocator *allocator); /* accepts a zeroed struct */
+                                  const sinew_allocator *allocator); /* frees all arrays; accepts a zeroed struct */
 /* Computes turn and shift of all bodies with the particles at q; the sums of the bodies must be set. */
 void sinew_rigid_contacts_solve(const sinew_rigid_contacts *contacts, const sinew_real *q);
 

@@ -14,9 +14,9 @@
 #include "solve/vertex_sweep/rigid_modes_contacts.h"
 
 enum {
-    STEPS = 4,   /* largest number of Newton steps */
-    TRIALS = 7,  /* the full step and six halvings, until the objective falls */
-    CG_MAX = 60, /* largest number of conjugate gradient iterations */
+    STEPS = 4,   /* largest number of Newton steps per cluster */
+    TRIALS = 7,  /* step lengths tried: the full step and six halvings, until the objective falls */
+    CG_MAX = 60, /* largest number of conjugate gradient iterations per Newton step */
     FREEDOMS = SINEW_RIGID_FREEDOMS
 };
 
@@ -29,8 +29,8 @@ enum {
     Y
 };
 
-#define CG_FRACTION   1e-2 /* relative residual of conjugate gradients */
-#define STEP_FRACTION 1e-4 /* iterations end below this fraction of the first predicted decrease */
+#define CG_FRACTION   1e-2 /* relative residual at which conjugate gradients stop */
+#define STEP_FRACTION 1e-4 /* Newton steps end if the predicted decrease is below this fraction of the first one */
 #define TURN_FLOOR                                                                                                     \
     1e-9 /* fraction of the trace, added to the rotational inertia, which is zero about the axis of a straight rope */
 
@@ -75,14 +75,14 @@ static bool differentiate(sinew_rigid_contact *t, double f[3])
     return force > 0 || stick > 0;
 }
 
-/* ---- Systems --------------------------------------------------------------------------------- */
+/* ---- System of a cluster --------------------------------------------------------------------- */
 
-/* The bodies, contacts and links of one cluster. */
+/* The bodies, contacts and links of one cluster of touching bodies. */
 typedef struct cluster {
     const sinew_rigid_contacts *all;
     const int32_t *body, *contact, *link;
     int32_t body_count, contact_count, link_count;
-    double rate; /* 1 / h^2 */
+    double rate; /* 1 / h^2, h = time step */
 } cluster;
 
 static sinew_rigid_body *body_at(const cluster *c, int32_t k)
@@ -159,7 +159,7 @@ static void rigid_newton_inertia_of(const cluster *c, sinew_rigid_body *b)
     }
 }
 
-/* Adds an active contact to gradients and blocks. */
+/* Adds an active contact to the gradients and blocks of its bodies and links. */
 static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
 {
     double f[3], wrench[6], forces[6][3], column[3];
@@ -216,7 +216,7 @@ static void back_substitute(const double L[36], const double r[6], double y[6])
     }
 }
 
-/* Computes gradient and blocks at the move so far. */
+/* Computes gradients and Hessian blocks of a cluster at its move so far. */
 static void rigid_newton_linearise(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
@@ -287,7 +287,7 @@ static double rigid_newton_precondition(const cluster *c)
     return rigid_newton_inner(c, R, Y);
 }
 
-/* Y = H D; returns D . Y */
+/* Y = H D for the Hessian H and direction D of a cluster; returns D . Y */
 static double rigid_newton_multiply_direction(void *context)
 {
     rigid_newton_apply(context);
@@ -383,7 +383,7 @@ static bool try_step(void *context, double alpha, double *change)
     return sum < 0;
 }
 
-/* Multiplies 3x3 matrices: to = (1 + left) to. */
+/* Applies a further rotation: to = (1 + left) to, for 3x3 matrices. */
 static void turn_further(const double left[9], double to[9])
 {
     double product[9];

@@ -10,9 +10,9 @@
 /* TILE: number of groups that a thread processes from sums to steps, so that the sums stay in the L1 cache. */
 enum {
     TILE = 16,
-    PARALLEL_TILES = 16, /* smallest number of tiles for several threads */
-    WIDTH_MAX = 8,       /* largest SIMD width of all variants */
-    HALVINGS = 10        /* halvings of a step that would not lower the objective */
+    PARALLEL_TILES = 16, /* smallest number of tiles for which several threads run */
+    WIDTH_MAX = 8,       /* largest SIMD width of all compiled variants */
+    HALVINGS = 10        /* largest number of halvings of a node's step that would not lower the objective */
 };
 
 /* Runs the kernels of all energies over the groups of `move`, from group `first` on. `change`: kernels compute the

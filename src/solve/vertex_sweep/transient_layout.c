@@ -11,30 +11,30 @@
 #include "mesh/topology.h"
 #include "solve/vertex_sweep/vertex_layout_internal.h"
 
-/* One incidence of a coupled node with a transient element. */
+/* One element of a transient energy at a coupled node. */
 typedef struct transient_incidence {
-    int32_t batch, element; /* batch: index among the batches of the transient groups */
+    int32_t batch, element; /* batch: index of the incidence batch in the transient groups; element: index in it */
 } transient_incidence;
 
 typedef struct sinew_transient_layout {
-    sinew_incidence_sources sources; /* sources of the transient batches */
-    int32_t *slot;                   /* [particle_count] index of a free node in fixed.node, -1: pinned */
-    int32_t *colour;                 /* [particle_count] colour of a free node, -1: pinned */
-    int32_t *number;                 /* [particle_count] index of a node in `coupled`, -1: not coupled */
-    int32_t *load;                   /* [particle_count] number of elements at a coupled node */
+    sinew_incidence_sources sources; /* sources of the incidence batches of transient energies */
+    int32_t *slot;                   /* [particle_count] index in fixed.node of each free node; -1: pinned */
+    int32_t *colour;                 /* [particle_count] colour of each free node; -1: pinned */
+    int32_t *number;                 /* [particle_count] index in `coupled` of each node; -1: not coupled */
+    int32_t *load;                   /* [particle_count] number of elements at each coupled node */
     int32_t coupled_count;
-    int32_t *coupled;                /* [coupled_count] free particles in the order of the transient elements */
-    int32_t *first;                  /* [coupled_count + 1] first incidence of each coupled node */
-    transient_incidence *incidences; /* incidences, sorted by node, batch and element */
-    int32_t *particles;              /* particles of all transient elements, batch by batch */
-    size_t *first_entry;             /* [transient incidence batches] offset of each batch in `particles` */
-    int32_t *colours, *order;        /* [coupled_count] */
-    int32_t first_of_colour[SINEW_INCIDENCE_COLOURS_MAX + 1]; /* first index in `order` of each colour */
-    size_t coupled_capacity, first_capacity, incidence_capacity, particle_bytes; /* bytes */
+    int32_t *coupled; /* [coupled_count] free particles of transient elements, in the order of these elements */
+    int32_t *first;   /* [coupled_count + 1] index of the first incidence of each coupled node */
+    transient_incidence *incidences; /* incidences of all coupled nodes, sorted by node, batch and element */
+    int32_t *particles;              /* particles of the elements of all transient batches, batch by batch */
+    size_t *first_entry;      /* [transient incidence batches] index of each batch's first entry in `particles` */
+    int32_t *colours, *order; /* [coupled_count] colour of each coupled node; coupled nodes sorted by colour */
+    int32_t first_of_colour[SINEW_INCIDENCE_COLOURS_MAX + 1]; /* index in `order` of the first node of each colour */
+    size_t coupled_capacity, first_capacity, incidence_capacity, particle_bytes; /* allocated sizes in bytes */
     size_t entry_capacity, colour_capacity, order_capacity;
 } sinew_transient_layout;
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+/* ---- Memory of the layout -------------------------------------------------------------------- */
 
 /* Fills l->slot and l->colour from the fixed groups; no node is coupled. */
 static void find_slots(const sinew_vertex_layout *v, sinew_transient_layout *l)
@@ -85,9 +85,9 @@ void sinew_transient_layout_destroy(sinew_vertex_layout *v)
     v->transient_work = NULL;
 }
 
-/* ---- Nodes ----------------------------------------------------------------------------------- */
+/* ---- Coupled nodes --------------------------------------------------------------------------- */
 
-/* The colour of the node with index `slot` in fixed.node. */
+/* Colour of the node that has index `slot` in fixed.node. */
 static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)
 {
     const int32_t group = slot / v->simd->width;
@@ -102,7 +102,7 @@ static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)
     return low;
 }
 
-/* Returns the coupled nodes to the fixed groups. */
+/* Returns all coupled nodes from the transient groups to the fixed groups. */
 static void put_back(sinew_vertex_layout *v)
 {
     sinew_transient_layout *l = v->transient_work;
@@ -215,7 +215,7 @@ static void write_transient_incidence(sinew_transient_layout *l, int32_t node, t
     l->incidences[l->first[l->number[node]]++] = t;
 }
 
-/* Finds the coupled nodes, at most `count`, and their incidences. */
+/* Finds the nodes of transient elements, at most `count`, and their incidences. */
 static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t count)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
@@ -237,7 +237,7 @@ static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l
     return true;
 }
 
-/* ---- Colours --------------------------------------------------------------------------------- */
+/* ---- Colours of coupled nodes ---------------------------------------------------------------- */
 
 typedef struct colour_set {
     uint64_t bits[SINEW_INCIDENCE_COLOURS_MAX / 64];
@@ -306,7 +306,7 @@ static sinew_status recolour(sinew_vertex_layout *v, sinew_transient_layout *l, 
     return SINEW_OK;
 }
 
-/* ---- Groups ---------------------------------------------------------------------------------- */
+/* ---- Groups of coupled nodes ----------------------------------------------------------------- */
 
 /* Source of the incidences of one batch of the transient groups. */
 typedef struct transient_supply {

@@ -11,7 +11,7 @@
 #include "mesh/topology.h"
 #include "solve/vertex_sweep/vertex_layout_internal.h"
 
-/* ---- Sources --------------------------------------------------------------------------------- */
+/* ---- Sources of incidence batches ------------------------------------------------------------ */
 
 static bool is_coupling(const sinew_energy_ops *ops)
 {
@@ -87,7 +87,7 @@ static void list_sources(const sinew_vertex_layout *v, sinew_incidence_groups *g
     }
 }
 
-/* Reserves v->weights for the largest incidence batch from `first` on. */
+/* Reserves v->weights for the incidence batch with most elements, from batch `first` on. */
 static bool reserve_weights(sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first)
 {
     int32_t max = 0;
@@ -124,15 +124,15 @@ void sinew_incidence_sources_release(sinew_incidence_sources *s, const sinew_all
     *s = (sinew_incidence_sources){0};
 }
 
-/* ---- Elements -------------------------------------------------------------------------------- */
+/* ---- Elements of the batches ----------------------------------------------------------------- */
 
 /* Work space for laying out the fixed groups; released afterwards. */
 typedef struct fixed_work {
-    sinew_elements *lists;       /* [batch_count] elements of each batch, in the caller's numbering */
-    sinew_incidence *incidences; /* [batch_count] */
-    int32_t *colours;            /* [particle_count] */
-    int32_t *order, *first;      /* [particle_count], [colour_count + 1]: the free nodes by colour */
-    int32_t *load;               /* [particle_count] number of elements at each particle */
+    sinew_elements *lists;       /* [batch_count] elements of each incidence batch, in the caller's numbering */
+    sinew_incidence *incidences; /* [batch_count] incidences (elements at each node) of each batch */
+    int32_t *colours;            /* [particle_count] colour of each particle */
+    int32_t *order, *first; /* [particle_count] free nodes sorted by colour; [colour_count + 1] first of each colour */
+    int32_t *load;          /* [particle_count] number of elements that contain each particle */
 } fixed_work;
 
 static void vertex_layout_release_work(const sinew_vertex_layout *v, fixed_work *w)
@@ -184,7 +184,7 @@ static sinew_status find_incidences(const sinew_vertex_layout *v, fixed_work *w,
     return status;
 }
 
-/* ---- Colours --------------------------------------------------------------------------------- */
+/* ---- Colours of nodes ------------------------------------------------------------------------ */
 
 /* Collects the element lists of coupling energies, or of all others; returns their number. */
 static int32_t pick_lists(const sinew_vertex_layout *v, const fixed_work *w, bool couplings, sinew_elements *out)
@@ -222,7 +222,7 @@ static sinew_status find_colours(sinew_vertex_layout *v, fixed_work *w, sinew_er
                                                                       : status;
 }
 
-/* ---- Groups ---------------------------------------------------------------------------------- */
+/* ---- Groups of nodes ------------------------------------------------------------------------- */
 
 /* Sorts each window by descending load, stably: an insertion sort, as runs of equal loads are long. */
 static void sort_windows(int32_t *order, int32_t begin, int32_t end, const int32_t *load)
@@ -279,7 +279,7 @@ bool sinew_incidence_groups_fill(const sinew_vertex_layout *v, sinew_incidence_g
     return true;
 }
 
-/* Removes pinned nodes from the order by colour. */
+/* Removes pinned nodes from the list of nodes sorted by colour. */
 static void drop_pinned(const sinew_vertex_layout *v, fixed_work *w)
 {
     const uint8_t *pinned = v->objective->step.pinned;
@@ -307,7 +307,7 @@ static sinew_status build_groups(sinew_vertex_layout *v, fixed_work *w, sinew_er
                : sinew_fail_memory(error, "the incidences of nodes");
 }
 
-/* ---- Incidences ---------------------------------------------------------------------------------- */
+/* ---- Incidences of nodes ------------------------------------------------------------------------- */
 
 /* Index of the source batch of an element, by binary search. */
 static int32_t source_of(const sinew_incidence_batch *b, int32_t element)
@@ -426,7 +426,7 @@ static void write_fixed(const void *context, const sinew_incidence_batch *b, siz
                           real, k, lane);
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of the layout ------------------------------------------------------------------ */
 
 static sinew_status build_fixed(sinew_vertex_layout *v, fixed_work *w, sinew_error *error)
 {

@@ -32,59 +32,60 @@
 typedef struct sinew_incidence_batch {
     const sinew_energy_ops *ops;
     int32_t source_count;
-    const sinew_batch **sources; /* [source_count] batches whose elements are in this one */
-    int32_t *first_element;      /* [source_count + 1] first element of each source */
-    uint32_t *versions, *forms;  /* [source_count] version and form_version of the copied data */
-    int32_t incidence_count;     /* number of groups of W incidences, padding included */
-    int32_t *first_incidence;    /* [group_count + 1] first incidence of each group of nodes */
+    const sinew_batch **sources; /* [source_count] batches of the objective whose elements this batch contains */
+    int32_t *first_element;      /* [source_count + 1] number of the first element of each source */
+    uint32_t *versions, *forms;  /* [source_count] version and form_version of each source when it was copied */
+    int32_t incidence_count;     /* number of SIMD groups of W incidences, padding included */
+    int32_t *first_incidence;    /* [group_count + 1] index of the first incidence of each group of nodes */
     int32_t *others;  /* [incidence_count][other_count][W] SINEW_POINT times each of the element's other particles */
-    sinew_real *data; /* [incidence_count][incidence_data_count][W] */
-    int32_t *element; /* [incidence_count * W] element of each incidence; -1: padding */
-    size_t first_capacity, other_capacity, data_capacity, element_capacity; /* bytes */
+    sinew_real *data; /* [incidence_count][incidence_data_count][W] element data of each incidence */
+    int32_t *element; /* [incidence_count * W] number of the element of each incidence; -1: padding */
+    size_t first_capacity, other_capacity, data_capacity, element_capacity; /* allocated sizes in bytes */
 } sinew_incidence_batch;
 
-/* Nodes by colour in groups of W, and their incidences. */
+/* Nodes sorted by colour, in SIMD groups of W, with their incidences. */
 typedef struct sinew_incidence_groups {
     int32_t colour_count, group_count;
-    int32_t *first_group; /* [colour_count + 1] first group of each colour */
+    int32_t *first_group; /* [colour_count + 1] index of the first group of each colour */
     int32_t *node;        /* [group_count * W] SINEW_POINT times the particle; padding repeats the first of its group */
     sinew_real *mass;     /* [group_count * W] kg; 0: padding, or a node of the transient groups */
-    int32_t batch_count, batch_limit; /* batches beyond batch_count keep their memory */
+    int32_t batch_count, batch_limit; /* used and allocated batches; unused ones keep their memory */
     sinew_incidence_batch *batches;
     bool checked; /* some energy's blocks do not bound its Hessian: the steps of nodes are checked */
-    size_t first_capacity, node_capacity, mass_capacity; /* bytes */
+    size_t first_capacity, node_capacity, mass_capacity; /* allocated sizes in bytes */
 } sinew_incidence_groups;
 
-/* The batches of the objective, grouped by incidence batch. */
+/* Batches of the objective, sorted by the incidence batch that contains them. */
 typedef struct sinew_incidence_sources {
-    const sinew_batch **list; /* [tasks] batches, sorted by incidence batch */
+    const sinew_batch **list; /* [tasks] batches of the objective, sorted by incidence batch */
     int32_t *first_element;   /* [2 * tasks] first elements of the batches, sorted in the same way */
     uint32_t *versions;       /* [2 * tasks] versions, then form_versions, sorted in the same way */
     int32_t *which;           /* [tasks] incidence batch of the batch that begins with a task, -1: no batch begins */
-    size_t list_capacity, first_capacity, version_capacity, which_capacity; /* bytes */
+    size_t list_capacity, first_capacity, version_capacity, which_capacity; /* allocated sizes in bytes */
 } sinew_incidence_sources;
 
 typedef struct sinew_vertex_layout {
     const sinew_objective *objective;
     const sinew_simd_variant *simd;
-    bool exact;           /* diagonal blocks are exact, else approximate */
+    bool exact;           /* diagonal 3x3 blocks of nodes are exact; else approximate */
     int32_t inner;        /* Newton steps of a node per sweep; 0 counts as 1 */
     int32_t colour_count; /* number of colours of fixed and transient groups */
     sinew_incidence_groups fixed, transient;
-    sinew_incidence_sources sources;               /* batches of the fixed energies, by incidence batch */
-    sinew_real *weights;                           /* [largest element count of a batch] work space */
-    size_t weight_capacity;                        /* bytes */
-    struct sinew_transient_layout *transient_work; /* of transient_layout.c; NULL before the first transient elements */
+    sinew_incidence_sources sources; /* sources of the incidence batches of the fixed energies */
+    sinew_real *weights;             /* [largest element count of a batch] work space */
+    size_t weight_capacity;          /* allocated size of `weights` in bytes */
+    /* work space of transient_layout.c; NULL before the first transient elements */
+    struct sinew_transient_layout *transient_work;
 } sinew_vertex_layout;
 
 /* Allocates; on failure nothing stays allocated. The objective must be built and its masses and pins set. */
 sinew_status sinew_vertex_layout_create(sinew_vertex_layout *layout, const sinew_objective *objective,
                                         const sinew_simd_variant *simd, bool exact, sinew_error *error);
-void sinew_vertex_layout_destroy(sinew_vertex_layout *layout); /* accepts a zeroed struct */
+void sinew_vertex_layout_destroy(sinew_vertex_layout *layout); /* frees all arrays; accepts a zeroed struct */
 /* Updates the layout after a change of transient elements; the result equals a new layout. Allocates only to grow. */
 sinew_status sinew_vertex_layout_refresh(sinew_vertex_layout *layout, sinew_error *error);
 
-/* Copies element data that have changed in the batches. */
+/* Copies the data of elements that changed in the batches of the objective. */
 void sinew_vertex_layout_begin(sinew_vertex_layout *layout);
 /* Sweeps once over the nodes of q [particle_count][4] in the order of colours, reversed if `backward`, with `inner`
  * steps of each node; relaxation is a factor of each step. */

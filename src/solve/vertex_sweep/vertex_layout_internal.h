@@ -8,7 +8,7 @@
 
 #include "solve/vertex_sweep/vertex_layout.h"
 
-/* Source of the incidences of one batch. */
+/* Where the layout of one incidence batch gets its incidences from. */
 typedef struct sinew_incidence_supply {
     const void *context;
     int32_t (*count)(const void *context, int32_t node); /* returns the number of incidences of a node in the batch */

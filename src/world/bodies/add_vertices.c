@@ -18,7 +18,7 @@ sinew_vertices_def sinew_default_vertices_def(void)
     return (sinew_vertices_def){.cookie = SINEW_COOKIE_POINTS};
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of the def ----------------------------------------------------------------------- */
 
 static sinew_status add_vertices_check_def(const sinew_world *world, const sinew_vertices_def *def, sinew_error *error)
 {
@@ -61,12 +61,12 @@ static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_bod
 typedef struct extension {
     int32_t old_count, count;
     sinew_mesh *mesh;
-    int32_t *order;          /* [count] the i-th vertex in the inside order */
+    int32_t *order;          /* [count] vertex of the body at each place of the inside order */
     int32_t *from, *to;      /* [count] old index of the i-th vertex, and the inverse map */
     int32_t *shares;         /* [old_count] number of copies of each vertex, which share its mass */
-    sinew_real *scratch;     /* [count][4] work space */
-    int32_t first, reserved; /* run of outside numbers of the extended body */
-    bool in_turn;            /* existing vertices keep their relative order */
+    sinew_real *scratch;     /* [count][4] work space for permuting arrays of particles */
+    int32_t first, reserved; /* first outside number of the extended body, and how many are reserved */
+    bool in_turn;            /* the new order keeps existing vertices in their relative order */
 } extension;
 
 static void extension_release(const sinew_world *world, extension *e)
@@ -276,7 +276,7 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
     return status;
 }
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
+/* ---- Change of the cells --------------------------------------------------------------------- */
 
 sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
 {

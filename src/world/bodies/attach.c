@@ -22,8 +22,8 @@ sinew_attach_def sinew_default_attach_def(void)
 
 typedef struct pair_list {
     int32_t count;
-    int32_t *elements;   /* [8 * capacity] particles of the world */
-    sinew_real *weights; /* [8 * capacity] weights of the particles */
+    int32_t *elements;   /* [8 * capacity] particles of the world that each attached pair involves */
+    sinew_real *weights; /* [8 * capacity] interpolation weights of these particles */
     sinew_real *normals; /* [3 * capacity] normals of the pairs; NULL: normals of the energy */
 } pair_list;
 
@@ -87,7 +87,7 @@ static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bod
     pairs->count++;
 }
 
-/* ---- Check ----------------------------------------------------------------------------------- */
+/* ---- Check of the def ------------------------------------------------------------------------ */
 
 /* Number of vertices of the first body, or of its skin, that may be joined. */
 static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
@@ -121,7 +121,7 @@ static sinew_status attach_check_def(const sinew_world *world, const sinew_attac
     return SINEW_OK;
 }
 
-/* ---- Attach ---------------------------------------------------------------------------------- */
+/* ---- Attachment of bodies -------------------------------------------------------------------- */
 
 /* Positions [count][3] m of the vertices of a body or of its skin: at rest, or current (`now`) in *own, which the
  * caller releases. NULL: out of memory. */
@@ -139,12 +139,12 @@ static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool
     return *own;
 }
 
-/* Surface points of the second body. */
+/* Points on the surface of the second body that the first is attached to. */
 typedef struct targets {
     sinew_search search;
-    sinew_embeddings embeddings; /* embeddings of points on a skin */
+    sinew_embeddings embeddings; /* how surface points of a skin are embedded in the body */
     const sinew_real
-        *at_rest; /* [3 * vertices of the skin] m: rest positions of the skin; NULL: points lie on the body itself */
+        *at_rest; /* [3 * vertices of the skin] rest positions of the skin, in m; NULL: points lie on the body itself */
 } targets;
 
 static sinew_status begin_targets(const sinew_world *world, const sinew_attach_def *def, const sinew_body_record *to,
@@ -190,7 +190,7 @@ static sinew_surface_point find_target(const targets *t, const sinew_real *point
 static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_record *from, const sinew_real *points,
                                const sinew_body_record *to, const targets *t, pair_list *pairs, sinew_error *error)
 {
-    /* m: distances of coincident points are not zero but round-off, so the limit is extended by this length. */
+    /* Distances of coincident points are not zero but round-off, so the limit is extended by this length, in m. */
     const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
     const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
     const sinew_body_record *const bodies[2] = {from, to};

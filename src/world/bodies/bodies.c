@@ -14,7 +14,7 @@
 #include "world/bodies/tear.h"
 #include "world/world.h"
 
-/* ---- Def ------------------------------------------------------------------------------------- */
+/* ---- Def of a body --------------------------------------------------------------------------- */
 
 sinew_body_def sinew_default_body_def(void)
 {
@@ -81,7 +81,7 @@ static void lump_masses(const sinew_body_def *def, double *masses)
 {
     const int32_t *cells;
     const sinew_real *fractions =
-        sinew_mesh_fractions(def->mesh); /* filled fractions of tets; tets come before other cells */
+        sinew_mesh_fractions(def->mesh); /* filled fractions of tets; tets come before other cells in the mesh */
     int32_t count, n;
     mass_cells(def->mesh, &cells, &count, &n);
     memset(masses, 0, (size_t)sinew_mesh_vertex_count(def->mesh) * sizeof *masses);
@@ -150,7 +150,7 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
     return status == SINEW_OK ? sinew_body_damping_check(def, error) : status;
 }
 
-/* ---- Add ------------------------------------------------------------------------------------- */
+/* ---- Addition of a body ---------------------------------------------------------------------- */
 
 static void set_point(sinew_real *array, int32_t at, const sinew_real *points, int32_t vertex)
 {
@@ -160,10 +160,10 @@ static void set_point(sinew_real *array, int32_t at, const sinew_real *points, i
 
 /* Arrays of a body, computed before the world changes. */
 typedef struct body_builder {
-    double *masses; /* [vertex_count] kg: masses */
-    int32_t *order; /* [vertex_count] the i-th vertex in the inside order */
+    double *masses; /* [vertex_count] mass of each vertex, in kg */
+    int32_t *order; /* [vertex_count] vertex of the body at each place of the inside order */
     sinew_mesh *mesh;
-    char *name; /* NULL: none */
+    char *name; /* name of the body; NULL: it has no name */
 } body_builder;
 
 /* Writes the particles, which are zero, of a body whose record and outside numbers exist. */
@@ -284,7 +284,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
     *record = (sinew_body_record){.generation = record->generation};
 }
 
-/* ---- Remove ---------------------------------------------------------------------------------- */
+/* ---- Removal of a body ----------------------------------------------------------------------- */
 
 /* Tests whether particles belong to a body. 0: none; 1: all; -1: some. */
 static int lies_on(const sinew_body_record *body, const int32_t *particles, int32_t count)
@@ -342,7 +342,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     return SINEW_OK;
 }
 
-/* ---- Introspection --------------------------------------------------------------------------- */
+/* ---- Introspection of bodies ----------------------------------------------------------------- */
 
 int32_t sinew_world_body_count(const sinew_world *world)
 {

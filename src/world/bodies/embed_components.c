@@ -28,12 +28,12 @@ typedef struct settling {
     const sinew_embeddings *embeddings;
     const sinew_real *points;
     sinew_embedding *found;
-    int32_t count;       /* number of vertices of the skin */
-    int32_t *starts;     /* [count + 1] first entry of each vertex in `neighbours` */
-    int32_t *neighbours; /* neighbours of each vertex along the sides of its faces */
+    int32_t count;       /* number of vertices of the embedded surface (skin) */
+    int32_t *starts;     /* [count + 1] index of each skin vertex's first entry in `neighbours` */
+    int32_t *neighbours; /* skin vertices that share a side of a face, vertex by vertex */
     int32_t *beyond;     /* [4 * tets] the tet behind the face without corner i; -1: none */
-    int32_t *riders;     /* [tets] number of skin vertices that each tet embeds */
-    int32_t *queue;      /* [count] queue of assigned vertices */
+    int32_t *riders;     /* [tets] number of skin vertices embedded in each tet */
+    int32_t *queue;      /* [count] queue of skin vertices that have a tet */
     int32_t queued;
 } settling;
 
@@ -152,7 +152,7 @@ static void embed_components_flush(settling *s, int32_t vertex, int32_t tet)
     s->queue[s->queued++] = vertex;
 }
 
-/* Assigns all vertices that are reachable from assigned vertices. */
+/* Assigns tets to undecided skin vertices that are connected to assigned ones. */
 static void embed_components_spread(settling *s, int32_t *at)
 {
     for (; *at < s->queued; ++*at) {

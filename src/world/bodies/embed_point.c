@@ -11,7 +11,7 @@
 #include "math/vec3.h"
 #include "mesh/mesh.h"
 
-/* ---- Weights --------------------------------------------------------------------------------- */
+/* ---- Barycentric weights --------------------------------------------------------------------- */
 
 bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const sinew_real point[3], double weights[4])
 {
@@ -37,7 +37,7 @@ bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const 
     return true;
 }
 
-/* ---- Grid ------------------------------------------------------------------------------------ */
+/* ---- Grid of tetrahedra ---------------------------------------------------------------------- */
 
 static void tet_box(const sinew_mesh *mesh, int32_t tet, double low[3], double high[3])
 {
@@ -52,7 +52,7 @@ static void tet_box(const sinew_mesh *mesh, int32_t tet, double low[3], double h
     }
 }
 
-/* The box index along one axis, clamped to the grid. */
+/* Index of the grid box along one axis that contains x, clamped to the grid. */
 static int32_t embed_point_box_of(const sinew_tet_grid *grid, int axis, double x)
 {
     const double at = (x - grid->low[axis]) * grid->scale[axis];
@@ -202,7 +202,7 @@ void sinew_embeddings_end(sinew_embeddings *embeddings)
     *embeddings = (sinew_embeddings){0};
 }
 
-/* ---- Find ------------------------------------------------------------------------------------ */
+/* ---- Search for a point ---------------------------------------------------------------------- */
 
 static double min(const double weights[4])
 {

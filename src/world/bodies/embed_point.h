@@ -18,30 +18,30 @@
 #include "sinew/skin.h"
 #include "sinew/tree.h"
 
-/* Tetrahedra sorted by the grid boxes that they overlap. */
+/* Tetrahedra of a mesh, listed by the boxes of a regular grid that they overlap. */
 typedef struct sinew_tet_grid {
-    double low[3], scale[3]; /* box = (p - low) * scale */
+    double low[3], scale[3]; /* index of the box of a point p along each axis: (p - low) * scale */
     int32_t boxes[3];
     int32_t *starts;  /* [number of boxes + 1] index of each box's first tet in members */
-    int32_t *members; /* tets of each box, ascending */
+    int32_t *members; /* tetrahedra that overlap each box, box by box, ascending */
 } sinew_tet_grid;
 
 typedef struct sinew_embeddings {
     sinew_allocator allocator;
-    const sinew_mesh *mesh; /* borrowed */
+    const sinew_mesh *mesh; /* mesh of the body in which points are embedded; borrowed */
     sinew_mesh *surface;
-    int32_t *owners; /* [surface triangles] tetrahedron behind each triangle; NULL: no tetrahedra */
+    int32_t *owners; /* [surface triangles] tetrahedron behind each triangle; NULL: the mesh has no tetrahedra */
     sinew_tree *tree;
     const int32_t *cells; /* cells of the tree, `width` vertices each; NULL: the tree holds vertices */
     int32_t width;
-    sinew_tet_grid grid; /* empty without tetrahedra */
+    sinew_tet_grid grid; /* grid of the tetrahedra; empty if the mesh has none */
 } sinew_embeddings;
 
 /* Up to four vertices with weights that sum to 1; unused entries repeat the first with weight 0. */
 typedef struct sinew_embedding {
     int32_t vertices[4];
     double weights[4];
-    double distance; /* m: distance from the body; 0 inside a tetrahedron */
+    double distance; /* distance of the point from the body, in m; 0 inside a tetrahedron */
     int32_t tet;     /* the tetrahedron; -1: a point on a triangle, an edge or a vertex */
     bool several;    /* another tetrahedron also contains the point, strictly or, without a common vertex, on its
                         boundary: components of a filled surface that share a lattice cell */
@@ -49,7 +49,7 @@ typedef struct sinew_embedding {
 
 sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_mesh *mesh,
                                     const sinew_allocator *allocator, sinew_error *error);
-void sinew_embeddings_end(sinew_embeddings *embeddings); /* accepts a zeroed struct */
+void sinew_embeddings_end(sinew_embeddings *embeddings); /* frees everything; accepts a zeroed struct */
 sinew_embedding sinew_embeddings_find(const sinew_embeddings *embeddings, const sinew_real point[3]);
 
 /* Finds the tetrahedra that contain the point, boundaries included. Writes at most `capacity` and returns their total

@@ -119,7 +119,7 @@ sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sine
     return SINEW_OK;
 }
 
-/* ---- Introspection --------------------------------------------------------------------------- */
+/* ---- Introspection of skins ------------------------------------------------------------------ */
 
 const sinew_skin *sinew_body_skin(const sinew_world *world, sinew_body body)
 {
@@ -139,7 +139,7 @@ const sinew_real *sinew_body_skin_weights(const sinew_world *world, sinew_body b
     return record ? record->skin_weights : NULL;
 }
 
-/* out[i] = sum_k w_ik from[particle of vertex ik], in double. */
+/* out[i] = sum over k of weight ik times `from` at the particle of vertex ik, in double. */
 static sinew_status embedding_blend(const sinew_world *world, sinew_body body, const sinew_real *from, sinew_real *out)
 {
     const sinew_body_record *record = sinew_world_find_body(world, body, NULL);

@@ -12,11 +12,11 @@
 
 #include "world/world.h"
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+/* ---- Memory of particles --------------------------------------------------------------------- */
 
 enum {
     POINT_ARRAYS = 8,
-    OPTIONAL_ARRAYS = 2 /* the last ones, which may be NULL */
+    OPTIONAL_ARRAYS = 2 /* the last two arrays of the list may be NULL */
 };
 
 /* Lists the arrays of points and returns their number; v_before exists only in worlds with contact, `acceleration` only
@@ -32,7 +32,7 @@ static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
     return count;
 }
 
-/* Grows one array; false: out of memory. */
+/* Grows the array at `slot` to a capacity; false: out of memory. */
 static bool grow_array(sinew_world *world, void *slot, int32_t used, int32_t capacity, size_t size)
 {
     void **array = slot;
@@ -64,7 +64,8 @@ bool sinew_particles_reserve(sinew_world *world, int32_t count)
     bool good = true;
     for (int a = 0; good && a < array_count; a++)
         good = grow_array(world, arrays[a], used, needed, 4 * sizeof(sinew_real));
-    sinew_real **const rewritten[] = {&world->load_force, &world->wind_start}; /* by every step: only lengths matter */
+    /* Every step overwrites these arrays: only their length matters. */
+    sinew_real **const rewritten[] = {&world->load_force, &world->wind_start};
     for (int a = 0; good && a < 2; a++)
         good = !*rewritten[a] || grow_array(world, rewritten[a], used, needed, 4 * sizeof(sinew_real));
     good = good && grow_array(world, &world->mass, used, needed, sizeof(sinew_real)) &&
@@ -160,7 +161,7 @@ static void shift_numbers(sinew_world *world, int32_t at, int32_t by)
         shift_list(world->pins[i].particles, world->pins[i].count, at, by);
 }
 
-/* Moves all arrays' entries from `from` on to `to`. */
+/* Moves the entries of all arrays over particles from index `from` on to index `to`. */
 static void move_entries(sinew_world *world, int32_t from, int32_t to)
 {
     const size_t rest = (size_t)(world->particle_count - from), a = (size_t)from, b = (size_t)to;
@@ -208,7 +209,7 @@ static void permute_list(int32_t *particles, int32_t count, int32_t start, int32
             particles[i] = start + to[particles[i] - start];
 }
 
-/* Permutes entries of `size` bytes. */
+/* Permutes the entries of an array, `size` bytes each: new entry i is old entry from[i]. */
 static void permute_entries(void *array, size_t size, int32_t count, const int32_t *from, void *scratch)
 {
     for (int32_t i = 0; i < count; i++)
@@ -237,7 +238,7 @@ void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, c
         permute_list(world->pins[i].particles, world->pins[i].count, start, count, to);
 }
 
-/* ---- Access ---------------------------------------------------------------------------------- */
+/* ---- Access to particles --------------------------------------------------------------------- */
 
 int32_t sinew_world_particle_count(const sinew_world *world)
 {

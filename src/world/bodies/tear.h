@@ -22,7 +22,7 @@ typedef struct sinew_tear {
     sinew_tear_report report;
     int32_t *edges; /* [edge_count][2] unique edges of the body's cells; NULL: not computed yet */
     int32_t edge_count;
-    int32_t *log; /* [log_count] operations, one after the other */
+    int32_t *log; /* [log_count] all tearing operations so far, as integers, one after the other */
     size_t log_count, log_capacity;
     int64_t torn_step; /* step_count at the last tears: a step that is tried again does not tear again; 0: none */
     bool torn_apart;   /* an operation ran out of memory and is incomplete: the world cannot be stepped */
@@ -31,7 +31,7 @@ typedef struct sinew_tear {
 enum {
     SINEW_TEAR_SPLIT = 1,
     SINEW_TEAR_REMOVE = 2,
-    SINEW_TEAR_HEAD = 3 /* integers of an operation before its lists */
+    SINEW_TEAR_HEAD = 3 /* number of integers of an operation in the log before its lists */
 };
 
 /* Called at the start of every step. From the second step on, tests the edges of all bodies that may tear, and tears
@@ -43,7 +43,7 @@ void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear);
 bool sinew_tear_log_is_sound(const sinew_mesh *mesh, const int32_t *log, size_t count);
 /* Applies the operations of a log to a body and appends them to the body's log. */
 sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *log, size_t count, sinew_error *error);
-/* Number of vertices that the operations of a log add. */
+/* Number of vertices that all operations of a tear log add. */
 int64_t sinew_tear_log_copies(const int32_t *log, size_t count);
 /* The cells that a body tears along: tets, else triangles, else edges. */
 sinew_elements sinew_tear_cells(const sinew_mesh *mesh);

@@ -26,7 +26,7 @@ void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear)
     sinew_release(allocator, tear);
 }
 
-/* ---- Def ------------------------------------------------------------------------------------- */
+/* ---- Def of tearing -------------------------------------------------------------------------- */
 
 /* Fails for elements that can neither tear nor remain: shells and rods, whose slopes belong to edges, and energies over
  * a whole closed surface, such as gas pressure. */
@@ -173,7 +173,7 @@ static sinew_status find_tension(const sinew_world *world, const sinew_body_reco
     return SINEW_OK;
 }
 
-/* ---- Operations ------------------------------------------------------------------------------- */
+/* ---- Tearing operations ----------------------------------------------------------------------- */
 
 static sinew_status remove_edges(sinew_world *world, sinew_body body, const tension_edge *taut, int32_t count,
                                  sinew_error *error)

@@ -12,7 +12,7 @@
 #include "world/bodies/tear.h"
 
 enum {
-    MAPS_MAX = 64 /* capacity: vertices of all images of one simplex */
+    MAPS_MAX = 64 /* capacity of a list of vertices of all images of one simplex */
 };
 
 sinew_elements sinew_tear_cells(const sinew_mesh *mesh)
@@ -28,9 +28,9 @@ sinew_elements sinew_tear_cells(const sinew_mesh *mesh)
 typedef struct new_list {
     const sinew_allocator *allocator;
     int32_t n, count;
-    int32_t *from;     /* [count] numbers of the elements in the old list */
-    int32_t *vertices; /* [count][n] vertices of the elements */
-    int32_t reserved;  /* capacity of both arrays, in elements */
+    int32_t *from;     /* [count] number in the old list of each element */
+    int32_t *vertices; /* [count][n] vertices of each element of the new list */
+    int32_t reserved;  /* number of elements for which `from` and `vertices` have memory */
 } new_list;
 
 static void new_list_release(new_list *list)
@@ -110,7 +110,7 @@ static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_inf
     return good;
 }
 
-/* ---- Split ------------------------------------------------------------------------------------- */
+/* ---- Splits of vertices ------------------------------------------------------------------------ */
 
 /* Rewrites the cells of one kind of a mesh after a cut. */
 static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells, sinew_stencil stencil,
@@ -243,7 +243,7 @@ static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t 
     return status;
 }
 
-/* ---- Remove ------------------------------------------------------------------------------------ */
+/* ---- Removal of cells -------------------------------------------------------------------------- */
 
 /* True if a list of vertices contains both ends of one of the edges. */
 static bool has_edge(const int32_t *vertices, int32_t count, const int32_t *edges, int32_t edge_count)
@@ -295,7 +295,7 @@ static sinew_status remove_from_energy(sinew_world *world, sinew_body body, int3
 
 /* Cells of a mesh that contain none of the torn edges. */
 typedef struct kept_cells {
-    int32_t *vertices[3]; /* tets, triangles, edges */
+    int32_t *vertices[3]; /* vertices of the kept tets, triangles and edges */
     int32_t counts[3];
     sinew_real *fractions; /* [counts[0]] filled fractions of the tets; NULL: the mesh has none */
 } kept_cells;
@@ -307,7 +307,7 @@ static void kept_cells_release(kept_cells *kept, const sinew_allocator *allocato
     sinew_release(allocator, kept->fractions);
 }
 
-/* False: out of memory. */
+/* Selects the cells to be kept; false: out of memory. */
 static bool kept_cells_select(kept_cells *kept, const sinew_allocator *allocator, const sinew_mesh *mesh,
                               const int32_t *edges, int32_t edge_count)
 {
@@ -382,7 +382,7 @@ static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t
     return status;
 }
 
-/* ---- Logs -------------------------------------------------------------------------------------- */
+/* ---- Logs of operations ------------------------------------------------------------------------ */
 
 /* Length in numbers of the operation at the start of a log; 0: not a valid operation. */
 static size_t operation_size(const int32_t *log, size_t count)

@@ -95,7 +95,7 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
                               (double)(isfinite(position[c]) ? rotation[c] : position[c]));
     if (!record->posed) {
         pose_now(world, record, record->pose[0]);
-        sinew_contact_changed(world); /* the collider may have been static until now */
+        sinew_contact_changed(world); /* the collider may have been static before its first pose */
     }
     record->posed = true;
     memcpy(record->pose[1], position, 3 * sizeof *position);

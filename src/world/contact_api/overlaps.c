@@ -11,7 +11,7 @@
 #include "world/world.h"
 #include "world/contact_api/queries.h"
 
-/* ---- Boxes ----------------------------------------------------------------------------------- */
+/* ---- Objects in a box ------------------------------------------------------------------------ */
 
 /* True if a collider without triangles overlaps the box: spheres and capsules are tested by their bounds, planes by
  * their solid side. */
@@ -105,7 +105,7 @@ sinew_status sinew_world_overlaps(sinew_world *world, const sinew_real low[3], c
     return status;
 }
 
-/* ---- Intersections --------------------------------------------------------------------------- */
+/* ---- Intersections of surfaces --------------------------------------------------------------- */
 
 static void name_primitive(const sinew_world *world, int32_t primitive, sinew_contact_object *contact_object,
                            int32_t particles[3])

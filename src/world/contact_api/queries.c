@@ -18,11 +18,11 @@
 #include "world/contact_api/queries.h"
 
 struct sinew_query_work {
-    sinew_tree *tree; /* NULL: no triangles */
+    sinew_tree *tree; /* BVH of all triangles; NULL: there are no triangles */
     int64_t shape_version, collider_version, q_version;
     int32_t vertex_count, triangle_count;
-    sinew_real *points;            /* [vertex_count][3] particles, then vertices of colliders */
-    int32_t *triangles;            /* [triangle_count][3] vertices */
+    sinew_real *points;            /* [vertex_count][3] positions of particles, then of collider vertices */
+    int32_t *triangles;            /* [triangle_count][3] vertices of each triangle, as indices of `points` */
     sinew_contact_object *objects; /* [triangle_count] body or collider of each triangle */
 };
 
@@ -242,7 +242,7 @@ static double round_ray(double ends[2][3], double radius, const double o[3], con
     return best;
 }
 
-/* ---- Results --------------------------------------------------------------------------------- */
+/* ---- Hits and ray queries -------------------------------------------------------------------- */
 
 static void query_read_point(const sinew_real *from, double to[3])
 {
@@ -378,7 +378,7 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
     return found;
 }
 
-/* ---- Nearest --------------------------------------------------------------------------------- */
+/* ---- Nearest points -------------------------------------------------------------------------- */
 
 static void nearest_by_formula(const sinew_world *world, int32_t slot, const double p[3], double *best,
                                sinew_world_hit *hit)

@@ -8,11 +8,11 @@
 #include "world/world.h"
 
 typedef struct sinew_query_triangles {
-    const struct sinew_tree *tree;       /* NULL: no triangles */
-    const sinew_contact_object *objects; /* body or collider of each triangle */
+    const struct sinew_tree *tree;       /* BVH of all triangles; NULL: there are no triangles */
+    const sinew_contact_object *objects; /* [number of triangles] body or collider of each triangle */
 } sinew_query_triangles;
 
-/* Updates the BVH for the current bodies, colliders and positions. */
+/* Updates the BVH of ray and distance queries to current bodies, colliders and positions. */
 sinew_status sinew_query_refit(sinew_world *world, sinew_error *error);
 sinew_query_triangles sinew_query_triangles_of(const sinew_world *world);
 /* Centres of the ends of a sphere or capsule; returns its radius. */

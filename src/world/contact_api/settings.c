@@ -13,7 +13,7 @@
 #define STIFFNESS_MAX  1e4
 #define DETECTIONS_MAX 1000
 
-/* ---- Settings -------------------------------------------------------------------------------- */
+/* ---- Settings of contact --------------------------------------------------------------------- */
 
 const char *sinew_contact_mode_name(sinew_contact_mode mode)
 {

@@ -27,7 +27,7 @@ enum {
 #define ALIKE_MIN 0.5 /* smallest cosine between the gradients of a constraint at nearby positions */
 #define ROUND_OFF (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON)
 
-/* One element at rest, repeated in all SIMD lanes. */
+/* The constraints of one element at rest, repeated in all SIMD lanes. */
 typedef struct constraint_numbers {
     _Alignas(SINEW_ALIGNMENT) sinew_real x[4 * SINEW_STENCIL_MAX];
     _Alignas(SINEW_ALIGNMENT) sinew_real data[SINEW_DATA_MAX * WIDTH_MAX];
@@ -89,7 +89,7 @@ static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
     return true;
 }
 
-/* ---- Directions ---------------------------------------------------------------------------------- */
+/* ---- Directions of constraints ------------------------------------------------------------------- */
 
 /* True if a constraint of the element must have a nonzero gradient at rest. Compliance 1 marks an absent constraint.
  * Inequalities that are inactive at rest are exempt: a flat sheet with a bending limit has no gradient. */
@@ -98,7 +98,7 @@ static bool needs_slope(const constraint_numbers *r, int32_t i, int32_t m, int32
     return r->alpha[(i * m + i) * W] == 0 && (r->one_sided[i * W] == 0 || !(r->C[i * W] > 0));
 }
 
-/* m: displacement of the vertices, small relative to the element and above the round-off of its coordinates. */
+/* Displacement of the vertices, small relative to the element and above the round-off of its coordinates, in m. */
 static double small_displacement(const constraint_numbers *r, int32_t n)
 {
     double largest = 0, size = 0;

@@ -12,10 +12,10 @@
 /* Elements of the new list: kept elements of the old store, in their order, then all added elements. */
 typedef struct selection {
     const sinew_allocator *allocator;
-    const sinew_energy_store *old, *added; /* old store; added store, NULL: none */
-    const int32_t *kept;                   /* [kept_count] numbers of kept elements in the old store */
+    const sinew_energy_store *old, *added; /* store before the edit; store of added elements, NULL: none */
+    const int32_t *kept;                   /* [kept_count] numbers that the kept elements have in the old store */
     int32_t kept_count, added_count;
-    const int32_t *particles; /* [kept_count][vertex_count] new vertices of the kept elements; NULL: unchanged */
+    const int32_t *particles; /* [kept_count][vertex_count] new particles of the kept elements; NULL: unchanged */
 } selection;
 
 /* Copies arrays of `size` bytes per element of both stores, one after the other, into the array at `slot`. */
@@ -129,7 +129,7 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
     return good;
 }
 
-/* Copies the on/off switches of the kept elements. */
+/* Copies the on/off switches of the kept elements to the new batch. */
 static bool select_switches(const selection *s, const sinew_batch *from, sinew_batch *to)
 {
     if (from->off_count == 0)

@@ -36,7 +36,7 @@ void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_
     *record = (sinew_energy_record){.kind = record->kind, .generation = record->generation};
 }
 
-/* ---- Add ------------------------------------------------------------------------------------- */
+/* ---- Addition of an energy ------------------------------------------------------------------- */
 
 static sinew_status check_energy_def(const sinew_world *world, const sinew_energy_def *def, sinew_error *error)
 {
@@ -182,7 +182,7 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
     return sinew_world_put_energy(world, sinew_world_energy_slot(world), record);
 }
 
-/* ---- Elements -------------------------------------------------------------------------------- */
+/* ---- Edits of elements ----------------------------------------------------------------------- */
 
 /* The record of an id; NULL, with an error, if the id names no energy. */
 static sinew_energy_record *find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error)
@@ -233,7 +233,7 @@ static void swap_batch(sinew_world *world, sinew_energy_record *record)
     sinew_energy_work_release(&record->work, &world->allocator);
 }
 
-/* Builds record->next_batch from a store. */
+/* Builds record->next_batch, the batch after an edit, from a store. */
 static sinew_status build_next(const sinew_world *world, sinew_energy_record *record, sinew_energy_store *store,
                                const sinew_real *targets, sinew_error *error)
 {
@@ -357,7 +357,7 @@ int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy
     return record ? record->batch->element_count : 0;
 }
 
-/* ---- Switches -------------------------------------------------------------------------------- */
+/* ---- Switches of elements -------------------------------------------------------------------- */
 
 sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
                                      const int32_t *elements, int32_t count, sinew_error *error)
@@ -627,7 +627,7 @@ sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, 
     if (!record)
         return SINEW_ERROR_USAGE;
     sinew_world_mark_changed(world, elements_bit(record));
-    /* The objective and the solver borrow batches. */
+    /* The objective and the solver hold pointers to the batch. */
     if (record->batch->transient) {
         sinew_objective_set_transient(&world->objective, NULL, 0, NULL);
     } else {

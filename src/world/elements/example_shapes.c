@@ -29,7 +29,7 @@ static double example_determinant(const double A[9])
     return A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
 }
 
-/* C = det A A^-T */
+/* C = det(A) A^-T, the cofactor matrix of A */
 static void cofactor(const double A[9], double C[9])
 {
     for (int i = 0; i < 9; i++) {
@@ -56,7 +56,7 @@ static void nearest_rotation(const double G[9], double R[9])
     }
 }
 
-/* Edges of a tet as columns. */
+/* Columns of D: the edges from the first vertex of a tet to the others. */
 static void example_edges_of(const sinew_real *points, double D[9])
 {
     for (int i = 0; i < 9; i++)
@@ -160,7 +160,7 @@ enum {
 typedef struct blend_fit {
     const sinew_world *world;
     const sinew_energy_record *record;
-    int32_t stiffness; /* index of the energy's parameter `stiffness` */
+    int32_t stiffness; /* index of the parameter `stiffness` among the energy's parameters */
     double w[SINEW_EXAMPLE_MAX];
 } blend_fit;
 

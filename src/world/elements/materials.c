@@ -119,7 +119,7 @@ const sinew_material *sinew_material_by_name(const char *name)
     return NULL;
 }
 
-/* ---- Parameters ------------------------------------------------------------------------------ */
+/* ---- Parameters of materials ----------------------------------------------------------------- */
 
 static double mean(const double pair[2])
 {
@@ -155,7 +155,7 @@ static bool elements_material_value(const sinew_material *m, const sinew_paramet
 }
 
 enum {
-    NAMES_MAX = 64 /* >= number of sheets and volumes; a test counts them */
+    NAMES_MAX = 64 /* at least the number of sheet and volume materials; a test counts them */
 };
 
 static sinew_status refuse_name(const char *name, sinew_error *error)
@@ -184,7 +184,7 @@ static int32_t take_volume(sinew_energy_def *def, const sinew_volume_material *m
     return (young >= 0) + (poisson >= 0);
 }
 
-/* Sets the parameters of a sheet; returns their number. */
+/* Sets the parameters of a sheet material in an energy def; returns their number. */
 static int32_t take_sheet(sinew_energy_def *def, const sinew_material *material)
 {
     const sinew_energy_info *info = sinew_get_energy_info(def->kind);

@@ -11,7 +11,7 @@
 #include "energy/parameter.h"
 #include "world/world.h"
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of a def ------------------------------------------------------------------------- */
 
 sinew_status sinew_energy_check_parameter(sinew_energy_kind kind, int32_t parameter, const sinew_real *values,
                                           int32_t count, sinew_error *error)
@@ -38,7 +38,7 @@ static sinew_status check_parameters(const sinew_energy_def *def, int32_t elemen
     return status;
 }
 
-/* ---- Copies ---------------------------------------------------------------------------------- */
+/* ---- Copies of a def ------------------------------------------------------------------------- */
 
 /* The cells of the body that match the stencil of the energy: *count elements in *numbers, which the caller
  * releases. */
@@ -56,7 +56,7 @@ static sinew_status body_cells(const sinew_world *world, const sinew_energy_def 
     return status;
 }
 
-/* Copies `count` reals if `from` is not NULL. */
+/* Copies an array of `count` reals, if `from` is not NULL; false: out of memory. */
 static bool copy_reals(const sinew_allocator *allocator, const sinew_real *from, size_t count, sinew_real **to,
                        size_t *reserved)
 {
@@ -140,7 +140,7 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
     *store = (sinew_energy_store){0};
 }
 
-/* ---- Signature ------------------------------------------------------------------------------- */
+/* ---- Signature of a store -------------------------------------------------------------------- */
 
 static uint32_t digest_reals(uint32_t digest, const sinew_real *values, size_t count, bool given)
 {

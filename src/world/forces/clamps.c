@@ -27,11 +27,11 @@ sinew_clamp_def sinew_default_clamp_def(void)
     return (sinew_clamp_def){.cookie = SINEW_COOKIE_CLAMP, .body = {.index = -1}};
 }
 
-/* Points that a clamp pins, as vertices of the body. */
+/* Points that a clamp pins, as vertex numbers of the body. */
 typedef struct clamped {
-    int32_t *list; /* [count] */
+    int32_t *list; /* [count] vertices that the clamp pins */
     int32_t count, end_count;
-    struct rod_end *ends; /* [end_count] ends of rods; NULL: a shell */
+    struct rod_end *ends; /* [end_count] clamped ends of rods; NULL: the body is a shell */
 } clamped;
 
 /* An end of a rod, vertex v, with its edge to the vertex `next` and the edge's director point p. `last`: the edge is
@@ -47,7 +47,7 @@ static void clamped_release(const sinew_world *world, clamped *c)
     sinew_release(&world->allocator, c->ends);
 }
 
-/* ---- Shells ------------------------------------------------------------------------------------- */
+/* ---- Clamped shells ----------------------------------------------------------------------------- */
 
 /* Adds the marked vertices that edges have, and the director points of edges between two of them. */
 static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped *c, sinew_error *error)
@@ -70,7 +70,7 @@ static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped
                             "single vertices");
 }
 
-/* ---- Rods --------------------------------------------------------------------------------------- */
+/* ---- Clamped rods ------------------------------------------------------------------------------- */
 
 /* Finds the edge of each marked end. Marked points without edges are ignored: director points and points of other
  * clamps, which selections by place contain. */
@@ -107,7 +107,7 @@ static void clamp_turn(const double t[3], const double u[3], double x[3])
     double axis[3], turned[3];
     const double c = vec3_dot(t, u);
     vec3_cross(t, u, axis);
-    if (c < -1 + 1e-9) { /* opposite: half a turn about any axis across t */
+    if (c < -1 + 1e-9) { /* opposite directions: half a turn about any axis perpendicular to t */
         const double side[3] = {fabs(t[0]) < 0.6, fabs(t[0]) >= 0.6, 0};
         vec3_cross(t, side, axis);
         const double across = 2 * vec3_dot(axis, x) / vec3_dot(axis, axis);
@@ -267,7 +267,7 @@ static sinew_status clamp_add_points(sinew_world *world, const sinew_clamp_def *
     return status;
 }
 
-/* ---- Clamp -------------------------------------------------------------------------------------- */
+/* ---- Clamping of a body ------------------------------------------------------------------------- */
 
 /* Marks the vertices of the def, marked[vertex count of the body]. */
 static sinew_status clamp_mark(const sinew_body_record *body, const sinew_clamp_def *def, uint8_t *marked,
@@ -282,7 +282,7 @@ static sinew_status clamp_mark(const sinew_body_record *body, const sinew_clamp_
     return SINEW_OK;
 }
 
-/* Finds the points to pin, without changing the world. */
+/* Finds the vertices that the clamp pins, without changing the world. */
 static sinew_status clamp_find(const sinew_world *world, const sinew_body_record *body, const sinew_clamp_def *def,
                                clamped *c, sinew_error *error)
 {
@@ -342,7 +342,7 @@ sinew_pin sinew_world_add_clamp(sinew_world *world, const sinew_clamp_def *def, 
     return status == SINEW_OK ? pin : (sinew_pin){.index = -1};
 }
 
-/* ---- Removal ------------------------------------------------------------------------------------ */
+/* ---- Removal of a clamp ------------------------------------------------------------------------- */
 
 /* Removes the elements of rod energies at a point that a clamp added. */
 static sinew_status clamp_unbend(sinew_world *world, int32_t particle, sinew_error *error)

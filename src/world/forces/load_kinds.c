@@ -9,19 +9,21 @@
  *     F = m/h (k_n (r . n) n + k_t (r - (r . n) n))
  *
  * of which corner c gets the fraction m_c / m. With x = h C b / m, E = 1 - exp(-x) and the acceleration a of the
- * triangle by all other forces, each part p of r (normal, tangential) has the impulse of drag within h, b and a constant,
+ * triangle by all other forces, each part p of r (normal, tangential) has the impulse of drag within h, b and a
+ * constant,
  *
  *     k = E - (1 - E / x) h (a . r_p) / |r_p|^2,  limited to 0 .. K = 3/2
  *
- * a is that of the last step, 0 before the first one. As h goes to zero this is the plain drag k = x. A steady state has
- * m a = -F, which gives k = x too: terminal velocities and forces on held cloth are those of the plain drag if x <= K.
- * The limit holds where a changes within the step, as when cloth comes loose: drag alone leaves at most |r_p| / 2 of a
- * reversed r_p. Corners get fractions in proportion to mass, so that for the whole cloth, with P the projections times k
- * and s_c = m_c / m,
+ * a is that of the last step, 0 before the first one. As h goes to zero this is the plain drag k = x. A steady state
+ * has m a = -F, which gives k = x too: terminal velocities and forces on held cloth are those of the plain drag if x <=
+ * K. The limit holds where a changes within the step, as when cloth comes loose: drag alone leaves at most |r_p| / 2 of
+ * a reversed r_p. Corners get fractions in proportion to mass, so that for the whole cloth, with P the projections
+ * times k and s_c = m_c / m,
  *
  *     sum_i m_i |v_i + h f_i / m_i - w|^2  <=  sum_i m_i |v_i - w|^2        for every h, rho, C and w
  *
- * because f = G (w - v) / h, G = sum over triangles of m s P s^T, and x^T G x <= K sum m |s^T x|^2 <= K sum m_i |x_i|^2.
+ * because f = G (w - v) / h, G = sum over triangles of m s P s^T, and x^T G x <= K sum m |s^T x|^2 <= K sum m_i
+ * |x_i|^2.
  *
  * Couple. With r_i from the centre of mass of the vertices and J their tensor of inertia, f_i = m_i (J^-1 M) x r_i have
  * the sum zero and the moment M.
@@ -35,7 +37,7 @@
 #include "world/inertia.h"
 #include "world/forces/loads.h"
 
-/* ---- Triangles ------------------------------------------------------------------------------- */
+/* ---- Triangles of a load --------------------------------------------------------------------- */
 
 int32_t sinew_load_particle(const sinew_world *world, const sinew_load_record *record, int32_t vertex)
 {
@@ -426,7 +428,7 @@ static const char *check_couple(const sinew_world *world, const sinew_load_recor
     return NULL;
 }
 
-/* ---- Table ----------------------------------------------------------------------------------- */
+/* ---- Table of load kinds --------------------------------------------------------------------- */
 
 static const sinew_load_ops table[SINEW_LOAD_COUNT] = {
     [SINEW_LOAD_WIND] = {.info = {.name = "wind",

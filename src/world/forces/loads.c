@@ -10,7 +10,7 @@
 #include "energy/parameter.h"
 #include "world/forces/loads.h"
 
-/* ---- Elements -------------------------------------------------------------------------------- */
+/* ---- Load kinds and defaults ----------------------------------------------------------------- */
 
 const sinew_load_info *sinew_get_load_info(sinew_load_kind kind)
 {
@@ -44,7 +44,7 @@ sinew_load_def sinew_default_load_def(sinew_load_kind kind)
     return def;
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of a def ------------------------------------------------------------------------- */
 
 static bool loads_finite3(const sinew_real vector[3])
 {
@@ -97,7 +97,7 @@ static sinew_status check_exertable(const sinew_world *world, const sinew_load_r
                : SINEW_OK;
 }
 
-/* ---- Layout ---------------------------------------------------------------------------------- */
+/* ---- Layout of a load ------------------------------------------------------------------------ */
 
 static void release_layout(const sinew_allocator *allocator, sinew_load_layout *layout)
 {
@@ -170,7 +170,7 @@ void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_reco
     *record = (sinew_load_record){.kind = record->kind, .generation = record->generation};
 }
 
-/* Checks and copies the vertices of the def. */
+/* Checks the vertices of the load's def and copies them. */
 static sinew_status loads_take_elements(const sinew_world *world, const sinew_load_def *def, sinew_load_record *record,
                                         sinew_error *error)
 {
@@ -221,7 +221,7 @@ static bool reserve_points(const sinew_world *world, sinew_real **points)
     return *points;
 }
 
-/* Reserves the record and the forces of loads. */
+/* Reserves memory for a load's record and for the array of load forces. */
 static sinew_status reserve_load(sinew_world *world, int32_t slot, bool wind, sinew_error *error)
 {
     const bool good =
@@ -317,7 +317,7 @@ sinew_load sinew_world_load_at(const sinew_world *world, int32_t slot)
     return (sinew_load){slot, world->loads[slot].generation};
 }
 
-/* ---- Changes --------------------------------------------------------------------------------- */
+/* ---- Changes of a load ----------------------------------------------------------------------- */
 
 sinew_status sinew_load_set_vector(sinew_world *world, sinew_load load, const sinew_real vector[3], sinew_error *error)
 {
@@ -369,7 +369,7 @@ sinew_status sinew_load_set_parameter(sinew_world *world, sinew_load load, const
     return status;
 }
 
-/* ---- Forces ---------------------------------------------------------------------------------- */
+/* ---- Forces of all loads --------------------------------------------------------------------- */
 
 static sinew_load_moment moment_at(const sinew_load_record *record, double time)
 {
@@ -406,7 +406,7 @@ static void add_loads(const sinew_world *world, bool wind)
     }
 }
 
-/* Sets wind_start, while load_force holds the winds alone. */
+/* Sets wind_start, while load_force holds the forces of winds alone. */
 static void keep_wind_start(const sinew_world *world)
 {
     const double h = (double)world->def.time_step, kept = exp(-(double)world->def.damping * h);

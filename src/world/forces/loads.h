@@ -12,11 +12,11 @@
 #include "sinew/load.h"
 #include "world/world.h"
 
-/* The current elements of a load. */
+/* The elements (triangles or vertices) that a load currently acts on. */
 typedef struct sinew_load_layout {
-    int64_t shape_version; /* shape version of the world when the layout was computed */
+    int64_t shape_version; /* shape_version of the world when this layout was computed */
     int32_t count;
-    int32_t *elements; /* [count][corners] vertices of the body */
+    int32_t *elements; /* [count][corners] vertices of each element, as vertices of the body */
     double *numbers;   /* [count][corners] wind: mass of the corner that belongs to the triangle, kg; [count] traction:
                           rest area, m2; couple: mass of the vertex, kg */
 } sinew_load_layout;
@@ -28,38 +28,38 @@ struct sinew_load_record {
     sinew_real vector[3];
     sinew_real parameters[SINEW_PARAMETER_MAX];
     int32_t key_count;
-    sinew_load_key *keys; /* [key_count] key frames */
+    sinew_load_key *keys; /* [key_count] key frames of the load */
     int32_t given_count;
     int32_t *given; /* [given_count][corners] elements of the def; NULL: all elements of the body */
     sinew_load_layout layout;
     uint32_t generation;
 };
 
-/* One evaluation: the load of a record at a time. */
+/* The values of one load at one time. */
 typedef struct sinew_load_moment {
     double vector[3], factor; /* factor of the whole load; `vector` is already multiplied by it */
-    double time;              /* s, at the end of the step */
-    double h;                 /* s; 0: quasistatic */
-    double kept;              /* fraction of the velocities that remains after the world's damping */
+    double time;              /* time at the end of the step, in s */
+    double h;                 /* time step in s; 0: quasistatic */
+    double kept;              /* fraction of each velocity that remains after the world's damping */
 } sinew_load_moment;
 
 typedef struct sinew_load_ops {
     sinew_load_info info;
-    int32_t corners; /* vertices of one element */
-    /* Fills layout->numbers; scratch [vertex count of the body]. */
+    int32_t corners; /* number of vertices of one element of the load */
+    /* Computes layout->numbers; scratch [vertex count of the body] is overwritten. */
     void (*measure)(const sinew_world *world, const sinew_load_record *record, double *scratch,
                     sinew_load_layout *layout);
-    bool wind; /* forces depend on velocities and on the last step's `acceleration` */
-    /* Adds the forces to f [particle_count][4]. */
+    bool wind; /* the forces depend on velocities and on the world's `acceleration` */
+    /* Adds the load's forces in N to f [particle_count][4]. */
     void (*apply)(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
                   sinew_real *f);
     /* Returns NULL, or the reason why the load cannot act in the current world. */
     const char *(*check)(const sinew_world *world, const sinew_load_record *record, const sinew_real vector[3]);
 } sinew_load_ops;
 
-const sinew_load_ops *sinew_load_get_ops(sinew_load_kind kind); /* NULL: kind out of range */
+const sinew_load_ops *sinew_load_get_ops(sinew_load_kind kind); /* returns NULL if `kind` is out of range */
 
-/* Inside number of a vertex of the load's body. */
+/* Inside number of the particle of a vertex of the load's body. */
 int32_t sinew_load_particle(const sinew_world *world, const sinew_load_record *record, int32_t vertex);
 /* Half the cross product of two edges of a triangle: the normal with the length of the area. */
 void sinew_load_normal(const sinew_real *points, const int32_t particles[3], double normal[3]);

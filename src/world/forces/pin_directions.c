@@ -28,7 +28,7 @@ static void unit_filter(double S[6])
         S[k] = k < 3;
 }
 
-/* a = S n; returns n . S n */
+/* a = S n for a symmetric 3x3 matrix S; returns n . S n */
 static double filter_direction(const double S[6], const double n[3], double a[3])
 {
     double rest = 0;

@@ -51,7 +51,7 @@ sinew_field_kind sinew_field_by_name(const char *name)
     return SINEW_FIELD_COUNT;
 }
 
-/* ---- Particles ------------------------------------------------------------------------------- */
+/* ---- Fields over particles ------------------------------------------------------------------- */
 
 double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool hard, sinew_real *out)
 {
@@ -81,7 +81,7 @@ static void field_copy_points(const sinew_world *world, const sinew_real *values
 {
     for (int32_t i = 0; i < count; i++) {
         const int32_t at = world->inside[first + i];
-        double split[3][3] = {{0}}; /* free component, constrained component, both */
+        double split[3][3] = {{0}}; /* rows: free component of the vector, constrained component, whole vector */
         for (size_t c = 0; at >= 0 && c < 3; c++)
             split[2][c] = (double)values[4 * (size_t)at + c];
         if (at >= 0)
@@ -193,17 +193,17 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
     return status;
 }
 
-/* ---- Elements -------------------------------------------------------------------------------- */
+/* ---- Fields over elements -------------------------------------------------------------------- */
 
 /* Positions, energy and moment of one element in the current state, from which fields are computed. */
 typedef struct element_state {
     int32_t n;
     bool is_tet, is_surface;
     double x[SINEW_STENCIL_MAX][3],
-        rest[SINEW_STENCIL_MAX][3]; /* m: positions and rest positions, vertices in the order of the caller */
-    double filled;                  /* filled fraction of the tet */
-    double psi;                     /* J: energy of the element */
-    double moment[3][3];            /* J: sum_a g_a (x_a - x_0)^T */
+        rest[SINEW_STENCIL_MAX][3]; /* positions and rest positions, vertices in the order of the caller, in m */
+    double filled;                  /* filled fraction of the element's tet */
+    double psi;                     /* energy psi of the element, in J */
+    double moment[3][3];            /* sum over vertices a of gradient g_a times (x_a - x_0)^T, in J */
 } element_state;
 
 void sinew_element_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, double (*rest)[3])
@@ -269,7 +269,7 @@ static void field_determinant(const element_state *s, double *out)
     out[0] = field_edges_of(s->x, D) / field_edges_of(s->rest, D);
 }
 
-/* F = Ds Dm^-1 by the adjugate of Dm. */
+/* Deformation gradient F = Ds Dm^-1 of a tet, by the adjugate of Dm. */
 static void deformation(const element_state *s, double F[9])
 {
     double Ds[9], D[9];

@@ -12,8 +12,8 @@
  * and a set f_ext. Returns sum psi - f_ext . q (J). */
 double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool hard, sinew_real *out);
 
-/* J: all energies at the current positions, without contact terms that the objective may contain; `hard`: hard energies
- * included, by their stiffness. */
+/* Sum of all energies at the current positions, without contact terms that the objective may contain, in J; `hard`:
+ * hard energies included, by their stiffness. */
 double sinew_world_elastic(const sinew_world *world, bool hard);
 
 /* Rest positions (m) of the vertices of an element [vertex_count], as the caller numbered them. */
@@ -30,7 +30,7 @@ void sinew_balance_end(sinew_world *world, bool good);
 void sinew_balance_release(sinew_world *world);
 /* The elements of the objective changed: the next prepare collects the hard constraints again. */
 void sinew_balance_forget_constraints(sinew_world *world);
-/* [particle_count][4] N: grad g at the end of the last step; at pins, the force of the pin. Fails with `what` in the
+/* [particle_count][4] grad g at the end of the last step, in N; at pins, the force of the pin. Fails with `what` in the
  * error if the step did not store it. */
 sinew_status sinew_balance_imbalance(const sinew_world *world, const char *what, const sinew_real **imbalance,
                                      sinew_error *error);

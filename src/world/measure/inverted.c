@@ -5,7 +5,7 @@
 #include "math/vec3.h"
 #include "world/measure/fields.h"
 
-/* Six times the signed volume of a tet. */
+/* Six times the signed volume of the tet with vertices x; negative: inverted. */
 static double inverted_volume(double (*x)[3])
 {
     double e[3][3];

@@ -29,7 +29,7 @@ static void measure_terms(const void *context, int32_t first, int32_t last, doub
     }
 }
 
-/* |elastic + external force| over the free particles */
+/* Norm of elastic plus external forces over the free particles, in N. */
 static double static_residual(sinew_world *world, sinew_real *gradient)
 {
     sinew_world_imbalance(world, world->pinned, true, gradient);
@@ -107,9 +107,9 @@ sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int3
     return status;
 }
 
-/* ---- Hash ------------------------------------------------------------------------------------ */
+/* ---- Hash of the state ----------------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+/* Continues a 64-bit FNV-1a hash (Fowler, Noll, Vo) with `size` bytes. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;

@@ -15,7 +15,7 @@
 
 /* One entry per body slot; body.index -1: the body is not involved. */
 typedef struct place_list {
-    sinew_step_place *bodies; /* [body_count] */
+    sinew_step_place *bodies; /* [body_count] worst place found so far in each body */
     const sinew_world *world;
 } place_list;
 
@@ -84,7 +84,7 @@ static void find_inverted(const place_list *list)
         list->bodies[b].value = -list->bodies[b].value;
 }
 
-/* Counts a particle of a body that is found often. */
+/* Adds one to the number of particles that are listed for the particle's body. */
 static void place_count(const place_list *list, int32_t particle)
 {
     const sinew_step_place *place = place_of_particle(list, particle);
@@ -102,7 +102,7 @@ static void find_truncated(const place_list *list)
 
 static void find_intersecting(const place_list *list)
 {
-    sinew_world *world = (sinew_world *)list->world; /* the query updates buffers of contact */
+    sinew_world *world = (sinew_world *)list->world; /* the query writes to the contact buffers of the world */
     int32_t count = 0, listed = 0;
     sinew_world_intersections(world, 0, NULL, &count, NULL);
     sinew_intersection *found = sinew_allocate(&world->allocator, (size_t)count, sizeof *found);
@@ -131,12 +131,12 @@ static void find_contacts(const place_list *list)
     sinew_release(&world->allocator, found);
 }
 
-/* How the places of each bit are found. */
+/* For each bit of a step result: the function that finds its places. */
 static const struct {
     uint32_t bit;
     void (*find)(const place_list *list);
     const char *unit;
-    bool smallest; /* the smallest value is the worst */
+    bool smallest; /* true: the smallest value is the worst one; false: the largest */
 } finders[] = {
     {SINEW_STEP_NOT_CONVERGED, find_residuals, "N", false},
     {SINEW_STEP_STALLED, find_residuals, "N", false},

@@ -16,7 +16,7 @@
 #include "base/sort_pairs.h"
 #include "world/world.h"
 
-/* The surface of one body. */
+/* The surface triangles of one body. */
 typedef struct shell {
     sinew_mesh *mesh;
     int32_t *owners; /* [triangle_count] tetrahedra of the body; NULL: the body has no tetrahedra */
@@ -56,7 +56,7 @@ static shell *make_shells(const sinew_world *world, sinew_error *error)
     return shells;
 }
 
-/* Sets the counts; fails above INT32_MAX. */
+/* Sets the counts of the surface; fails above INT32_MAX. */
 static sinew_status world_surface_count_cells(const sinew_world *world, const shell *shells, sinew_surface *surface,
                                               sinew_error *error)
 {
@@ -104,16 +104,16 @@ static void world_surface_fill_cells(const sinew_world *world, const shell *shel
     }
 }
 
-/* ---- Materials ------------------------------------------------------------------------------- */
+/* ---- Materials of triangles ------------------------------------------------------------------ */
 
 /* The tetrahedra behind the surface triangles, and their energies. */
 typedef struct material_table {
-    sinew_pair *keys; /* [count] keys, ascending */
-    int32_t *energy;  /* [count] energy of each key, -1: none */
+    sinew_pair *keys; /* [count] four particles of each tetrahedron as a key, ascending */
+    int32_t *energy;  /* [count] energy of the tetrahedron of each key; -1: none */
     size_t count;
 } material_table;
 
-/* Four particles, in any order, as one key. */
+/* Packs four particles into one key that does not depend on their order. */
 static sinew_pair key_of(const int32_t particles[4])
 {
     int32_t p[4];
@@ -210,7 +210,7 @@ static sinew_status find_materials(const sinew_world *world, const shell *shells
 
 /* ---- The surface ----------------------------------------------------------------------------- */
 
-/* Fails if an array is smaller than its count. */
+/* Fails if an array of the caller is smaller than the surface needs. */
 static sinew_status check_capacity(const sinew_surface *reserved, const sinew_surface *counted, sinew_error *error)
 {
     const bool triangles = reserved->triangles || reserved->bodies || reserved->materials,

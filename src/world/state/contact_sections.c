@@ -16,14 +16,14 @@
 #include "world/state/known_points.h"
 #include "world/world.h"
 
-/* State of one collider in a section. */
+/* State of one collider as a section of a saved state stores it. */
 typedef struct collider_state {
     uint32_t generation, posed;
-    double behind; /* s: delay of the collider relative to its motion */
+    double behind; /* delay of the collider relative to its prescribed motion, in s */
     double pose[2][6];
 } collider_state;
 
-/* ---- Save ------------------------------------------------------------------------------------ */
+/* ---- Saving of sections ---------------------------------------------------------------------- */
 
 static void state_put_contacts(const sinew_world *world, sinew_section_writer *writer)
 {
@@ -61,7 +61,7 @@ void sinew_contact_put_sections(const sinew_world *world, sinew_section_writer *
             state_put_collider(&world->colliders[i], i, writer);
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of sections ---------------------------------------------------------------------- */
 
 static bool is_finite_force(double value)
 {
@@ -132,7 +132,7 @@ sinew_status sinew_contact_check_sections(const sinew_world *world, bool whole, 
     return status;
 }
 
-/* ---- Restore --------------------------------------------------------------------------------- */
+/* ---- Restoring of sections ------------------------------------------------------------------- */
 
 bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader)
 {

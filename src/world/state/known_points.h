@@ -9,7 +9,7 @@
 #include "base/tagged_blob.h"
 #include "world/world.h"
 
-/* points [particle_count][4] */
+/* Writes the points of one body, taken from points [particle_count][4], to a section. */
 void sinew_known_points_put(const sinew_world *world, const sinew_real *points, const char *tag, int32_t body,
                             sinew_section_writer *writer);
 /* Checks the section of a body with the given number of particles; a missing section is valid. what: plural of the

@@ -16,9 +16,9 @@
  *     SIGN   the signature of the world (signature.c), "name=value" lines
  *     NOTE   the comment, a text of the caller
  *
- * A reader must support all sections but MEAS and the last three. The index of a section is the slot of its body, energy or
- * pins. Loading requires a world with the same slots and sizes. Restoring also requires the same generations and
- * skips objects that do not fit.
+ * A reader must support all sections but MEAS and the last three. The index of a section is the slot of its body,
+ * energy or pins. Loading requires a world with the same slots and sizes. Restoring also requires the same generations
+ * and skips objects that do not fit.
  */
 #include <math.h>
 #include <string.h>
@@ -34,10 +34,10 @@ static const char *const known_tags[] = {
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16,
-    TEAR_HEAD = 3 * sizeof(int64_t) /* bytes before the log of tears of a body */
+    TEAR_HEAD = 3 * sizeof(int64_t) /* number of bytes before the tear log of a body in its section */
 };
 
-/* ---- Save ------------------------------------------------------------------------------------ */
+/* ---- Saving of a state ----------------------------------------------------------------------- */
 
 static void put_time(const sinew_world *world, sinew_section_writer *writer)
 {
@@ -438,7 +438,7 @@ static sinew_status check_trajectories(const sinew_world *world, sinew_section_r
     return status;
 }
 
-/* ---- Load ------------------------------------------------------------------------------------ */
+/* ---- Loading of a state ---------------------------------------------------------------------- */
 
 /* Marks the solver for preparation in the next step, because it may have data from steps that the state does not
  * contain. */
@@ -537,7 +537,7 @@ static void take_history(sinew_world *world, sinew_section_reader *reader)
         world->solve.history = (sinew_measure_history){h[0], h[1], h[2], h[3], {h[4], h[5]}};
 }
 
-/* Applies the tears that only the state has. */
+/* Applies the tears that are in the saved state but not yet in the world. */
 static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -639,12 +639,12 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     return SINEW_OK;
 }
 
-/* ---- Restore --------------------------------------------------------------------------------- */
+/* ---- Restoring of a state -------------------------------------------------------------------- */
 
 /* A state whose sections are looked up by slot and generation. */
 typedef struct saved_state {
     sinew_section_reader reader;
-    const char *generations; /* generations of the slots; NULL: all are 0 */
+    const char *generations; /* saved generations of all slots; NULL: all generations are 0 */
     uint32_t counts[KINDS];
 } saved_state;
 
@@ -672,7 +672,7 @@ static sinew_status open_saved(saved_state *saved, const void *blob, size_t size
     return SINEW_OK;
 }
 
-/* True if a slot holds the object that was saved. */
+/* True if a slot of the world holds the same object as in the saved state. */
 static bool same_generation(const sinew_world *world, const saved_state *saved, int kind, int32_t slot)
 {
     uint32_t was = 0;
@@ -800,7 +800,7 @@ sinew_status sinew_world_state_check(const sinew_world *world, const void *blob,
     return sinew_world_signature_check(world, text, length, error);
 }
 
-/* ---- Comment --------------------------------------------------------------------------------- */
+/* ---- Comment of the caller ------------------------------------------------------------------- */
 
 sinew_status sinew_world_set_comment(sinew_world *world, const char *text)
 {

@@ -49,7 +49,7 @@ static void number_text(double value, char *text, size_t size)
 typedef struct signature {
     sinew_signature_line *line;
     void *context;
-    char prefix[64]; /* put before the name of each line, such as "solver." */
+    char prefix[64]; /* text before the name of each line, such as "solver." */
 } signature;
 
 static void signature_put_text(const signature *s, const char *name, const char *value)
@@ -253,7 +253,7 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
     put_format(s, "elements", "%" PRId32 " (checksum %08" PRIx32 ")", record->batch->element_count, origin.digest);
 }
 
-/* Calls `line` for each line of a text. */
+/* Calls `line` for each line of a signature text. */
 static void put_lines(const char *text, sinew_signature_line *line, void *context)
 {
     char name[TEXT_SIZE], value[TEXT_SIZE];
@@ -354,11 +354,11 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
     }
 }
 
-/* ---- Comparison ------------------------------------------------------------------------------ */
+/* ---- Comparison of signatures ---------------------------------------------------------------- */
 
 typedef struct comparison {
-    const char *text, *end, *cursor; /* the saved lines */
-    int64_t found;                   /* saved lines that the world has too */
+    const char *text, *end, *cursor; /* saved signature: its start, its end, and the line compared next */
+    int64_t found;                   /* number of saved lines that the world's signature also has */
     int32_t differences;
     char first[2 * TEXT_SIZE + 64];
 } comparison;

@@ -18,7 +18,7 @@
 #include "sinew/extend.h"
 #include "world/world.h"
 
-/* ---- Support --------------------------------------------------------------------------------- */
+/* ---- Support of components ------------------------------------------------------------------- */
 
 /* constrained[component] = 1 if a particle of the component is pinned or constrained along a direction, or an energy
  * penalises its translation */
@@ -87,9 +87,9 @@ static sinew_status check_supported(const sinew_world *world, sinew_error *error
     return status;
 }
 
-/* ---- Solver ---------------------------------------------------------------------------------- */
+/* ---- Capabilities of the solver -------------------------------------------------------------- */
 
-/* Names of the solvers that find equilibria, separated by commas. */
+/* Writes the names of all solvers that find equilibria, separated by commas. */
 static void list_static(char *text, size_t size)
 {
     size_t used = 0;
@@ -130,7 +130,7 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The first pin that constrains some directions only; -1: none. */
+/* Slot of the first pin that constrains only some directions; -1: none. */
 static int32_t find_partial(const sinew_world *world)
 {
     for (int32_t p = 0; p < world->pin_count; p++)

@@ -27,11 +27,11 @@
 #include "world/world.h"
 
 struct sinew_damping_work {
-    int32_t count;        /* particles that the arrays below hold */
-    sinew_real *rhs, *d;  /* [count][4] right-hand side; change d of the velocities */
-    sinew_real *scratch;  /* [count][4] v without rigid motions */
-    sinew_real *tangents; /* tangents of all energies with damping, concatenated */
-    sinew_real *local;    /* work space: two vectors of a chunk */
+    int32_t count;        /* number of particles for which the arrays below have memory */
+    sinew_real *rhs, *d;  /* [count][4] right-hand side of the damping system; its solution, the velocity change d */
+    sinew_real *scratch;  /* [count][4] velocities without rigid motions */
+    sinew_real *tangents; /* second derivatives of all energies with damping, concatenated */
+    sinew_real *local;    /* work space: two vectors over the particles of a chunk */
     size_t tangent_capacity, local_capacity;
     sinew_pcg pcg;
 };
@@ -194,7 +194,7 @@ static bool has_pins(const sinew_world *world, const sinew_body_record *body)
     return false;
 }
 
-/* ---- Energies -------------------------------------------------------------------------------- */
+/* ---- Damping by energies --------------------------------------------------------------------- */
 
 static void linearise_all(const sinew_world *world, const struct sinew_damping_work *w)
 {
@@ -210,7 +210,7 @@ static void linearise_all(const sinew_world *world, const struct sinew_damping_w
     }
 }
 
-/* out += s B p */
+/* out += s B p, B = damping matrix */
 static void damping_add_product(const sinew_world *world, double s, const sinew_real *p, sinew_real *out)
 {
     const struct sinew_damping_work *w = world->damping;
@@ -239,7 +239,7 @@ static void clear_pins(const sinew_world *world, sinew_real *x)
             memset(x + 4 * (size_t)i, 0, 4 * sizeof *x);
 }
 
-/* out = (M + h B) x */
+/* out = (M + h B) x, B = damping matrix */
 static void damping_multiply(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
@@ -250,7 +250,7 @@ static void damping_multiply(void *context, const sinew_real *x, sinew_real *out
     clear_pins(world, out);
 }
 
-/* out = M^-1 x */
+/* out = M^-1 x, the preconditioner of the damping system */
 static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
@@ -297,7 +297,7 @@ static void damp_energies(sinew_world *world)
         world->v[i] += w->d[i];
 }
 
-/* ---- Bodies ---------------------------------------------------------------------------------- */
+/* ---- Damping of bodies ----------------------------------------------------------------------- */
 
 /* Damps the velocities of a body, except at pins, where velocities are prescribed. */
 static void damp_body(sinew_world *world, const sinew_body_record *body)

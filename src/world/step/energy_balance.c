@@ -68,30 +68,30 @@
 #include "world/world.h"
 #include "world/measure/fields.h"
 
-/* Hard constraints of the world; all NULL and false without. */
+/* Hard constraints of the world; all NULL and false if there are none. */
 typedef struct hard_work {
     bool any;
-    sinew_constraints *constraints; /* columns of pins included */
+    sinew_constraints *constraints; /* all hard constraints; J includes the columns of pinned particles */
     double *lambda;                 /* [constraint_count] multipliers of the step, N if C is a length */
-    sinew_real *values;             /* multipliers of one batch, with room for every batch */
-    double *force;                  /* [capacity][3] N: F */
-    double *r;                      /* [capacity][3] N: r */
+    sinew_real *values;             /* work space: multipliers of one batch, large enough for every batch */
+    double *force;                  /* [capacity][3] constraint forces F = J^T lambda, in N */
+    double *r;                      /* [capacity][3] residual r of the step, with constraint forces subtracted, in N */
 } hard_work;
 
 struct sinew_balance_work {
-    int32_t capacity;      /* particles that the arrays below hold */
+    int32_t capacity;      /* number of particles for which the arrays below have memory */
     sinew_real *q, *v;     /* [capacity][4] m, m/s: positions and velocities before the step */
-    sinew_real *imbalance; /* [capacity][4] N: residual of the solver; at pins the force of the pin */
-    sinew_real *forces;    /* [capacity][4] N: grad psi - f, pins included */
-    uint8_t *nobody;       /* [capacity] zeros: no particle is pinned */
+    sinew_real *imbalance; /* [capacity][4] residual of the solver, in N; at pins the force of the pin */
+    sinew_real *forces;    /* [capacity][4] grad psi - f at all particles, pinned ones included, in N */
+    uint8_t *nobody;       /* [capacity] all 0: replaces `pinned` to evaluate forces at pins */
     hard_work hard;
-    double elastic;        /* J: psi(q_n) with the targets of the step */
-    bool known;            /* `balance` belongs to the last step */
-    int64_t shape_version; /* shape version of the world at the last step */
+    double elastic;        /* elastic energy psi(q_n), with the targets of this step, in J */
+    bool known;            /* `balance` holds the result of the last step */
+    int64_t shape_version; /* shape_version of the world at the last step */
     sinew_balance balance;
 };
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+/* ---- Memory of the balance ------------------------------------------------------------------- */
 
 static void release_hard(const sinew_allocator *allocator, hard_work *hard)
 {
@@ -139,7 +139,7 @@ static bool is_hard_batch(const void *context, const sinew_batch *batch)
     return batch->hard;
 }
 
-/* Number of multipliers of the largest batch. */
+/* Number of multipliers of the batch with most multipliers. */
 static size_t count_hard_values(const sinew_constraints *constraints)
 {
     size_t max = 0;
@@ -234,8 +234,8 @@ enum {
     SUM_KINETIC_AFTER,  /* m |v|^2, v = velocity after the step */
     SUM_KINETIC_STEP,   /* m |u|^2, u = (q - q_n) / h */
     SUM_KICK,           /* m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
-    SUM_GRAVITY_BEFORE, /* -f_g . q_n, f_g = gravity */
-    SUM_GRAVITY_AFTER,  /* -f_g . q, f_g = gravity */
+    SUM_GRAVITY_BEFORE, /* -f_g . q_n, f_g = weight of the particle */
+    SUM_GRAVITY_AFTER,  /* -f_g . q, f_g = weight of the particle */
     SUM_FORCES,         /* f_u . d, f_u = forces of the caller and loads, d = q - q_n */
     SUM_ELASTIC,        /* grad psi . d, psi with contact terms, d = q - q_n */
     SUM_PINS,           /* work of the pins: r . d along pinned directions, d = q - q_n */
@@ -340,7 +340,7 @@ static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_
     }
 }
 
-/* Work of contacts; zero without contact. */
+/* Work of contact forces in the step; zero in a world without contact. */
 static sinew_contact_energy contact_energy(const sinew_world *world)
 {
     return sinew_contact_is_on(world) ? world->contact->energy : (sinew_contact_energy){0};
@@ -394,7 +394,7 @@ void sinew_balance_end(sinew_world *world, bool good)
     w->shape_version = world->shape_version;
 }
 
-/* ---- Results --------------------------------------------------------------------------------- */
+/* ---- Results of the balance ------------------------------------------------------------------ */
 
 /* Fails if the last step of the current world has no balance. */
 static sinew_status check_known(const sinew_world *world, const char *what, sinew_error *error)

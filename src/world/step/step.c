@@ -41,7 +41,7 @@ static void share_numbers(const sinew_world *world, const sinew_energy_record *r
     sinew_batch_set_shared(record->batch, shared);
 }
 
-/* Returns true if some energy has such data. */
+/* Updates data that all elements of an energy share; true if some energy has such data. */
 static bool share_all_numbers(const sinew_world *world, const sinew_real *q, double time)
 {
     bool any = false;
@@ -127,7 +127,7 @@ void sinew_world_predict(sinew_world *world)
     };
 }
 
-/* ---- Prepare --------------------------------------------------------------------------------- */
+/* ---- Preparation of the solver --------------------------------------------------------------- */
 
 /* Lists all batches, fixed before transient ones; returns their number, and the number of fixed ones in *fixed. */
 static int32_t list_batches(sinew_world *world, int32_t *fixed)
@@ -247,9 +247,9 @@ static void restore_solver_state(sinew_world *world, bool remembers)
         world->solver_state_pending = false;
 }
 
-/* Prepares or refreshes the solver for the pending changes. Preparation uses the rest shape, the shared data of energies
- * there and all elements, including those that are off, so that a loaded state continues with the same bits; the solver
- * then gets the switches. */
+/* Prepares or refreshes the solver for the pending changes. Preparation uses the rest shape, the shared data of
+ * energies there and all elements, including those that are off, so that a loaded state continues with the same bits;
+ * the solver then gets the switches. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
 {
     const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
@@ -260,7 +260,8 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     const bool pending = world->solver_state_pending, remembers = pending && sinew_world_solver_remembers(world);
     sinew_status status = SINEW_OK;
     const bool shares = share_all_numbers(world, world->rest, 0);
-    world->position_error_kind = SINEW_GAP_NONE; /* the estimate may be allocated again */
+    /* The preparation may reallocate the estimate: the known position error is no longer valid. */
+    world->position_error_kind = SINEW_GAP_NONE;
     if (changed) {
         if (rebuild)
             off |= show_all(world, true);
@@ -325,7 +326,7 @@ sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error)
     return status == SINEW_OK ? prepare_solver(world, error) : status;
 }
 
-/* ---- Interruption ---------------------------------------------------------------------------- */
+/* ---- Interruption of a step ------------------------------------------------------------------ */
 
 void sinew_world_interrupt(sinew_world *world)
 {
@@ -358,7 +359,7 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     return status;
 }
 
-/* ---- Step ------------------------------------------------------------------------------------ */
+/* ---- Stages of a step ------------------------------------------------------------------------ */
 
 static void step_accept(sinew_world *world, const sinew_real *q, const sinew_real *v)
 {
@@ -407,7 +408,7 @@ static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
     return status == SINEW_OK ? sinew_solve_take_contacts(&world->solve) : status;
 }
 
-/* The step was interrupted: keeps the state. */
+/* Ends an interrupted step: the state before the step is kept. */
 static uint32_t discard_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
@@ -428,11 +429,11 @@ static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, si
     return out->bits;
 }
 
-/* Bits of steps that keep the state before them. */
+/* Bits of a step result after which the world keeps the state before the step. */
 static const uint32_t last_state_kept =
     SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY | SINEW_STEP_INTERRUPTED;
 
-/* Without contact, colliders complete their motion. */
+/* In a world without contact, colliders complete their motion of the step. */
 static void end_collider_motions(sinew_world *world)
 {
     for (int32_t k = 0; k < world->collider_count; k++)
@@ -445,7 +446,7 @@ static void move_targets_to(void *context, double time)
     sinew_world_move_targets(context, time);
 }
 
-/* m: the diagonal of the body's bounding box at rest. */
+/* Diagonal of the body's bounding box at rest, in m. */
 static double body_size(const sinew_world *world, const sinew_body_record *body)
 {
     double square = 0;
@@ -460,7 +461,7 @@ static double body_size(const sinew_world *world, const sinew_body_record *body)
     return sqrt(square);
 }
 
-/* m: the largest error of a body's free particles. */
+/* Largest position error of a body's free particles, in m. */
 static double body_error(const sinew_world *world, const sinew_body_record *body, const sinew_real *error)
 {
     double largest = 0;
@@ -491,7 +492,7 @@ static double relative_error(void *context, const sinew_real *error, double larg
     return seen > 0 ? relative * (largest / seen) : 0;
 }
 
-/* A step of a prepared world. */
+/* Takes one step of a world that is prepared. */
 static uint32_t take_step(sinew_world *world, sinew_step_result *out)
 {
     sinew_solve *solve = &world->solve;
@@ -515,7 +516,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
         solve->history = history;
     if (stopped)
         return discard_step(world, &view, out);
-    /* The step is accepted from here on. */
+    /* From here on the step is accepted and cannot be interrupted. */
     sinew_stop_use(NULL);
     if (out->bits & SINEW_STEP_UNPREPARED)
         return lose_step(world, &view, out);

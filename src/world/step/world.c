@@ -12,7 +12,7 @@
 #include "world/forces/loads.h"
 #include "world/measure/fields.h"
 
-/* ---- World ----------------------------------------------------------------------------------- */
+/* ---- Creation of a world --------------------------------------------------------------------- */
 
 sinew_world_def sinew_default_world_def(void)
 {
@@ -189,7 +189,7 @@ void sinew_world_mark_changed(sinew_world *world, uint32_t changed)
 {
     world->solver_changed |= changed;
     world->objective_changed |= changed & (SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_TRANSIENT);
-    /* Other elements relate forces and errors otherwise. */
+    /* With other elements, the known ratio of error to force is no longer valid. */
     if (changed & (SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_DATA))
         world->solve.history.error_per_force = 0;
 }

@@ -63,7 +63,7 @@ static bool is_key(const char *word, const char *keys)
     return false;
 }
 
-/* NULL, or the error of parameter i. */
+/* Returns NULL, or the reason why parameter i is refused. */
 static const char *one_parameter_flaw(const sinew_parameter *parameters, int32_t i, const char *keys, char *text)
 {
     const sinew_parameter *p = &parameters[i];

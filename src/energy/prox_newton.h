@@ -17,7 +17,7 @@
 #define PROX_HALVINGS   30
 #define PROX_SIZE_MAX   6
 
-/* Returns psi and sets P = dpsi/dF. */
+/* Returns the energy density psi at F and sets P = dpsi/dF. */
 typedef wide prox_stress(const wide *F, const sinew_real *material, wide *P);
 
 /* Returns psi + r/2 |s - y|^2 and sets its gradient g. */
@@ -28,8 +28,8 @@ typedef void prox_canonical(wide *s);
 
 typedef struct prox_problem {
     int size;      /* count of unknowns, at most PROX_SIZE_MAX */
-    const wide *y; /* [size] */
-    wide r;        /* w2 / w */
+    const wide *y; /* [size] the point y whose proximal map is computed */
+    wide r;        /* w2 / w: the factor r of |s - y|^2 / 2 */
     const sinew_real *material;
     prox_stress *stress;
     prox_value *value;

@@ -29,7 +29,7 @@ static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the surfac
 /* One triangle of a ring: cotangents at the vertex and at its neighbours j and k, and twice its area. */
 typedef struct ring_triangle {
     double vertex, j, k, twice;
-    double to_j, to_k; /* squared lengths of the edges at the vertex */
+    double to_j, to_k; /* squared lengths of the edges from the ring's vertex to j and to k */
 } ring_triangle;
 
 static const char *measure_triangle(const sinew_real *x, int j, int k, ring_triangle *t)

@@ -54,7 +54,7 @@ enum {
 };
 
 typedef struct rod_frame {
-    wide axis[3][3]; /* t, d, n */
+    wide axis[3][3]; /* unit axes t, d, n of the frame */
     wide l, rho;
     wide slant; /* mu / l: offset of the director point along the edge */
 } rod_frame;
@@ -65,7 +65,7 @@ typedef struct rod_now {
     wide strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau minus their rest values */
     wide kappa[2];              /* bending strains kappa_1 and kappa_2 */
     wide slope[ROD_STRAINS][3]; /* v_1 v_2 v_3: derivatives of the strains by rotations */
-    wide turn[3];               /* t_a x t_b */
+    wide turn[3];               /* t_a x t_b, the cross product of both tangents */
 } rod_now;
 
 /* The slots of a segment are its two ends and its director point. */

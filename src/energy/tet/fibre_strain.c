@@ -34,7 +34,7 @@ enum {
     MINIMUM = 1,
     MAXIMUM = 2,
     DIRECTION = 3
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,

@@ -37,7 +37,7 @@ static inline double cubic_at(const double c[4], double t)
     return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
 }
 
-/* Positive zeros of the slope, ascending; returns their number. */
+/* Finds the positive zeros of the cubic's derivative, ascending; returns their number. */
 static inline int cubic_turns(const double c[4], double turns[2])
 {
     const double a = 3 * c[3], b = 2 * c[2], under = b * b - 4 * a * c[1];

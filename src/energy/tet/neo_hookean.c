@@ -21,7 +21,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* number of the material: l / mu */
+}; /* the material's number in data: l / mu */
 enum {
     MATCHED = LAME_PARAMETER_COUNT
 };

@@ -39,7 +39,7 @@ KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count
     }
 }
 
-/* weights = w: psi is w/2 times a squared distance */
+/* Writes the weights w of energies that are w/2 times a squared distance. */
 KERNEL_INLINE void tet_weight_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)

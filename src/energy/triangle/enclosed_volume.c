@@ -21,9 +21,9 @@
 #include "energy/curvature.h"
 
 enum {
-    DATA_WEIGHT, /* weight 1 / alpha */
+    DATA_WEIGHT, /* 1 / alpha, the inverse compliance */
     DATA_CENTRE,
-    DATA_REST_VOLUME = DATA_CENTRE + 3, /* contribution of a triangle to f V_0 */
+    DATA_REST_VOLUME = DATA_CENTRE + 3, /* the triangle's contribution to f V_0, in m3 */
     DATA_COUNT
 };
 

@@ -24,7 +24,7 @@
 #define MEMBRANE_INTERVALS 128 /* intervals of Simpson's rule */
 
 typedef struct membrane_eigen {
-    wide A[3]; /* A00 A11 A01 */
+    wide A[3]; /* symmetric 2x2 matrix as A00 A11 A01 */
     wide even, odd;
     wide out[2];
 } membrane_eigen;

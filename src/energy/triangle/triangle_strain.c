@@ -20,7 +20,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 /* s_i = sigma_i clamped to [minimum, maximum]. */
 KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide s[2])

@@ -57,7 +57,7 @@ sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sine
 /* The JSON of a file with `frames` frames, every own->every-th frame of the run; *size receives the bytes of the binary
  * chunk. NULL: out of memory. */
 json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size);
-/* Time at which frame `frame` of the file is shown, s. */
+/* Time at which frame `frame` of the file is shown, in s. */
 float sinew_gltf_time(const sinew_cache *cache, int frame);
 
 #endif

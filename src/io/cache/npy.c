@@ -16,7 +16,7 @@
 
 enum {
     header_size = 128,
-    magic_size = 10 /* bytes before the Python literal */
+    magic_size = 10 /* bytes of an NPY file before the Python literal */
 };
 
 /* ---- Headers ----------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ typedef struct obj_reader {
     int32_t *corners; /* [2 * capacity] corners of the current face: vertices; from `capacity` on, uv indices or -1 */
     int64_t count;
     int64_t capacity;
-    bool textured;     /* some corner of the face has a texture coordinate */
+    bool textured;     /* true: some corner of the face has a texture coordinate */
     int64_t wrong_uvs; /* number of invalid references to texture coordinates */
 } obj_reader;
 

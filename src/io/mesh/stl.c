@@ -23,7 +23,7 @@ enum {
 
 /* Hash table of vertices by position: open addressing, power-of-two size, at most half full. */
 typedef struct vertex_table {
-    int32_t *slots; /* [size] vertex, -1: free */
+    int32_t *slots; /* [size] hash table of vertices, -1: free entry */
     size_t size;
 } vertex_table;
 

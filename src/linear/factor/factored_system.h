@@ -52,7 +52,7 @@ sinew_status sinew_factored_system_refactor(sinew_factored_system *system, const
 void sinew_factored_system_solve(sinew_factored_system *system, const int32_t *index, const sinew_real *b,
                                  sinew_real *x);
 
-int64_t sinew_factored_system_size(const sinew_factored_system *system);   /* entries of L, including fillers */
-int64_t sinew_factored_system_memory(const sinew_factored_system *system); /* allocated bytes */
+int64_t sinew_factored_system_size(const sinew_factored_system *system);   /* number of entries of L, with fillers */
+int64_t sinew_factored_system_memory(const sinew_factored_system *system); /* memory of the system, in bytes */
 
 #endif

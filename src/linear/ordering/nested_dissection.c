@@ -25,7 +25,7 @@
 typedef struct dissection {
     const sinew_graph *graph;
     const sinew_real *points;
-    int32_t *set;      /* [count] result: set of each row */
+    int32_t *set;      /* [count] result: index of the set that contains each row */
     int32_t set_count; /* number of finished sets */
     int32_t *rows;     /* [count] the rows; the current set is a range of this array */
     int32_t *local;    /* [count] index of each row within the current set, -1: not in the set */

@@ -18,10 +18,10 @@ enum {
 /* Different names in the order of their first use, looked up by hash. */
 typedef struct sinew_name_list {
     int32_t count, capacity;
-    size_t used, text_capacity; /* bytes of text */
+    size_t used, text_capacity; /* bytes of `text` in use; capacity of `text` in bytes */
     char *text;                 /* [text_capacity] names one after another, each with its final 0 */
     int32_t *starts;            /* [capacity] offset of each name in the text */
-    int32_t *table;             /* [table_size] index of the name + 1; 0: free */
+    int32_t *table;             /* [table_size] hash table: index of the name + 1; 0: free entry */
     int32_t table_size;         /* a power of two, at least twice the count */
 } sinew_name_list;
 

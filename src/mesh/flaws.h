@@ -15,7 +15,7 @@
 /* ---- Shape of one cell (cell_measures.c) ----------------------------------------------------------- */
 
 typedef struct sinew_tet_shape {
-    double volume;        /* m3, signed */
+    double volume;        /* signed volume, in m3 */
     double quality;       /* 6 sqrt(2) volume / (rms edge)^3, signed; 0 if all vertices coincide */
     sinew_flaw_kind flaw; /* the first of degenerate, inverted, sliver that applies; SINEW_FLAW_COUNT: none */
 } sinew_tet_shape;

@@ -95,7 +95,7 @@ typedef struct polar_state {
     wide C[6], cof[6];  /* F^T F; two rows of the cofactors */
     wide I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
     wide l, inverse;    /* lambda, 1 / denominator */
-    wide_mask active;   /* mask of elements that need further steps */
+    wide_mask active;   /* mask of SIMD lanes that need further steps */
 } polar_state;
 
 /* The change of l, with q = p / 4 and its derivatives q1, q2 and q3 = 6 l:

@@ -73,7 +73,7 @@ static sinew_status drop_twice(fill_surface *s, const sinew_allocator *allocator
 /* A connected component of the surface, stored at the index of its first triangle. */
 typedef struct component {
     double box[6];
-    double volume; /* m3, signed, with the component's first vertex as apex */
+    double volume; /* signed volume in m3, with the component's first vertex as apex */
     int32_t count;
 } component;
 

@@ -129,7 +129,7 @@ static void move_all(former *m)
 typedef struct hull {
     const former *m;
     const int32_t *tets; /* [4 * count] kept tets */
-    int32_t *faces;      /* [3 * count]; NULL: faces are only counted */
+    int32_t *faces;      /* [3 * count] vertices of the faces; NULL: faces are only counted */
     int64_t count;
 } hull;
 
@@ -174,7 +174,7 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
 typedef struct push {
     int32_t *faces; /* [3 * count] boundary faces of the kept tets */
     int64_t count;
-    sinew_real *middle;        /* [3 * count] m: centroids of the faces */
+    sinew_real *middle;        /* [3 * count] centroids of the faces, in m */
     sinew_real *winding;       /* [count] winding numbers at the centroids */
     sinew_tree_point *nearest; /* [count] surface points nearest to the centroids */
     double *out;               /* [4 * vertex_count] sum of the face normals; m: length of the displacement */

@@ -40,14 +40,14 @@ typedef struct sinew_option {
 /* One option as the command line gave it. */
 typedef struct sinew_given {
     int32_t count;             /* number of occurrences */
-    const char *const *values; /* [count], in order */
+    const char *const *values; /* [count] values of the option, in the order of the command line */
 } sinew_given;
 
 typedef struct sinew_arguments {
     const char *command;
-    const sinew_option *options; /* [option_count] */
+    const sinew_option *options; /* [option_count] options that the command accepts */
     int32_t option_count;
-    sinew_given *given;       /* [option_count] */
+    sinew_given *given;       /* [option_count] what the command line gave for each option */
     const char *const *plain; /* [plain_count] arguments that are not options */
     int32_t plain_count;
     const char **memory; /* storage of `plain` and of the values in `given` */
@@ -58,9 +58,9 @@ typedef struct sinew_arguments {
 bool sinew_arguments_read(sinew_arguments *arguments, const char *command, const sinew_option *options,
                           int32_t option_count, int argc, char **argv);
 void sinew_arguments_free(sinew_arguments *arguments);
-const char *sinew_option_text(const sinew_arguments *arguments, const char *name); /* last value or NULL */
+const char *sinew_option_text(const sinew_arguments *arguments, const char *name); /* its last value, or NULL */
 bool sinew_option_on(const sinew_arguments *arguments, const char *name);
-void sinew_options_print(const sinew_option *options, int32_t option_count); /* the table for --help */
+void sinew_options_print(const sinew_option *options, int32_t option_count); /* prints the table for --help */
 
 /* The command line with the precision of the program, each argument quoted for a shell where needed; argv[0] is the
  * subcommand. The caller frees the text. NULL: out of memory. */

@@ -9,8 +9,8 @@
 
 enum {
     TICK_LETTERS = 12, /* size of a label's letters, pixels */
-    TICK_HEIGHT = 17,  /* minimum distance of labels of the y axis */
-    TICK_GAP = 9       /* minimum gap between labels of the x axis */
+    TICK_HEIGHT = 17,  /* minimum distance of labels of the y axis, pixels */
+    TICK_GAP = 9       /* minimum gap between labels of the x axis, pixels */
 };
 
 /* ---- Texts ----------------------------------------------------------------------------------- */

@@ -79,9 +79,9 @@ static int render_print_help(void)
 typedef struct target {
     char path[2048];
     char stem[2048];  /* the path without its ending, for numbered pictures */
-    const char *kind; /* "png", "mp4" or "webp" */
-    bool numbered;    /* pictures <stem>.0012.png */
-    bool no_encoder;  /* frames of a film, because ffmpeg is missing */
+    const char *kind; /* kind of the output: "png", "mp4" or "webp" */
+    bool numbered;    /* true: one picture per frame, <stem>.0012.png */
+    bool no_encoder;  /* true: pictures replace a film, because ffmpeg is missing */
     double fps;
 } target;
 
@@ -243,7 +243,7 @@ static bool prepare_target(sinew_render *r, target *t)
 typedef struct drawing {
     sinew_render *r;
     sinew_progress progress;
-    int64_t done; /* drawn frames */
+    int64_t done; /* number of drawn frames */
     char warnings[256];
 } drawing;
 

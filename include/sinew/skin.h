@@ -44,16 +44,16 @@ SINEW_API sinew_skin_def sinew_default_skin_def(void);
 SINEW_API sinew_skin *sinew_skin_read(const sinew_skin_def *def, sinew_error *error); /* NULL on failure */
 /* The triangles of a mesh, or the boundary of its tets, as a skin. */
 SINEW_API sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error);
-SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* accepts NULL */
+SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* NULL has no effect */
 
 SINEW_API int32_t sinew_skin_vertex_count(const sinew_skin *skin);
 /* Undeformed positions [3 * vertex_count] m, after all transforms on reading (`up`, `scale`, transform of a scene). */
 SINEW_API const sinew_real *sinew_skin_positions(const sinew_skin *skin);
 /* Faces have three or more corners: face f has corners[starts[f]] .. corners[starts[f + 1] - 1]. */
 SINEW_API int32_t sinew_skin_face_count(const sinew_skin *skin);
-SINEW_API const int32_t *sinew_skin_face_starts(const sinew_skin *skin);       /* [face_count + 1] */
+SINEW_API const int32_t *sinew_skin_face_starts(const sinew_skin *skin);       /* [face_count + 1] first corners */
 SINEW_API const int32_t *sinew_skin_corners(const sinew_skin *skin);           /* [starts[face_count]] vertices */
-SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count); /* [2 * count]; NULL: none */
+SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count); /* [2 * count] u, v; NULL: none */
 SINEW_API const int32_t *sinew_skin_corner_uvs(const sinew_skin *skin); /* [starts[face_count]] index into uvs, -1:
                                                                            none; NULL: no texture coordinates */
 /* Names of groups and materials, and the index of each face's name (-1: none). */
@@ -64,11 +64,11 @@ SINEW_API const int32_t *sinew_skin_face_names(const sinew_skin *skin, sinew_ski
  * scalars of vertices; glTF: COLOR_0 and attributes that start with _. */
 SINEW_API int32_t sinew_skin_attribute_count(const sinew_skin *skin);
 SINEW_API const char *sinew_skin_attribute_name(const sinew_skin *skin, int32_t index);
-SINEW_API const float *sinew_skin_attribute(const sinew_skin *skin, int32_t index); /* [vertex_count] */
+SINEW_API const float *sinew_skin_attribute(const sinew_skin *skin, int32_t index); /* [vertex_count] values */
 /* The triangulated faces over the same vertices, in the order of the faces, for trees, pictures and filling. */
 SINEW_API const sinew_mesh *sinew_skin_mesh(const sinew_skin *skin);
 SINEW_API const int32_t *
-sinew_skin_triangle_faces(const sinew_skin *skin); /* [triangles of the mesh] the face of each */
+sinew_skin_triangle_faces(const sinew_skin *skin); /* [triangles of the mesh] face of each triangle */
 /* [3 * triangles of the mesh] index in `corners` of each triangle corner. */
 SINEW_API const int32_t *sinew_skin_triangle_corners(const sinew_skin *skin);
 /* Path of the material library that an OBJ refers to (mtllib), which is not read; "": none. */

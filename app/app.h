@@ -39,7 +39,7 @@ typedef struct sinew_option {
 
 /* One option as the command line gave it. */
 typedef struct sinew_given {
-    int32_t count;             /* number of occurrences */
+    int32_t count;             /* number of times that the option was given */
     const char *const *values; /* [count] values of the option, in the order of the command line */
 } sinew_given;
 
@@ -58,9 +58,11 @@ typedef struct sinew_arguments {
 bool sinew_arguments_read(sinew_arguments *arguments, const char *command, const sinew_option *options,
                           int32_t option_count, int argc, char **argv);
 void sinew_arguments_free(sinew_arguments *arguments);
-const char *sinew_option_text(const sinew_arguments *arguments, const char *name); /* its last value, or NULL */
+/* Last value of the option with this name, or NULL if it was not given. */
+const char *sinew_option_text(const sinew_arguments *arguments, const char *name);
 bool sinew_option_on(const sinew_arguments *arguments, const char *name);
-void sinew_options_print(const sinew_option *options, int32_t option_count); /* prints the table for --help */
+/* Prints the table of options for --help. */
+void sinew_options_print(const sinew_option *options, int32_t option_count);
 
 /* The command line with the precision of the program, each argument quoted for a shell where needed; argv[0] is the
  * subcommand. The caller frees the text. NULL: out of memory. */

@@ -72,9 +72,10 @@ typedef struct sinew_curve {
     const char *name, *colour;
     int32_t style; /* number of the curve's style: dashes and marks */
     int32_t group; /* data-s of the curve's elements, for the page's script */
-    int32_t count; /* number of points */
+    int32_t count; /* number of points of the curve */
     const void *data;
-    void (*point)(const void *data, int32_t index, double *x, double *y); /* not finite: the line has a gap */
+    /* Sets the coordinates of a point; where they are not finite, the line has a gap. */
+    void (*point)(const void *data, int32_t index, double *x, double *y);
 } sinew_curve;
 
 typedef struct sinew_chart {
@@ -85,7 +86,7 @@ typedef struct sinew_chart {
     bool alone;                  /* true: a separate file, with style sheet and background */
     double level;                /* y of a dashed line across; NaN: none */
     sinew_axis x, y;             /* axes, whose pixels the drawing function sets */
-    int32_t curve_count;         /* at most SINEW_CURVE_MAX */
+    int32_t curve_count;         /* number of curves, at most SINEW_CURVE_MAX */
     const sinew_curve *curves;   /* [curve_count] curves; the last is drawn on top */
 } sinew_chart;
 

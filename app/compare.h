@@ -60,9 +60,9 @@ typedef struct sinew_comparison {
     int32_t refusal_count;
     int32_t step_count;
     sinew_answer *answers;  /* [step_count][method_count] result of each method in each step */
-    double *start, *lowest; /* J [step_count] g at the start of a step, and the lowest g of all methods */
-    double linear_scale;    /* kg m/s: sum of m |v| of the reference in the last step; 0: quasistatic or no motion */
-    double angular_scale;   /* kg m2/s: sum of m |x - centre| |v| of the reference in the last step; 0 as above */
+    double *start, *lowest; /* [step_count] g at the start of a step, and the lowest g of all methods, in J */
+    double linear_scale;    /* sum of m |v| of the reference in the last step, in kg m/s; 0: quasistatic or no motion */
+    double angular_scale;   /* sum of m |x - centre| |v| of the reference in the last step, in kg m2/s; 0 as above */
     double motion;          /* displacement of the reference's fastest particle in the last step, in m */
     double size;            /* diagonal of the reference's bounds at the end, in m */
 } sinew_comparison;

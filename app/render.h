@@ -56,7 +56,7 @@ typedef struct sinew_render {
 
     sinew_run_statistics statistics; /* statistics of the panel that is being simulated; reset for each panel */
     int64_t failed_step;             /* the step that became non-finite, 0: none */
-    sinew_step_result failed;        /* result of that step */
+    sinew_step_result failed;        /* result of the step that became non-finite */
 
     sinew_cache_reader *cache; /* cache that is read; NULL: the scene is simulated */
     bool whole_bodies;         /* true: the cache holds particles, even of bodies with embedded surfaces */

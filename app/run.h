@@ -38,7 +38,7 @@ typedef struct sinew_run_place {
     char bodies[SINEW_RUN_PLACE_BODIES][SINEW_RUN_PLACE_NAME]; /* [body_count] names of the first bodies concerned */
     int64_t step;                                              /* step with the worst value of the bit; 0: unknown */
     char body[SINEW_RUN_PLACE_NAME];                           /* name of the body with the worst value */
-    int32_t vertex, energy, element;                           /* as in sinew_step_place */
+    int32_t vertex, energy, element;                           /* where the worst value is, as in sinew_step_place */
     double value;
 } sinew_run_place;
 
@@ -60,7 +60,7 @@ typedef struct sinew_run_statistics {
         int64_t first, count; /* first step that set the bit, and number of such steps */
     } bits[SINEW_RUN_BITS];
     sinew_run_place places[SINEW_RUN_BITS]; /* where each status bit comes from */
-    /* N; relative; J of SINEW_GAP_ESTIMATE; J of SINEW_GAP_BELOW */
+    /* worst residual in N and relative; worst gap in J of SINEW_GAP_ESTIMATE and of SINEW_GAP_BELOW */
     sinew_run_worst residual, relative, gap, gap_below;
     sinew_run_worst position, position_below; /* position errors in m: estimates, and those of SINEW_GAP_BELOW */
     char position_body[64]; /* name of the body with the largest position error, in its worst step; "": none */
@@ -74,7 +74,7 @@ typedef struct sinew_run_statistics {
     char constraints[256];    /* the first message about these constraints */
     sinew_run_worst inverted; /* worst number of inverted tets in a step */
     int64_t inverted_first;   /* first step with inverted tets; 0: none */
-    int32_t tet_count;        /* number of listed tets */
+    int32_t tet_count;        /* number of inverted tets that are listed */
     /* [tet_count] inverted tets of the worst step: indices of their energies, and their element numbers there */
     int32_t energies[SINEW_RUN_TETS], tets[SINEW_RUN_TETS];
 } sinew_run_statistics;
@@ -131,12 +131,12 @@ typedef struct sinew_run {
 
     sinew_run_statistics statistics;
     int64_t steps_now; /* number of steps of this process */
-    /* s: wall-clock time of earlier processes; time in the solver and on gaps in all processes */
+    /* in s: wall-clock time of earlier processes; time in the solver and on gaps in all processes */
     double seconds, solver_seconds, gap_seconds;
     double began; /* start of this process on sinew_run_clock(), in s */
 } sinew_run;
 
-double sinew_run_clock(void); /* monotonic time, in s */
+double sinew_run_clock(void); /* time of a monotonic clock, in s */
 
 /* ---- Formats and fields (run_formats.c) ------------------------------------------------------- */
 

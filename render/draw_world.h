@@ -14,8 +14,8 @@
 typedef struct drawn_body {
     sinew_body id;      /* id of the body; index -1: removed */
     int32_t first;      /* index of the body's first particle */
-    double edge, size;  /* m, at rest: mean edge of the drawn cells; diagonal of the mesh's bounding box */
-    double tube;        /* m: radius of the tubes along edges; 0: edges are not drawn */
+    double edge, size;  /* in m, at rest: mean edge of the drawn cells; diagonal of the mesh's bounding box */
+    double tube;        /* radius of the tubes along edges in m; 0: edges are not drawn */
     int32_t skin_paint; /* index of the paint of its surface */
     int32_t cut_paint;  /* index of the paint of faces that a cut exposes */
 } drawn_body;

@@ -25,13 +25,13 @@ typedef enum sinew_colour_kind {
     SINEW_COLOUR_ENERGY,         /* elastic energy density, in J/m3 */
     SINEW_COLOUR_RESIDUAL,       /* residual force on particles, in N */
     SINEW_COLOUR_CONTACT_FORCE,  /* contact force of the last step, in N */
-    SINEW_COLOUR_POSITION_ERROR, /* m, distance from the end of the last step to the minimum, estimated */
+    SINEW_COLOUR_POSITION_ERROR, /* estimated distance in m from the end of the last step to the minimum */
     SINEW_COLOUR_CLASS,          /* colour class of a particle in the solver's sweeps: discrete */
     SINEW_COLOUR_GIVEN,          /* values of the caller (sinew_snapshot_def) */
     SINEW_COLOUR_COUNT
 } sinew_colour_kind;
 const char *sinew_colour_name(sinew_colour_kind kind);    /* name of a kind: "body" "speed" "stretch" "von_mises" ... */
-sinew_colour_kind sinew_colour_by_name(const char *name); /* SINEW_COLOUR_COUNT when unknown */
+sinew_colour_kind sinew_colour_by_name(const char *name); /* SINEW_COLOUR_COUNT: unknown name */
 const char *sinew_colour_unit(sinew_colour_kind kind);
 /* True for residuals, contact forces and position errors: a state that no step led to has none. */
 bool sinew_colour_is_of_steps(sinew_colour_kind kind);
@@ -53,7 +53,7 @@ typedef struct sinew_snapshot_def {
     bool pins;     /* draws pins and targets of position energies as small balls. Default true */
     bool springs;  /* draws pairs and edges between bodies as thin tubes. Default true */
     double crease; /* edges sharper than this angle in radians stay sharp. Default 0.8 */
-    double rope;   /* m, radius of tubes along edges; 0 (default): derived from the body's size */
+    double rope;   /* radius in m of tubes along edges; 0 (default): derived from the body's size */
     /* world whose colliders are drawn; NULL (default): the current colliders of the drawn world */
     const sinew_world *colliders;
     double collider_time; /* time at which colliders of another world are drawn, in s */
@@ -72,12 +72,12 @@ int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot);
 
 typedef struct sinew_survey {
     bool any;         /* false: no snapshot with triangles was added yet */
-    double bounds[6]; /* m: min x y z, max x y z of all drawn objects that the camera frames */
-    /* m: the farthest points in a fixed set of directions, for fitted cameras */
+    double bounds[6]; /* min x y z, max x y z in m of all drawn objects that the camera frames */
+    /* the farthest points in m along a fixed set of directions, for fitted cameras */
     double extremes[SINEW_SURVEY_EXTREMES][3];
     bool valued;            /* true: snapshots have values; false: the next four fields are 0 */
     double low, high;       /* range of 99 % of the values of each snapshot */
-    double lowest, highest; /* range of all values */
+    double lowest, highest; /* smallest and largest of all values */
 } sinew_survey;
 /* The caller starts with a zeroed survey. */
 void sinew_survey_add(sinew_survey *survey, const sinew_snapshot *snapshot);

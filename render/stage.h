@@ -16,8 +16,8 @@ typedef struct stage {
     const sinew_snapshot *snapshot;
     sinew_tree *tree;   /* BVH of the triangles; NULL: there are none */
     sinew_real *points; /* [3 * vertex_count] coordinates in m, relative to `origin` */
-    float box[6];       /* m, bounds of the triangles, slightly enlarged: rays that miss the box skip the tree */
-    double origin[3];   /* m: centre of the survey; coordinates of the stage are relative to it */
+    float box[6];       /* bounds of the triangles in m, slightly enlarged: rays that miss the box skip the tree */
+    double origin[3];   /* centre of the survey in m; coordinates of the stage are relative to it */
     float size;         /* diagonal of the survey's bounds, in m */
     float nudge;        /* offset of a ray's start from its surface, in m */
     bool ground;

@@ -63,7 +63,7 @@ void view_more_rows(const view *v, int64_t first, int64_t last);
 void view_mean_rows(const view *v, int64_t first, int64_t last);
 /* One pass of the filter from light to spare (view_filter.c). */
 void view_filter_rows(const view *v, int64_t first, int64_t last);
-/* Resolves colours (view_resolve.c). */
+/* Computes the final colours of rows of pixels (view_resolve.c). */
 void view_resolve_rows(const view *v, int64_t first, int64_t last);
 
 /* True if two rays of the eye hit the same smooth piece of surface: paint, normal and colour are alike, and b lies less
@@ -71,7 +71,7 @@ void view_resolve_rows(const view *v, int64_t first, int64_t last);
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach);
 vec3 view_direction(const view *v, float x, float y);
 view_pixel view_pixel_of(const stage_hit *hit);
-/* m, width of one pixel on a plane across the view at the point's depth. */
+/* Width in m of one pixel on a plane across the view at the point's depth. */
 float view_footprint(const view *v, vec3 point);
 /* Samples the light at the hit of the pixel around (x, y), jittered within the pixel along the hit's surface. */
 stage_light view_sample(const view *v, const stage_hit *at, float x, float y, stage_sample sample);

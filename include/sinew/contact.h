@@ -73,7 +73,7 @@ SINEW_API sinew_contact_def sinew_world_contact(const sinew_world *world); /* se
 typedef enum sinew_contact_surface {
     SINEW_CONTACT_CAGE = 0, /* the body's own surface: triangles, boundary of tets, edges of ropes */
     SINEW_CONTACT_SKIN,     /* the body's embedded surface: collides with colliders only, without the guarantee */
-    SINEW_CONTACT_NONE      /* no contact */
+    SINEW_CONTACT_NONE      /* the body has no contact */
 } sinew_contact_surface;
 
 /* Contact settings of one body. NaN: the value of the world. */
@@ -125,7 +125,7 @@ typedef struct sinew_collider_def {
     sinew_shape_kind kind;
     sinew_real size[3];         /* full side lengths in m, > 0. Default 1 1 1 */
     sinew_real radius;          /* radius of the shape in m, > 0. Default 0.5 */
-    bool hollow;                /* BOX: true: walls only */
+    bool hollow;                /* true for a BOX of walls only */
     int32_t segments;           /* CYLINDER: sides of the prism, 3 .. 4096. Default 64 */
     int32_t columns, rows;      /* HEIGHT_FIELD: number of samples along x and along z, >= 2 */
     const sinew_real *heights;  /* HEIGHT_FIELD: [rows * columns] heights in m, x fastest; copied */
@@ -134,10 +134,10 @@ typedef struct sinew_collider_def {
     sinew_real rotation[3];     /* rotation vector of the shape's frame, in rad. Default 0 0 0 */
     const sinew_motion *motion; /* motion of the frame; NULL: static. Keys are copied */
     int32_t frame_count;        /* MESH: >= 2 frames of a vertex cache in place of a motion; 0: none */
-    const sinew_real *frames;   /* m [frame_count][3 * vertices of the mesh] in the mesh's frame; copied */
+    const sinew_real *frames;   /* [frame_count][3 * vertices of the mesh] in m, in the mesh's frame; copied */
     sinew_real frame_time;      /* time between frames in s, > 0; linear interpolation; constant after the last */
     sinew_real thickness, friction, restitution; /* as in sinew_contact_def; NaN: the value of the world */
-    uint32_t group, mask;                        /* as in sinew_body_contact */
+    uint32_t group, mask;                        /* collision group and mask, as in sinew_body_contact */
     const char *name;                            /* name of the collider, copied; NULL: none */
 } sinew_collider_def;
 
@@ -180,24 +180,24 @@ SINEW_API sinew_status sinew_collider_force(const sinew_world *world, sinew_coll
 
 /* The contact report of a step. A step is solved if all its errors are small; status bits name the large errors. */
 typedef struct sinew_contact_report {
-    int32_t contacts;             /* number of active contacts (contacts with a force) */
-    int32_t began, ended;         /* number of contacts that became active in the step, and inactive */
-    int64_t pairs;                /* number of candidate pairs in the largest detection pass */
-    int64_t dropped;              /* number of candidate pairs beyond pair_limit */
-    int32_t detections;           /* number of detection passes */
-    int32_t updates;              /* number of multiplier updates */
-    double stationarity;          /* residual of the step in N, including contact forces */
-    double violation;             /* largest negative clearance in m; NaN with SINEW_MEASURE_NOTHING */
-    double complementarity;       /* sum of force times |clearance| of active contacts, in J */
-    double cone_violation;        /* largest |friction| - mu normal force, in N */
-    double friction_lag;          /* N: largest difference between mu N now and the lagged mu N that friction used */
-    int32_t filtered_vertices;    /* vertices that the step filter truncated at the end of the step */
-    double filtered_residual;     /* residual in N of the truncated vertices, which the step filter hides */
-    int32_t intersections;        /* number of intersecting pairs of triangles; -1 with SINEW_MEASURE_NOTHING */
-    int32_t intersections_before; /* pairs at the start of the step, which the filter ignores; -1: unknown */
-    double motion_lag;            /* largest distance in m of pins and colliders from their prescribed positions */
-    double friction_heat;         /* friction force times slip, in J */
-    double restitution_work;      /* energy in J that restitution added, relative to a perfectly inelastic impact */
+    int32_t contacts;                 /* number of active contacts (contacts with a force) */
+    int32_t began, ended;             /* number of contacts that became active in the step, and inactive */
+    int64_t pairs;                    /* number of candidate pairs in the largest detection pass */
+    int64_t dropped;                  /* number of candidate pairs beyond pair_limit */
+    int32_t detections;               /* number of detection passes */
+    int32_t updates;                  /* number of multiplier updates */
+    double stationarity;              /* residual of the step in N, including contact forces */
+    double violation;                 /* largest negative clearance in m; NaN with SINEW_MEASURE_NOTHING */
+    double complementarity;           /* sum of force times |clearance| of active contacts, in J */
+    double cone_violation;            /* largest |friction| - mu normal force, in N */
+    double friction_lag;              /* largest difference in N between mu N now and the lagged mu N of friction */
+    int32_t filtered_vertices;        /* vertices that the step filter truncated at the end of the step */
+    double filtered_residual;         /* residual in N of the truncated vertices, which the step filter hides */
+    int32_t intersections;            /* number of intersecting pairs of triangles; -1 with SINEW_MEASURE_NOTHING */
+    int32_t intersections_before;     /* pairs at the start of the step, which the filter ignores; -1: unknown */
+    double motion_lag;                /* largest distance in m of pins and colliders from their prescribed positions */
+    double friction_heat;             /* friction force times slip, in J */
+    double restitution_work;          /* energy in J that restitution added, relative to a perfectly inelastic impact */
     double angular_momentum_error[3]; /* N m s: caused by contact forces whose two points are apart */
     double detection_seconds;         /* time in s of the detection passes */
     double solver_update_seconds;     /* s spent to update the solver for new contacts: colours, layouts, factors */

@@ -167,7 +167,7 @@ typedef struct sinew_solve sinew_problem;
 typedef struct sinew_solver_extension {
     uint32_t cookie, size; /* set by sinew_default_solver_extension() */
     const char *name;      /* name in scene files: lower-case letters, digits, '_' and '-' */
-    const char *summary;   /* one line */
+    const char *summary;   /* one line of description */
     void *context;         /* passed to every function; may be NULL */
 
     const sinew_parameter *parameters; /* [parameter_count] parameters of the solver */
@@ -219,8 +219,9 @@ SINEW_API sinew_solver_kind sinew_register_solver(const sinew_solver_extension *
 
 SINEW_API int32_t sinew_problem_particle_count(const sinew_problem *problem);
 SINEW_API const sinew_real *sinew_problem_masses(const sinew_problem *problem); /* [particle_count] masses in kg */
-SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);    /* [particle_count] 1: no unknown */
-SINEW_API double sinew_problem_time_step(const sinew_problem *problem);         /* time step h, in s */
+SINEW_API const uint8_t *
+sinew_problem_pinned(const sinew_problem *problem);                     /* [particle_count] 1: pinned, no unknown */
+SINEW_API double sinew_problem_time_step(const sinew_problem *problem); /* time step h, in s */
 SINEW_API bool sinew_problem_quasistatic(const sinew_problem *problem);
 /* The value of a parameter by its index in the descriptors. Ranges do not exclude fractions: round a count. */
 SINEW_API double sinew_problem_parameter(const sinew_problem *problem, int32_t parameter);

@@ -44,7 +44,7 @@ typedef struct sinew_load_info {
 } sinew_load_info;
 
 SINEW_API const sinew_load_info *sinew_get_load_info(sinew_load_kind kind); /* NULL: out of range */
-SINEW_API sinew_load_kind sinew_load_by_name(const char *name);             /* SINEW_LOAD_COUNT: unknown */
+SINEW_API sinew_load_kind sinew_load_by_name(const char *name);             /* SINEW_LOAD_COUNT: unknown name */
 /* Index of a named parameter, -1 if the load has no such parameter. */
 SINEW_API int32_t sinew_load_parameter(sinew_load_kind kind, const char *name);
 
@@ -85,7 +85,7 @@ SINEW_API sinew_status sinew_load_set_vector(sinew_world *world, sinew_load load
                                              sinew_error *error);
 SINEW_API sinew_status sinew_load_set_parameter(sinew_world *world, sinew_load load, const char *name, sinew_real value,
                                                 sinew_error *error);
-/* N: total force of all loads in the next step on particles `first` .. `first + count - 1`; f [3 * count]. */
+/* In N, the total force of all loads in the next step on particles `first` .. `first + count - 1`; f [3 * count]. */
 SINEW_API sinew_status sinew_world_load_forces(sinew_world *world, int32_t first, int32_t count, sinew_real *f,
                                                sinew_error *error);
 

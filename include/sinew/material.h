@@ -28,7 +28,7 @@ typedef struct sinew_material {
     double young[2];    /* Young's moduli in Pa along warp and weft (grain; rolling direction), small strain */
     double shear;       /* shear modulus, in Pa */
     double poisson;     /* Poisson's ratio of a strip pulled along the warp */
-    double rigidity[2]; /* N m: bending moment per width and curvature, along warp and weft */
+    double rigidity[2]; /* bending moment per width and curvature in N m, along warp and weft */
     const char *source;
 } sinew_material;
 

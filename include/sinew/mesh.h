@@ -50,9 +50,11 @@ SINEW_API int32_t sinew_mesh_edge_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_director_count(const sinew_mesh *mesh);
 SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh); /* [3 * vertex_count] coordinates in m */
 SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);         /* [4 * tet_count] vertices of each tet */
-SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);    /* [3 * triangle_count] their vertices */
-SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);        /* [2 * edge_count] vertices of each edge */
-SINEW_API const int32_t *sinew_mesh_directors(const sinew_mesh *mesh);    /* [3 * director_count] */
+/* [3 * triangle_count] vertices of each triangle. */
+SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);
+SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh); /* [2 * edge_count] vertices of each edge */
+/* [3 * director_count] vertices of each director: an edge and its director point. */
+SINEW_API const int32_t *sinew_mesh_directors(const sinew_mesh *mesh);
 /* Warnings of a reader about ignored or repaired data, one line each ("": none). */
 SINEW_API const char *sinew_mesh_warnings(const sinew_mesh *mesh);
 
@@ -104,7 +106,7 @@ SINEW_API sinew_mesh *sinew_mesh_beam(const sinew_beam_def *def, sinew_error *er
 typedef struct sinew_round_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    sinew_real radius;       /* m: ball, cylinder, tube: outer radius; torus: of the centre line. Default 0.5 */
+    sinew_real radius;       /* in m: outer radius of ball, cylinder, tube; torus: of the centre line. Default 0.5 */
     sinew_real inner_radius; /* m, < radius. Tube: radius of the hole; torus: radius of the pipe. Default 0: 0.6 (tube)
                                 or 0.3 (torus) of the radius */
     sinew_real height;       /* height in m of cylinder and tube, along z. Default 1 */

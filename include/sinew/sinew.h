@@ -115,7 +115,7 @@ typedef enum sinew_solver_kind {
 #define SINEW_EXAMPLE_MAX   3
 
 typedef enum sinew_record {
-    SINEW_RECORD_NONE = 0,   /* no records */
+    SINEW_RECORD_NONE = 0,   /* nothing is recorded */
     SINEW_RECORD_ITERATIONS, /* one full sinew_iteration per iteration: costs one evaluation each */
     SINEW_RECORD_STEP        /* one record per step, at its end */
 } sinew_record;
@@ -157,7 +157,7 @@ typedef struct sinew_world_def {
     sinew_real gravity[3]; /* acceleration in m/s2. Default 0 -9.81 0 */
     int32_t load_steps;    /* >= 0: gravity and forces grow in equal increments over this number of first steps, so that
                               each equilibrium is near the previous one; 0, the default: full load at once */
-    sinew_real damping;    /* 1/s, >= 0: velocities decay by exp(-damping h) per step. Default 0 */
+    sinew_real damping;    /* rate in 1/s, >= 0: velocities decay by exp(-damping h) per step. Default 0 */
     int32_t thread_count;  /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
     sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's task system, which
                                 receives thread_count - 1 tasks at a time */
@@ -188,10 +188,10 @@ SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real 
 /* Particles created from a mesh's vertices. Masses are lumped: each cell contributes equally to its vertices. */
 typedef struct sinew_body_def {
     uint32_t cookie;
-    const sinew_mesh *mesh;       /* rest shape of the body; copied */
-    sinew_real density;           /* kg/m3 on tets; without tets kg/m2 on triangles; else kg/m on edges. > 0. Default
+    const sinew_mesh *mesh;   /* rest shape of the body; copied */
+    sinew_real density;       /* kg/m3 on tets; without tets kg/m2 on triangles; else kg/m on edges. > 0. Default
                                      1000 */
-    const sinew_real *masses;     /* kg [vertex_count], each finite and > 0, instead of density; NULL: use density */
+    const sinew_real *masses; /* [vertex_count] masses in kg, finite and > 0, instead of density; NULL: use density */
     const sinew_real *positions;  /* [3 * vertex_count] positions in m at the start; NULL: the rest positions */
     const sinew_real *velocities; /* [3 * vertex_count] velocities in m/s at the start; NULL: zero */
     const char *name;             /* name of the body, copied; unique in the world. NULL: none */
@@ -219,9 +219,9 @@ typedef struct sinew_vertices_def {
     int32_t count;                /* number of vertices to append, >= 1 */
     const int32_t *copies_of;     /* [count] vertices of the body, the source of data that is NULL below; NULL: none */
     const sinew_real *rest;       /* [3 * count] rest positions in m; NULL: those of the originals */
-    const sinew_real *positions;  /* m [3 * count]; NULL: positions of the originals, else rest positions */
+    const sinew_real *positions;  /* [3 * count] positions in m; NULL: those of the originals, else rest positions */
     const sinew_real *velocities; /* [3 * count] velocities in m/s; NULL: those of the originals, else zero */
-    const sinew_real *masses;     /* kg [count]; NULL: a vertex and its copies share its mass equally */
+    const sinew_real *masses;     /* [count] masses in kg; NULL: a vertex and its copies share its mass equally */
 } sinew_vertices_def;
 
 SINEW_API sinew_vertices_def sinew_default_vertices_def(void);
@@ -241,7 +241,8 @@ SINEW_API sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, 
 /* Number of body slots, including removed bodies, and the body in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
 SINEW_API sinew_body sinew_world_body_at(const sinew_world *world, int32_t index);
-SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body); /* the world's copy */
+SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world,
+                                            sinew_body body); /* mesh of the body, the world's copy */
 /* A body's vertices are the particles first .. first + vertex_count - 1. */
 SINEW_API int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body);
 /* Increases when bodies, their vertices or cells change: derived data (buffers, surfaces) must then be rebuilt. */
@@ -306,14 +307,14 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_SPRING,              /* edges: k/2 (|x1-x0| - L)^2                                       */
     SINEW_ENERGY_POSITION,            /* vertices: k/2 |x - target|^2, moving targets                     */
     SINEW_ENERGY_WEAK,                /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
-    /* more on tets */
+    /* further energies on tets */
     SINEW_ENERGY_STRAIN_LIMIT,          /* strain, free between limits       Bouaziz et al. 2014, (22), (23) */
     SINEW_ENERGY_FIBRE_STRAIN,          /* strain along a direction, with limits                             */
     SINEW_ENERGY_VOLUME,                /* det F between bounds              Bouaziz et al. 2014, (24)-(26)  */
     SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, /* shape and volume apart            NEO HOOKE of CalculiX, Abaqus   */
     SINEW_ENERGY_EXAMPLES,              /* strain from a blend of examples   Bouaziz et al. 2014, (17), (18) */
     SINEW_ENERGY_REINFORCED,            /* neo_hookean with fibres           Bonet and Burton 1998           */
-    /* more on edges */
+    /* further energies on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and projection sets */
     SINEW_ENERGY_TRIANGLE_STRAIN,      /* triangles: distance to stretches within limits   PD (16)       */
@@ -346,11 +347,11 @@ typedef enum sinew_energy_kind {
 } sinew_energy_kind;
 
 typedef enum sinew_stencil {
-    SINEW_STENCIL_TET = 0,  /* 4 vertices */
-    SINEW_STENCIL_EDGE,     /* 2 vertices */
-    SINEW_STENCIL_VERTEX,   /* 1 vertex */
+    SINEW_STENCIL_TET = 0,  /* four vertices of a tet */
+    SINEW_STENCIL_EDGE,     /* two vertices of an edge */
+    SINEW_STENCIL_VERTEX,   /* one vertex */
     SINEW_STENCIL_PAIR,     /* 8: two points of up to four weighted vertices each */
-    SINEW_STENCIL_TRIANGLE, /* 3 vertices */
+    SINEW_STENCIL_TRIANGLE, /* three vertices of a triangle */
     SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
     SINEW_STENCIL_RING,     /* a vertex, then its neighbours; unused entries repeat the vertex */
     SINEW_STENCIL_WHEEL,    /* a vertex inside a surface, then its neighbours in order around it */
@@ -371,7 +372,7 @@ typedef struct sinew_parameter {
     const char *choices; /* NULL, or words separated by '|' whose index is the value: "direct|cg" */
     double minimum;      /* range, both ends included unless open_minimum or open_maximum */
     double maximum;
-    double preset;       /* the default value */
+    double preset;       /* default value of the parameter */
     bool open_minimum;   /* true: the value must be greater than minimum */
     bool open_maximum;   /* true: the value must be less than maximum */
     const char *meaning; /* one line: meaning of the number, effect of raising it */
@@ -392,10 +393,10 @@ typedef struct sinew_energy_info {
     const char *name;    /* name in scene files, e.g. "neo_hookean" */
     const char *summary; /* one line with the formula */
     sinew_stencil stencil;
-    int32_t vertex_count; /* vertices of one element */
+    int32_t vertex_count; /* number of vertices of one element */
     const sinew_parameter *parameters;
     int32_t parameter_count;
-    uint32_t capabilities; /* SINEW_CAN_... */
+    uint32_t capabilities; /* set of bits SINEW_CAN_... */
 } sinew_energy_info;
 
 SINEW_API const sinew_energy_info *sinew_get_energy_info(sinew_energy_kind kind); /* NULL: out of range */
@@ -443,7 +444,8 @@ SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_ene
 /* Number of energy slots, including removed energies, and the energy in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_energy_count(const sinew_world *world);
 SINEW_API sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t index);
-SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy); /* COUNT: invalid id */
+SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world,
+                                                 sinew_energy energy); /* SINEW_ENERGY_COUNT: invalid id */
 /* The vertices of elements first .. first + count - 1: particles of the world [count * vertex_count], in the order of
  * the def, and weights [count * 8] if the elements have weights; either may be NULL. */
 SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew_energy energy, int32_t first,
@@ -692,14 +694,14 @@ typedef struct sinew_step_result {
     double residual;                    /* N at the end; after not_finite: at the start, whose state is kept */
     double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off; NaN if
                                            the start was not measured */
-    sinew_gap_kind gap_kind;            /* meaning of `gap` */
-    double gap;                         /* J: optimality gap, g(q) less the minimum downhill from q; see gap_kind */
+    sinew_gap_kind gap_kind;            /* kind of the value `gap` */
+    double gap;                         /* optimality gap in J: g(q) less the minimum downhill from q; see gap_kind */
     const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */
     double gap_seconds;                 /* time in s spent on the gap and on the position error */
     int32_t gap_steps;                  /* number of Newton steps on a copy for the gap */
     int32_t gap_linear_iterations;      /* CG iterations in these Newton steps; 0: a small world, which factorises */
     sinew_gap_kind position_error_kind; /* meaning of position_error; measured together with the gap */
-    double position_error;              /* m: largest distance of a particle from q*, the minimum downhill from q */
+    double position_error;              /* largest distance in m of a particle from q*, the minimum downhill from q */
     double position_error_rms;          /* root mean square of these distances over the free particles, in m */
     const char *position_error_reason;  /* why the position error is unknown, static text; "" otherwise */
     double position_error_relative;     /* largest position error of a body over the body's size, as `accuracy` */
@@ -769,7 +771,7 @@ typedef struct sinew_stability {
                              second derivatives of all energies over the free particles; 0: nothing oscillates */
     double growth;        /* growth factor of this motion in a step with the world's solver and time step, 1: it neither
                              grows nor decays; NaN: the solver is not explicit */
-    double time_step_max; /* s: every smaller h is stable; 0: no h is stable; infinite: every h is stable */
+    double time_step_max; /* in s: every smaller h is stable; 0: no h is stable; infinite: every h is stable */
     int32_t products;     /* number of products of K with a vector for omega_max */
 } sinew_stability;
 
@@ -794,10 +796,11 @@ SINEW_API const char *sinew_body_name(const sinew_world *world, sinew_body body)
  * leave the world unchanged. Gravity, damping and forces take effect with the next step and need no set-up; after a new
  * time step or solver the next step sets up dependent data. */
 SINEW_API sinew_status sinew_world_set_gravity(sinew_world *world, const sinew_real gravity[3], sinew_error *error);
-SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_real gravity[3]); /* in m/s2 */
+/* Gets the acceleration of gravity, in m/s2. */
+SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_real gravity[3]);
 SINEW_API sinew_status sinew_world_set_damping(sinew_world *world, sinew_real damping, sinew_error *error);
-SINEW_API sinew_real sinew_world_damping(const sinew_world *world);      /* rate in 1/s */
-SINEW_API sinew_real sinew_world_time_step(const sinew_world *world);    /* h, in s */
+SINEW_API sinew_real sinew_world_damping(const sinew_world *world);      /* damping in 1/s */
+SINEW_API sinew_real sinew_world_time_step(const sinew_world *world);    /* time step h in s */
 SINEW_API bool sinew_world_quasistatic(const sinew_world *world);        /* set at creation only */
 SINEW_API int32_t sinew_world_load_steps(const sinew_world *world);      /* set at creation only */
 SINEW_API sinew_solver_def sinew_world_solver(const sinew_world *world); /* a copy for sinew_world_set_solver() */
@@ -877,7 +880,7 @@ SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surfa
 /* Numbers per particle, or per element of an energy. */
 typedef enum sinew_field_kind {
     /* Fields of particles, 3 numbers each (sinew_world_field). */
-    SINEW_FIELD_FORCE = 0, /* N: elastic and external force in the current state, also at pins */
+    SINEW_FIELD_FORCE = 0, /* elastic and external force in N, in the current state, also at pins */
     SINEW_FIELD_RESIDUAL,  /* N: grad g at the end of the last step, as sinew_world_objective() would return it for that
                               step: zero where forces and inertia balance. Its norm is the residual of the step. Zero at
                               pins. Quasistatic: minus the current force */
@@ -892,7 +895,7 @@ typedef enum sinew_field_kind {
                                 det F is 0, NaN if the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number per element: J/m3 of rest volume for tets, J for all others */
     /* Further fields of particles, 3 numbers each. */
-    SINEW_FIELD_CONTACT_FORCE,  /* N: contact force on each particle in the last step, normal forces and friction */
+    SINEW_FIELD_CONTACT_FORCE,  /* contact force in N on each particle in the last step, normal forces and friction */
     SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate
                                    (sinew_step_result.position_error); NaN if it is unknown */
     SINEW_FIELD_COUNT
@@ -974,8 +977,8 @@ SINEW_API sinew_status sinew_world_state_save(const sinew_world *world, void *bl
 SINEW_API sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error);
 /* Outcome of restoring the bodies, the energies with targets, or the pins. */
 typedef struct sinew_restored {
-    int32_t taken;   /* number that were restored */
-    int32_t kept;    /* number left unchanged: not in the state, or with another number of points */
+    int32_t taken;   /* number of objects that were restored */
+    int32_t kept;    /* number left unchanged: not in the state, or with another point count */
     int32_t dropped; /* in the state, but not in the world or with another number of points */
 } sinew_restored;
 typedef struct sinew_restore_report {

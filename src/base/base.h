@@ -40,7 +40,7 @@ double sinew_memory_available(void);
 double sinew_seconds(void);
 
 /* SINEW_ASSERT calls the assertion hook if the condition fails. Its value is the condition, so callers can return. */
-bool sinew_assert_failed(const char *condition, const char *file, int line); /* returns false */
+bool sinew_assert_failed(const char *condition, const char *file, int line); /* reports the failure; returns false */
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 
 /* Cookies distinguish a def filled by its default function from uninitialised memory. One value per def type. */

@@ -47,7 +47,7 @@ void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool req
 void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size);
 void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* address to write to; NULL: counting */
 void sinew_section_end(sinew_section_writer *writer);
-void sinew_sections_end(sinew_section_writer *writer); /* writes header and table */
+void sinew_sections_end(sinew_section_writer *writer); /* writes the header and the table of sections */
 /* Size of the whole block in bytes, from a writer that has counted all sections (bytes NULL). */
 size_t sinew_sections_size(const sinew_section_writer *counted);
 

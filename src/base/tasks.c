@@ -35,7 +35,7 @@
 #define OFFERS      1000 /* turns with a yield before a thread sleeps */
 
 #define CROWD_MIN  2000000   /* time in ns that callers work alone after a worker was descheduled */
-#define CROWD_MAX  256000000 /* ns: upper limit of this time, which doubles if workers are descheduled again soon */
+#define CROWD_MAX  256000000 /* upper limit of this time in ns; it doubles if workers are descheduled again soon */
 #define CROWD_SOON 32000000  /* ns of joint work; a worker descheduled earlier doubles the next time of working alone */
 
 enum {
@@ -64,7 +64,7 @@ static struct {
     pthread_once_t once;
     worker *idle;
     int32_t count, users;
-    _Atomic int64_t alone_until; /* ns: time until which callers work alone; 0: no worker was descheduled yet */
+    _Atomic int64_t alone_until; /* time in ns until which callers work alone; 0: no worker was descheduled yet */
     _Atomic int64_t alone_for;   /* length of the last period of working alone, in ns */
     _Atomic int64_t together;    /* joint work since the last period of working alone, in ns */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};

@@ -78,7 +78,7 @@ struct sinew_tree {
     sinew_real *positions; /* [3 * vertex_count] copy of the caller's positions, in m */
     int32_t *cells;        /* [width * cell_count] vertices of the cells */
     int exponent;          /* scaled length = 2^exponent times the length in m */
-    double scale;          /* 2^exponent */
+    double scale;          /* 2^exponent: scaled length of 1 m */
     double origin[3];      /* middle of the boxes, in scaled lengths */
     double half[3];        /* half extents of the boxes around the origin, in scaled lengths */
     double largest;        /* largest extent of a cell along an axis, in scaled lengths */

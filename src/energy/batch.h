@@ -44,15 +44,15 @@ typedef struct sinew_batch {
     void (*parameters_of)(const void *origin, int32_t element, sinew_real *parameters);
     const void *origin;
     int32_t number;           /* index of the energy in its world, for messages */
-    bool hard;                /* constraints without compliance (sinew_energy_def) */
+    bool hard;                /* true: constraints without compliance (sinew_energy_def) */
     bool coupled;             /* psi is a function of a sum over all elements: global_constraint or potential */
     sinew_real pbd_stiffness; /* factor of PBD's corrections, 0: the factor of the solver */
-    bool transient;           /* elements are in no factor and no fixed colouring (objective.h) */
+    bool transient;           /* true: elements are in no factor and no fixed colouring (objective.h) */
     uint32_t version;         /* counter that changes whenever `data` change */
     uint32_t form_version;    /* counter that changes whenever data other than weights change */
     bool switchable;          /* true: the arrays off and on_weight are allocated */
     int32_t off_count;        /* number of elements that are switched off */
-    uint8_t *off;             /* [element_count] 1: switched off */
+    uint8_t *off;             /* [element_count] 1: the element is switched off */
     sinew_real *on_weight;    /* [element_count] weights of the elements when switched on */
     size_t vertex_capacity, data_capacity, element_capacity, index_capacity, particle_bytes, chunk_capacity,
         off_capacity, on_capacity; /* allocated bytes of each array above */

@@ -77,12 +77,12 @@ typedef struct sinew_constrain_kernel {
     sinew_real *xw; /* [particle][4] positions, updated in place; fourth number: inverse mass (1/kg, 0: pinned) */
     sinew_real *dx; /* NULL, or [particle][4]: changes are added here instead (Jacobi) */
     const sinew_real *averaging_weight; /* NULL, or [groups.count][W]: factor of every change of an element (Jacobi) */
-    sinew_real *lambda;                 /* [groups.count][constraint_count][W] multipliers, updated */
-    sinew_real compliance;              /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
-    sinew_real stiffness;               /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
-    const sinew_real *x_old;            /* [particle][4] positions q_n before the step, for damping; NULL: no damping */
-    sinew_real damping;                 /* beta of XPBD (26) in s; gamma = alpha beta / h */
-    int32_t form;                       /* form of the constraints: SINEW_FORM_... */
+    sinew_real *lambda;      /* [groups.count][constraint_count][W] multipliers of the constraints, updated */
+    sinew_real compliance;   /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
+    sinew_real stiffness;    /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
+    const sinew_real *x_old; /* [particle][4] positions q_n before the step, for damping; NULL: no damping */
+    sinew_real damping;      /* beta of XPBD (26) in s; gamma = alpha beta / h */
+    int32_t form;            /* form of the constraints: SINEW_FORM_... */
     bool apart; /* groups share no vertex with each other, or changes are added to dx: a group may be loaded early */
 } sinew_constrain_kernel;
 
@@ -95,7 +95,7 @@ typedef struct sinew_jacobian_kernel {
     int32_t form;             /* form of the constraints: SINEW_FORM_... */
     bool hard;                /* hard constraints: C is zero at rest, and all compliances are zero */
     sinew_real *C;            /* [groups.count][constraint_count][W] constraint values */
-    sinew_real *jacobian;     /* [groups.count][constraint_count][vertex_count][3][W] dC/dx */
+    sinew_real *jacobian;     /* [groups.count][constraint_count][vertex_count][3][W] derivatives dC/dx */
     sinew_real *compliance;   /* [groups.count][constraint_count][constraint_count][W] alpha, a symmetric matrix */
     sinew_real *one_sided;    /* NULL, or [groups.count][constraint_count][W] zeros. A hard energy that is free between
                                  limits writes 1 or -1 here and the inequality C >= 0 of the nearer limit; -1: C has
@@ -182,7 +182,7 @@ typedef struct sinew_energy_ops {
     int32_t tangent_count;
     int32_t target_slot; /* data[target_slot .. target_slot + 2] is the target (VERTEX); -1: none */
     uint32_t rigid_cost; /* SINEW_COSTS_...; 0: psi is invariant under all rigid motions */
-    bool barrier;        /* psi is +inf at some finite x */
+    bool barrier;        /* true: psi is +inf at some finite x */
     bool projects_terms; /* a projected tangent is the sum of projected terms of psi; false: the semi-definite matrix
                             nearest to the exact one, bit for bit the exact one if that is definite */
     bool is_surface;     /* elements are triangles, and z = D x (`reduce`) is their 3x2 deformation gradient */
@@ -227,8 +227,9 @@ typedef struct sinew_energy_ops {
     void (*update_shared_data)(const sinew_global_constraint *all, sinew_real *shared);
     /* A function of the sum over all elements, psi = f(C) (the gas in a surface), with parameters for which `couples`
      * returns true; all of the data are shared then. value, gradient and linearise return those of multiplier C times
-     * the weight, as with global_constraint; C has no Jacobian and no multiplier of its own. potential: f = f, f', f''
-     * at C, f'' >= 0; false: C is outside of the domain and psi = +inf. coupled_with: these parameters, for messages. */
+     * the weight, as with global_constraint; C has no Jacobian and no multiplier of its own. potential: f[3] = psi and
+     * its first and second derivative by C, the second >= 0; false: C is outside of the domain and psi = +inf.
+     * coupled_with: these parameters, for messages. */
     bool (*couples)(const sinew_real *parameters);
     bool (*potential)(const sinew_real *data, double C, double f[3]);
     const char *coupled_with;

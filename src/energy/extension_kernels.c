@@ -234,7 +234,7 @@ static void vertex_any(const sinew_vertex_kernel *kernel, int W)
             }
 }
 
-/* J: magnitude of the terms of psi: second derivatives by the node times the squared size of the element. Near rest,
+/* Magnitude of the terms of psi in J: second derivatives by the node times the squared size of the element. Near rest,
  * psi of a material is a small difference of such terms and has their round-off. */
 static double vertex_scale(const sinew_extension_view *e, int node)
 {

@@ -28,7 +28,8 @@ typedef struct sinew_incidence {
 
 sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_allocator *allocator, int32_t vertex_count,
                                    const sinew_elements *elements, sinew_error *error);
-void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator); /* accepts a zeroed struct */
+/* Frees the arrays of the incidence; a zeroed struct has none. */
+void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator);
 /* The largest number of elements at one vertex. */
 int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count);
 

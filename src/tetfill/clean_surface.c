@@ -23,7 +23,7 @@ enum {
 /* A surface is flat if all vertices lie within this fraction of the box's diagonal of one plane. */
 static const double flatness = 1e-6;
 
-/* m: range of box diagonals for which areas and volumes neither overflow nor underflow, also in single precision. */
+/* Range in m of box diagonals for which areas and volumes neither overflow nor underflow, also in single precision. */
 static const double diagonal_min = 1e-12, diagonal_max = 1e12;
 
 /* ---- Kept triangles -------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ static void fill_surface_unit_normal(const fill_surface *s, const int32_t *trian
         normal[c] /= length;
 }
 
-/* m: extent of all vertices along the normal of the largest triangle. */
+/* Extent of all vertices along the normal of the largest triangle, in m. */
 static double thickness(const fill_surface *s)
 {
     int32_t largest = 0;

@@ -42,7 +42,7 @@ typedef struct former {
     sinew_tree_point *nearest; /* [vertex_count] target of each vertex: its nearest point on the surface */
     uint8_t *moves;            /* [vertex_count] 0: fixed, 1: moves, 2: has reached its target */
     uint8_t *stays;            /* [tet_count] GOES: removed, STAYS: kept, WAITS: decided after the moves */
-    sinew_incidence around;    /* tets at each vertex */
+    sinew_incidence around;    /* lists of the tets at each vertex */
 } former;
 
 /* ---- Moving vertices ------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@
 
 typedef struct splitter {
     fill *f;
-    int32_t tet_count; /* non-empty tets of fill_tets */
+    int32_t tet_count; /* number of non-empty tets of fill_tets */
     int64_t *listed;   /* [tet_count] index of each non-empty tet in fill_tets */
     int32_t *corners;  /* [4 * tet_count] lattice points at the corners of the tets */
     int32_t *first;    /* [tet_count + 1] first copy of each tet; one copy per component */

@@ -58,7 +58,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
     return NULL;
 }
 
-/* m2: the part of the triangle's area that belongs to the vertex. */
+/* The part of the triangle's area that belongs to the vertex, in m2. */
 static double nearest_area(const ring_triangle *t)
 {
     if (t->vertex < 0)

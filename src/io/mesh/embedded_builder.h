@@ -16,7 +16,7 @@ enum {
     SINEW_ATTRIBUTES_MAX = 64
 };
 
-/* A growing array. */
+/* A growing array of items of one size. */
 typedef struct sinew_builder_list {
     void *items;
     int64_t count, capacity;

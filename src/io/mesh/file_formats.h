@@ -24,7 +24,7 @@
 typedef char *sinew_source_open(void *context, const char *path, bool named, const sinew_allocator *allocator,
                                 size_t *size, sinew_error *error);
 
-/* A file in memory. */
+/* A mesh file whose content is in memory. */
 typedef struct sinew_source {
     const char *name;  /* path: its ending selects the format; errors show it */
     const char *bytes; /* [size] content of the file, followed by a 0 byte */
@@ -62,7 +62,7 @@ extern const sinew_mesh_kind sinew_mesh_kind_stl;
 extern const sinew_mesh_kind sinew_mesh_kind_off;
 extern const sinew_mesh_kind sinew_mesh_kind_gltf;
 
-/* Printers in separate files. */
+/* Functions that write a mesh in one format, each in its own source file. */
 sinew_mesh_print sinew_gmsh_print;
 sinew_mesh_print sinew_vtu_print;
 

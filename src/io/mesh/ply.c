@@ -71,7 +71,7 @@ typedef struct ply_reader {
 /* Values that were read from one row of an element. */
 typedef struct ply_row {
     double values[3];     /* x, y, z of a vertex */
-    int64_t ends[2];      /* vertices of an edge */
+    int64_t ends[2];      /* vertices at both ends of an edge */
     int64_t corner_count; /* corners of a face in ply_reader.corners; 0: no list was read */
 } ply_row;
 

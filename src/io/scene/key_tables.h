@@ -25,7 +25,7 @@ enum {
     SINEW_FORM_BOX = 1 << 10,        /* two corners of a box: [[x, y, z], [x, y, z]] */
     SINEW_FORM_PAIRS = 1 << 11,      /* a list of pairs of integers: [[i, j], ...] */
     SINEW_FORM_SELECTION = 1 << 12,  /* "all", an object of the selection shape, or a list (the union of its entries) */
-    SINEW_FORM_SELECTIONS = 1 << 13, /* a list of SELECTION */
+    SINEW_FORM_SELECTIONS = 1 << 13, /* a list of values of the form SELECTION */
     SINEW_FORM_MATRIX = 1 << 14      /* [[a, b, ...], ...], each a NUMBER; all rows have the same length */
 };
 

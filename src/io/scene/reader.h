@@ -22,7 +22,7 @@ struct sinew_scene {
     sinew_solver_def solver;
     sinew_real time_step;
     sinew_scene_view view;
-    char colour[16]; /* storage of view.colour */
+    char colour[16]; /* storage of the text view.colour */
 };
 
 typedef struct sinew_reader {
@@ -77,7 +77,7 @@ typedef struct sinew_selected {
 typedef enum sinew_points_kind {
     SINEW_POINTS_VERTICES = 0, /* vertices of the body in which a selected surface vertex is embedded */
     SINEW_POINTS_ELEMENTS,     /* centres of elements whose nearest surface vertex is selected */
-    SINEW_POINTS_SKIN          /* vertices of the surface */
+    SINEW_POINTS_SKIN          /* vertices of the body's embedded surface */
 } sinew_points_kind;
 
 /* Points from which a selection chooses. */

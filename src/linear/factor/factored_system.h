@@ -20,8 +20,8 @@
 typedef struct sinew_factored_system sinew_factored_system;
 
 typedef struct sinew_factored_system_kernels {
-    const sinew_supernode_kernels *supernodes; /* kernels of solves */
-    const sinew_dense_kernels *dense;          /* kernels of the factorisation */
+    const sinew_supernode_kernels *supernodes; /* kernels of the triangular solves with L */
+    const sinew_dense_kernels *dense;          /* kernels of the dense factorisations of supernodes */
     bool single;                               /* S and L are rounded to 32 bits (dense_float.h) */
 } sinew_factored_system_kernels;
 

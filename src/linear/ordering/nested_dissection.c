@@ -29,9 +29,9 @@ typedef struct dissection {
     int32_t set_count; /* number of finished sets */
     int32_t *rows;     /* [count] the rows; the current set is a range of this array */
     int32_t *local;    /* [count] index of each row within the current set, -1: not in the set */
-    int32_t *scratch;  /* [count] work space */
+    int32_t *scratch;  /* [count] work space, one entry per row */
     int32_t *key;      /* [count] positions of vertices along a direction */
-    double scale[3];   /* 1/m: scale of the axes, so that mean edge lengths along them are equal */
+    double scale[3];   /* scale of the axes in 1/m, so that mean edge lengths along them are equal */
     uint8_t *best;     /* [count] sides of the best cut so far */
     sinew_levels levels;
     sinew_separator separator;

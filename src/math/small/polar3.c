@@ -94,7 +94,7 @@ typedef struct polar_state {
     wide scaled[9];     /* F multiplied by a power of two, for extreme entries */
     wide C[6], cof[6];  /* F^T F; two rows of the cofactors */
     wide I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
-    wide l, inverse;    /* lambda, 1 / denominator */
+    wide l, inverse;    /* lambda = tr(R^T F), 1 / denominator of the formula for R */
     wide_mask active;   /* mask of SIMD lanes that need further steps */
 } polar_state;
 

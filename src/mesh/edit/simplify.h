@@ -36,6 +36,7 @@ typedef struct sinew_simplify_input {
 /* Allocates the result. On failure nothing stays allocated. */
 sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simplify_input *input,
                             sinew_simplified *simplified, sinew_error *error);
-void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified); /* or a zeroed struct */
+/* Frees the arrays of a result; a zeroed struct has none. */
+void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified);
 
 #endif

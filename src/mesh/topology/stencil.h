@@ -31,7 +31,7 @@ typedef sinew_status sinew_cell_finder(const sinew_allocator *allocator, const s
 typedef struct sinew_stencil_info {
     const char *noun, *plural; /* name of a cell for messages */
     int32_t vertex_count;      /* vertices of a cell; the maximum if cells differ in size (`padded`) */
-    uint32_t takes;            /* set of SINEW_TAKES_... */
+    uint32_t takes;            /* set of bits SINEW_TAKES_... */
     bool padded;               /* unused vertices at the end of a cell repeat its first vertex */
     bool fans;                 /* tets: joined to fans (energy/batch_layout.h), which permutes their vertices */
     bool couples;              /* joins arbitrary points of one or two bodies, not neighbours of a mesh */

@@ -219,8 +219,8 @@ SINEW_API sinew_solver_kind sinew_register_solver(const sinew_solver_extension *
 
 SINEW_API int32_t sinew_problem_particle_count(const sinew_problem *problem);
 SINEW_API const sinew_real *sinew_problem_masses(const sinew_problem *problem); /* [particle_count] masses in kg */
-SINEW_API const uint8_t *
-sinew_problem_pinned(const sinew_problem *problem);                     /* [particle_count] 1: pinned, no unknown */
+/* [particle_count] 1: the particle is pinned and no unknown. */
+SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);
 SINEW_API double sinew_problem_time_step(const sinew_problem *problem); /* time step h, in s */
 SINEW_API bool sinew_problem_quasistatic(const sinew_problem *problem);
 /* The value of a parameter by its index in the descriptors. Ranges do not exclude fractions: round a count. */

@@ -241,8 +241,8 @@ SINEW_API sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, 
 /* Number of body slots, including removed bodies, and the body in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
 SINEW_API sinew_body sinew_world_body_at(const sinew_world *world, int32_t index);
-SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world,
-                                            sinew_body body); /* mesh of the body, the world's copy */
+/* The world's copy of the body's mesh. */
+SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body);
 /* A body's vertices are the particles first .. first + vertex_count - 1. */
 SINEW_API int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body);
 /* Increases when bodies, their vertices or cells change: derived data (buffers, surfaces) must then be rebuilt. */
@@ -444,8 +444,8 @@ SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_ene
 /* Number of energy slots, including removed energies, and the energy in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_energy_count(const sinew_world *world);
 SINEW_API sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t index);
-SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world,
-                                                 sinew_energy energy); /* SINEW_ENERGY_COUNT: invalid id */
+/* The kind of an energy; SINEW_ENERGY_COUNT if the id is invalid. */
+SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy);
 /* The vertices of elements first .. first + count - 1: particles of the world [count * vertex_count], in the order of
  * the def, and weights [count * 8] if the elements have weights; either may be NULL. */
 SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew_energy energy, int32_t first,

@@ -37,7 +37,7 @@ typedef struct sinew_batch {
     sinew_real *data;      /* [group_count][data_count][W] numbers of each element, its weight first */
     int32_t *element;      /* [group_count * W] caller's index of each element, -1: filler */
     int32_t *padded_index; /* [element_count] group * W + lane of each of the caller's elements */
-    int32_t *particle;     /* [slot_count] particle of each slot */
+    int32_t *particle;     /* [slot_count] particle whose contributions each slot holds */
     sinew_chunk *chunks;
     /* Parameters [parameter_count] with which an element was prepared, for solvers that create similar elements. The
      * world sets `parameters_of` and `origin` while a solver is prepared; NULL: unknown. */

@@ -55,7 +55,7 @@ KERNEL_INLINE wide constrain_motion(const sinew_constrain_kernel *kernel, const 
 
 /* The terms of a constraint except its gradient, in the symbols of the top of this file. */
 typedef struct constrain_terms {
-    wide C, r, k, compliance, damping; /* the symbols c (compliance) and b (damping) */
+    wide C, r, k, compliance, damping; /* compliance is c and damping is b of the top of this file */
 } constrain_terms;
 
 /* Computes the change of the multiplier as dlambda / r = top / bottom. */

@@ -167,7 +167,7 @@ typedef struct sinew_global_constraint {
     int32_t count;
     const int32_t *particles;     /* [count][vertex_count] particles of each element, as the caller's indices */
     const sinew_real *q, *rest;   /* [particle][4] current and rest positions, in m */
-    const sinew_real *parameters; /* parameters of the energy, in range */
+    const sinew_real *parameters; /* values of the energy's parameters, in range */
     uint32_t by_element;          /* bit p: parameter p differs between elements */
     double time;                  /* time at the end of the step, in s */
 } sinew_global_constraint;
@@ -321,7 +321,7 @@ typedef struct sinew_simd_variant {
     const sinew_vertex_step_kernels *vertex_steps; /* kernels of node steps */
 } sinew_simd_variant;
 
-const sinew_simd_variant *sinew_simd(void); /* the variant chosen for this process */
+const sinew_simd_variant *sinew_simd(void); /* the SIMD variant chosen for this process */
 /* The variants of this build that the processor supports, best first. */
 const sinew_simd_variant *const *sinew_simd_variants(int32_t *count);
 

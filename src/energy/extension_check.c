@@ -168,7 +168,7 @@ const char *sinew_extension_flaw(const sinew_energy_extension *of, char *text)
 typedef struct extension_check {
     const sinew_energy_extension *of;
     int n;
-    double step; /* step of difference quotients, m */
+    double step; /* step of difference quotients, in m */
     double data[SINEW_EXTENSION_DATA_MAX];
     double x[SIDE_MAX];
 } extension_check;

@@ -13,7 +13,7 @@
 
 #include "energy/kernel_loop.h"
 
-#define PROX_ITERATIONS 40 /* Newton iterations of the proximal map */
+#define PROX_ITERATIONS 40 /* largest number of Newton iterations of the proximal map */
 #define PROX_HALVINGS   30
 #define PROX_SIZE_MAX   6
 
@@ -27,7 +27,7 @@ typedef wide prox_value(const wide *s, const wide *y, wide r, const sinew_real *
 typedef void prox_canonical(wide *s);
 
 typedef struct prox_problem {
-    int size;      /* count of unknowns, at most PROX_SIZE_MAX */
+    int size;      /* number of unknowns s, at most PROX_SIZE_MAX */
     const wide *y; /* [size] the point y whose proximal map is computed */
     wide r;        /* w2 / w: the factor r of |s - y|^2 / 2 */
     const sinew_real *material;
@@ -38,7 +38,7 @@ typedef struct prox_problem {
 
 typedef struct prox_iterate {
     wide s[PROX_SIZE_MAX], g[PROX_SIZE_MAX], value;
-    wide_mask busy; /* lanes that have not converged */
+    wide_mask busy; /* SIMD lanes that have not converged */
 } prox_iterate;
 
 /* Starts at y in lanes of `allowed` where the value is finite and no higher than at `inner`, else at `inner`. */

@@ -38,7 +38,7 @@ enum {
 #define EDGE_LENGTH_BOUND ((sinew_real)1e-6)
 #define EDGE_ACROSS_FLOOR ((sinew_real)0.1)
 
-/* Capabilities of energies of an edge's length. */
+/* Capabilities of energies that depend on an edge's length. */
 #define EDGE_CAPABILITIES                                                                                              \
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE |                 \
      SINEW_CAN_JACOBIAN)

@@ -119,7 +119,7 @@ KERNEL_INLINE void load_target(const sinew_real *data, wide t[3])
     load_wide_array(data + DATA_TARGET * SIMD_WIDTH, 3, t);
 }
 
-/* PD's projection: g += k target */
+/* PD's projection of a vertex is its target: g += k target */
 static void position_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -83,7 +83,7 @@ static inline double cubic_root(const double c[4], double max)
             return cubic_bisect(c, low, turns[i]);
         low = turns[i];
     }
-    /* Beyond `low` the cubic is monotone. */
+    /* Beyond `low`, 0 or the last turning point, the cubic is monotone. */
     const double slope = c[3] != 0 ? c[3] : c[2] != 0 ? c[2] : c[1];
     double high = isfinite(max) ? max : 2 * low + 1;
     while (!isfinite(max) && slope < 0 && high < 1e150 && cubic_at(c, high) > 0)

@@ -27,7 +27,7 @@ enum {
 };
 enum {
     CONSTRAINT_COUNT = 2
-}; /* number of constraints of the split form */
+}; /* number of constraints per element in the split form */
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,

@@ -81,7 +81,7 @@ static void stvk_vertex(const sinew_vertex_kernel *kernel)
     incidence_vertex(kernel, 3, DATA_COUNT, stvk_add);
 }
 
-/* All operations except name, summary and constraints. */
+/* The fields of the energy's table except name, summary and constraints. */
 #define STVK_INFO TET_MATERIAL_INFO, .capabilities = TET_MATERIAL_CAPABILITIES
 #define STVK_OPS                                                                                                       \
     TET_MATERIAL_OPS, .prepare = stvk_prepare, .vertex = stvk_vertex, ISOTROPIC_MATERIAL_OPS, INCIDENCE_ANY_OPS,       \

@@ -137,7 +137,7 @@ typedef struct tet_tile {
     int fan;
 } tet_tile;
 
-/* The tile that begins with group `first`. */
+/* The tile of groups of one fan size that begins with group `first`. */
 KERNEL_INLINE tet_tile tet_tile_at(const sinew_groups *groups, int32_t first)
 {
     const int32_t threes = groups->threes, twos = threes + groups->twos;
@@ -228,7 +228,7 @@ KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bo
                                   tet_rotated_stress *rotated)
 {
     value_sum sum = {0};
-    wide FP[TET_TILE][9], R[TET_TILE][9]; /* FP: F, later P of each group */
+    wide FP[TET_TILE][9], R[TET_TILE][9]; /* FP: deformation gradients F, later stresses P */
     tet_tile tile;
     for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
         tile = tet_tile_at(&kernel->groups, first);

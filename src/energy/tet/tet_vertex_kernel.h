@@ -244,7 +244,7 @@ static inline void volume_incidence(const sinew_real *data, const int32_t *parti
 typedef struct volume_state {
     wide J, c[3];
     wide fb[3], b2; /* F b, |b|^2: |F|^2 changes by 2 d . F b + |d|^2 |b|^2 */
-    wide norm;      /* |F|^2; set only if requested */
+    wide norm;      /* squared norm |F|^2; set only if requested */
 } volume_state;
 
 KERNEL_INLINE wide square_distance(const wide a[3], const wide b[3])

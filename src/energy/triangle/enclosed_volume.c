@@ -92,7 +92,7 @@ KERNEL_INLINE void enclosed_from_centre(const wide *x, const sinew_real *data, w
         r[i] = x[i] - wide_load(data + (DATA_CENTRE + i % 3) * SIMD_WIDTH);
 }
 
-/* The contribution of a triangle to C. */
+/* The contribution of a triangle to C = V - f V_0. */
 KERNEL_INLINE wide enclosed_first(const wide *x, const sinew_real *data, wide *g)
 {
     wide r[9];

@@ -220,7 +220,7 @@ KERNEL_INLINE void membrane_prox_solve(const wide s0[2], wide r, const sinew_rea
         s[i] = at.s[i];
 }
 
-/* Z = [u0 u1] diag(s) V^T */
+/* Z = [u0 u1] diag(s) V^T, the 3x2 matrix with singular values s */
 KERNEL_INLINE void membrane_compose(const wide U[9], const wide s[2], const wide V[4], wide Z[6])
 {
     for (int i = 0; i < 3; i++) {

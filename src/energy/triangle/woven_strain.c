@@ -25,7 +25,7 @@ enum {
     DIRECTION
 }; /* indices of the energy's parameters */
 
-/* Lower bound of lengths in second derivatives. */
+/* Lower bound of the columns' lengths in second derivatives. */
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 
 /* Returns the length of column c of F and sets its target length. */

@@ -50,10 +50,10 @@ typedef struct sinew_cache_shape {
     int64_t face_count;
     int32_t *starts;      /* [face_count + 1] face f has corners[starts[f]] to corners[starts[f + 1] - 1] */
     int32_t *corners;     /* [starts[face_count]] point of each corner */
-    int32_t *face_bodies; /* [face_count] index of the body in cache->bodies */
+    int32_t *face_bodies; /* [face_count] index of each face's body in cache->bodies */
     int64_t triangle_count;
     int32_t *triangles;        /* [3 * triangle_count] points: the triangulated faces, in the order of the faces */
-    int32_t *triangle_corners; /* [3 * triangle_count] indices into `corners` */
+    int32_t *triangle_corners; /* [3 * triangle_count] indices of the triangle's corners in `corners` */
     int32_t *triangle_faces;   /* [triangle_count] index of the face that contains the triangle */
     int64_t edge_count;
     int32_t *edges; /* [2 * edge_count] points of each edge */
@@ -79,8 +79,8 @@ struct sinew_cache {
     sinew_world *world;
     char stem[960];      /* directory/name of the cache, without ending */
     const char *name;    /* the part of `stem` after the directory */
-    int32_t expected;    /* final number of frames, 0: unknown */
-    int32_t first;       /* number of the first frame */
+    int32_t expected;    /* final number of frames in the cache, 0: unknown */
+    int32_t first;       /* number of the cache's first frame */
     int32_t kept;        /* frames that an earlier run left in the files */
     bool resumable;      /* true: unfinished files are not deleted */
     int32_t frame_count; /* frames so far, including kept frames: the next frame has the number first + frame_count */

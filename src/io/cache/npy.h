@@ -10,7 +10,7 @@
 enum {
     SINEW_NPY_STATES = 3,    /* count of the arrays positions, velocities, time */
     SINEW_NPY_CONSTANTS = 6, /* count: tets, material, triangles, edges, skin_vertices, skin_weights */
-    SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS /* bound of the array count */
+    SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS /* bound of all counts */
 };
 
 typedef struct sinew_npy_array {
@@ -27,7 +27,7 @@ typedef struct sinew_npy_array {
 typedef struct sinew_npy {
     sinew_cache_fields fields;
     int32_t array_count, moving_count;
-    sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count], arrays with frames first */
+    sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count] arrays of the cache, those with frames first */
     const void *frame_data[SINEW_NPY_ARRAYS]; /* [moving_count] values of the next frame for each array with frames */
     int32_t *triangles, *edges;
     int64_t skin_count;     /* number of vertices of all skins */

@@ -30,9 +30,9 @@ typedef struct sinew_usda {
     sinew_name_list material_names;
     int32_t root; /* index of the root prim's name in `material_names` */
     int64_t vertex_count;
-    int32_t *points; /* [vertex_count] point of each vertex */
+    int32_t *points; /* [vertex_count] point of the cache of each vertex */
     int64_t curve_count;
-    int32_t *curve_counts; /* [curve_count] vertices of each curve */
+    int32_t *curve_counts; /* [curve_count] number of vertices of each curve */
     unsigned char *bytes;  /* [12 * vertex_count] one array of one frame, as 32-bit floats */
 } sinew_usda;
 

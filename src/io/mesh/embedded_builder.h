@@ -29,13 +29,13 @@ struct sinew_embedded_builder {
     sinew_builder_list uvs;                              /* float[2] per texture coordinate: u, v */
     sinew_builder_list triangle_faces, triangle_corners; /* int32_t face and int32_t[3] corners per triangle */
     sinew_name_list names[SINEW_SKIN_SET_COUNT];
-    int32_t current[SINEW_SKIN_SET_COUNT];               /* names of the following faces; -1: none */
+    int32_t current[SINEW_SKIN_SET_COUNT];               /* indices of the names of the following faces; -1: none */
     sinew_builder_list face_names[SINEW_SKIN_SET_COUNT]; /* int32_t per face: index of its name; empty while unused */
     sinew_name_list attributes;
     sinew_builder_list values[SINEW_ATTRIBUTES_MAX]; /* float per vertex: one attribute; missing last values are 0 */
     char *library;
     const int32_t *coming_uvs; /* texture coordinates of the next face's corners, or NULL */
-    bool uvs_of_vertices;      /* texture coordinates are per vertex; NaN: none */
+    bool uvs_of_vertices;      /* true: texture coordinates are per vertex; NaN: none */
 };
 
 void sinew_skin_builder_open(sinew_embedded_builder *skin);

@@ -31,7 +31,7 @@ typedef struct sinew_gltf_reader {
     json_t *root;
     const unsigned char *chunk; /* binary chunk of a .glb file, or NULL */
     size_t chunk_size;
-    sinew_gltf_buffer *buffers; /* [buffer_count], opened when first used */
+    sinew_gltf_buffer *buffers; /* [buffer_count] buffers of the file, opened when first used */
     size_t buffer_count;
     const sinew_gltf_buffer *last_read; /* last buffer that was read from a file, or NULL */
     unsigned char *visited;             /* [node_count] number of visits over both passes */

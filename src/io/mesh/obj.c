@@ -79,7 +79,7 @@ static bool read_vertex(obj_reader *reader)
            (reader->builder->skin ? obj_read_colour(reader) : (skip_line(reader), true));
 }
 
-/* Reads u and the optional v. */
+/* Reads a texture coordinate: u and the optional v. */
 static bool read_uv(obj_reader *reader)
 {
     sinew_real uv[2] = {0, 0};

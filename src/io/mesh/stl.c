@@ -190,7 +190,7 @@ static bool read_ascii(stl_reader *reader)
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
-        reader->text.at = reader->text.begin = source->bytes; /* no byte order mark is skipped */
+        reader->text.at = reader->text.begin = source->bytes; /* a binary file has no byte order mark to skip */
         return read_binary(reader);
     }
     sinew_token word;

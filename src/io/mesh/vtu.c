@@ -363,7 +363,7 @@ static bool vtu_add_points(vtu_reader *reader, const vtu_piece *piece)
 /* Streams over the cell arrays, read in parallel. */
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
-    sinew_vtu_stream *fractions; /* NULL: the file has no filled fractions */
+    sinew_vtu_stream *fractions; /* filled fractions of tets; NULL: the file has none */
     int64_t start;               /* number of connectivity entries read so far */
 } cell_streams;
 

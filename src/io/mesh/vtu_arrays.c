@@ -33,7 +33,7 @@ typedef struct byte_source {
 
 /* The sizes in the header of a compressed array. */
 typedef struct packed_layout {
-    unsigned char *header; /* [3 + blocks] header words, owned */
+    unsigned char *header; /* [3 + blocks] words of the header, owned */
     int64_t blocks;
     int64_t block_size; /* uncompressed bytes of every block but the last */
     int64_t last_size;  /* uncompressed bytes of the last block */

@@ -30,8 +30,8 @@ typedef struct sinew_vtu_array {
     sinew_vtu_form form;
     sinew_scalar type;
     const char *location; /* position of the array's tag, for errors */
-    const char *at;       /* first byte of the array */
-    const char *end;      /* upper bound of the array's end */
+    const char *at;       /* first byte of the array's data in the file */
+    const char *end;      /* upper bound of the end of the array's data */
     int64_t count;        /* number of values; set by sinew_vtu_measure */
 } sinew_vtu_array;
 

@@ -47,7 +47,7 @@ enum {
 };
 
 typedef struct sinew_shape {
-    const char *name; /* name in the schema's $defs */
+    const char *name; /* name of the shape in the schema's $defs */
     const sinew_field *fields;
     int32_t field_count;
     const char *exactly_one; /* keys separated by '|', of which exactly one is required; or NULL */
@@ -68,7 +68,7 @@ typedef struct sinew_shape {
 
 extern const sinew_shape sinew_scene_shape;     /* shape of the scene's root object */
 extern const sinew_shape sinew_selection_shape; /* shape of the objects of SINEW_FORM_SELECTION */
-extern const sinew_shape sinew_turn_shape;      /* rotation by axis and angle */
+extern const sinew_shape sinew_turn_shape;      /* shape of a rotation by axis and angle */
 extern const sinew_shape sinew_transform_shape;
 extern const sinew_shape sinew_motion_shape;
 extern const sinew_shape sinew_mesh_shape;

@@ -19,7 +19,7 @@
 typedef struct division {
     int32_t *parent;       /* [supernodes] parent: the supernode that holds the first row below; -1 at roots */
     int32_t *subtree_of;   /* [supernodes] subtree of each supernode */
-    int32_t *supernode_of; /* [n] supernode of a column */
+    int32_t *supernode_of; /* [n] supernode that contains each column */
     double *weight;        /* [supernodes] count of the entries of L in the supernode and its descendants */
     int32_t *children;     /* [supernodes] number of heavy children */
 } division;

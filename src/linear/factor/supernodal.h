@@ -22,7 +22,7 @@ typedef struct sinew_supernodal {
     sinew_supernodes supernodes;
     size_t *start;         /* [supernodes + 1] offset of each supernode in values */
     double *values;        /* supernodes of L, each followed by SINEW_DENSE_PAD fillers */
-    int32_t *supernode_of; /* [n] supernode of each column */
+    int32_t *supernode_of; /* [n] supernode that contains each column */
     int32_t *row_index;    /* [n] index of each row within the current supernode */
     int32_t *pending;      /* [supernodes] head of the list of supernodes that update this one next, -1: none */
     int32_t *next;         /* [supernodes] next supernode in the same pending list; -1: none */

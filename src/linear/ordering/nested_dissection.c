@@ -13,8 +13,8 @@
 #include "math/vec3.h"
 
 #define LEAF_ROWS    200 /* rows; smaller sets are not cut, because minimum degree orders them equally well */
-#define COARSEST     120 /* vertices of the coarsest graph */
-#define GRAPH_STARTS 4   /* number of breadth-first orders tried */
+#define COARSEST     120 /* about the number of vertices of the coarsest graph */
+#define GRAPH_STARTS 4   /* number of breadth-first orders tried for a cut */
 /* Price of a row in a separator; each neighbour lowers the price by one, down to half. Of two separators of equal size,
  * the one that removes more edges leaves less to cut later. */
 #define PRICE     32
@@ -102,7 +102,7 @@ static void split_in_order(const dissection *d, sinew_weighted *g)
 static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *order)
 {
     int32_t tail = 0, end = -1, next = 0;
-    memset(g->side, 0, (size_t)g->count); /* 1: the vertex is listed */
+    memset(g->side, 0, (size_t)g->count); /* side 1: the vertex is already listed */
     for (int32_t head = 0; head < g->count; head++) {
         if (head == tail) {
             while (head > 0 && g->side[next])

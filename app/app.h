@@ -31,10 +31,10 @@ int sinew_usage_error(const char *command, const char *format, ...) SINEW_PRINTF
 
 /* One option of a subcommand. `--name value` and `--name=value` are the same. */
 typedef struct sinew_option {
-    const char *name;    /* name without the leading dashes */
+    const char *name;    /* name of the option without the leading dashes */
     const char *value;   /* placeholder for the value in help, e.g. "N"; NULL: a switch */
-    const char *meaning; /* one line for --help */
-    bool repeats;        /* may be given more than once */
+    const char *meaning; /* one line about the option for --help */
+    bool repeats;        /* true: the option may be given more than once */
 } sinew_option;
 
 /* One option as the command line gave it. */

@@ -25,7 +25,7 @@ enum {
 typedef struct sinew_method {
     char label[SINEW_LABEL_MAX]; /* e.g. "admm:weight=0.5"; unique; letters, digits and _ . + - : = only */
     sinew_solver_def def;
-    bool own_iterations, own_tolerance; /* true: the label sets the value */
+    bool own_iterations, own_tolerance; /* true: the method's label sets the value */
 } sinew_method;
 
 /* One method's result in one step. */

@@ -15,7 +15,7 @@
 /* ---- Statistics of the steps (run_summary.c) ------------------------------------------------ */
 
 enum {
-    SINEW_RUN_GROWING = 19, /* kinds of cache files that grow (run_checksums.c) */
+    SINEW_RUN_GROWING = 19, /* number of kinds of cache files that grow (run_checksums.c) */
     SINEW_RUN_BITS = 32,
     SINEW_RUN_TETS = 20,    /* number of inverted tets that are listed */
     SINEW_RUN_DECADES = 64, /* intervals of position errors from 1e-15 m, four in each decade */

@@ -378,7 +378,7 @@ bool sinew_run_verify(sinew_run *r, bool any_frame)
     json_decref(r->closed);
     r->closed = json_incref(json_object_get(summary, "closed"));
     json_decref(summary);
-    if (!any_frame) { /* the caches begin again */
+    if (!any_frame) { /* no frame is left: the caches begin again */
         memset(r->checks, 0, sizeof r->checks);
         return true;
     }

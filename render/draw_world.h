@@ -26,7 +26,7 @@ typedef struct drawing {
     picture_field field;
     shape *shape;
     int64_t left_out;       /* number of omitted triangles, edges, tets and marks, see sinew_snapshot_left_out() */
-    int32_t particle_count; /* the shape's first vertices are the particles */
+    int32_t particle_count; /* number of particles, which are the shape's first vertices */
     uint8_t *fine;          /* [particle_count] true: the particle's position can be drawn */
     int32_t *body_of;       /* [particle_count] index of the particle's body, -1: none */
     int32_t body_count;

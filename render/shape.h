@@ -59,7 +59,7 @@ struct sinew_snapshot {
     shape shape;
     sinew_colour_kind colour;
     char label[64], unit[32]; /* name of the field and its unit, for the legend */
-    int32_t class_count;      /* SINEW_COLOUR_CLASS: number of classes */
+    int32_t class_count;      /* number of classes of SINEW_COLOUR_CLASS */
     int64_t left_out;         /* number of omitted parts, see sinew_snapshot_left_out() */
     double bounds[6];         /* bounds of the shape's triangles in m; min > max: there are none */
     int32_t framed;           /* number of leading triangles that a fitted camera frames; large colliders follow them */
@@ -68,7 +68,7 @@ struct sinew_snapshot {
     double beneath;           /* lowest point in m of triangles that are not framed; infinite: there are none */
     bool valued;              /* true: some values are finite */
     double low, high;         /* range that contains 99 % of the values */
-    double lowest, highest;   /* range of all values */
+    double lowest, highest;   /* smallest and largest of all values */
 };
 
 #endif

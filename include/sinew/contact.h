@@ -49,7 +49,7 @@ typedef struct sinew_contact_def {
     uint32_t cookie;
     bool on; /* default true; false: no contact, as before the call */
     sinew_contact_mode mode;
-    bool self;              /* self-collision of bodies. Default true */
+    bool self;              /* true (default): bodies collide with themselves */
     bool intersection_free; /* default true: no new intersections, at any number of iterations; the modes penalty and
                                projection do not support it */
     sinew_real thickness;   /* thickness of a surface in m, >= 0; a pair keeps half the sum of both. Default 1e-3 */

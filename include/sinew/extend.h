@@ -61,7 +61,7 @@ typedef struct sinew_extension_element {
     const double *rest;       /* [n][3] rest positions, in m */
     const double *parameters; /* [parameter_count] in the order of the descriptors; values are in range */
     const double *weights;    /* SINEW_STENCIL_PAIR: [8] signed weights of the vertices; else NULL */
-    const double *normal;     /* SINEW_STENCIL_PAIR: [3] unit vector; else NULL */
+    const double *normal;     /* SINEW_STENCIL_PAIR: [3] unit normal of the pair; else NULL */
     char *reason;             /* [SINEW_EXTENSION_REASON_MAX] buffer for the reason of a failure */
 } sinew_extension_element;
 
@@ -141,7 +141,7 @@ SINEW_API sinew_energy_kind sinew_register_energy(const sinew_energy_extension *
 typedef struct sinew_extension_report {
     double gradient;   /* error of `gradient` against differences of `value` */
     double hessian;    /* `hessian` against differences of `gradient`: wrong also where only `gradient` is wrong */
-    double symmetry;   /* asymmetry of `hessian` */
+    double symmetry;   /* largest asymmetry of the matrix `hessian` */
     double constraint; /* sum C^2 / (2 alpha) against `value`, both less their values at rest; 0 without `constraint` */
     double jacobian;   /* gradient of `constraint` against differences of C; 0 without `constraint` */
     double translation;   /* net force on an element; 0 with costs_translation */

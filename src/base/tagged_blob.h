@@ -37,8 +37,8 @@ uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size);
 typedef struct sinew_section_writer {
     char *bytes;        /* the block being written; NULL: sections and bytes are only counted */
     uint32_t capacity;  /* capacity of the table in sections */
-    uint32_t count;     /* number of sections so far */
-    size_t size;        /* number of bytes so far */
+    uint32_t count;     /* number of sections written so far */
+    size_t size;        /* number of bytes written so far */
     sinew_section open; /* the section being written */
 } sinew_section_writer;
 

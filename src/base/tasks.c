@@ -425,7 +425,7 @@ typedef struct loop {
     sinew_tasks_range *run;
     const void *context;
     int32_t count, block, block_count, share_count;
-    share *shares; /* [share_count] shares of the members */
+    share *shares; /* [share_count] progress in the share of blocks of each thread */
 } loop;
 
 static int32_t tasks_share_begin(const loop *l, int32_t s)

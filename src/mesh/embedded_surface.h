@@ -40,7 +40,7 @@ struct sinew_skin {
     int32_t *corner_uvs;       /* [starts[face_count]] entry of `uvs` of each corner, or NULL */
     float *uvs;                /* [2 * uv_count] texture coordinates, or NULL */
     int32_t *triangle_faces;   /* [triangle_count] face of each triangle */
-    int32_t *triangle_corners; /* [3 * triangle_count] entries of `corners` */
+    int32_t *triangle_corners; /* [3 * triangle_count] index in `corners` of each triangle corner */
     sinew_name_list names[SINEW_SKIN_SET_COUNT];
     int32_t *face_names[SINEW_SKIN_SET_COUNT]; /* [face_count] index of the name of each face, or NULL */
     sinew_name_list attributes;

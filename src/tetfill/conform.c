@@ -128,7 +128,7 @@ static void move_all(former *m)
 /* Boundary faces of the kept tets. */
 typedef struct hull {
     const former *m;
-    const int32_t *tets; /* [4 * count] kept tets */
+    const int32_t *tets; /* [4 * count] vertices of the kept tets */
     int32_t *faces;      /* [3 * count] vertices of the faces; NULL: faces are only counted */
     int64_t count;
 } hull;

@@ -19,10 +19,10 @@
 enum {
     FILL_SAMPLES = 64,       /* samples of a tet: the centroids of its 4^3 sub-tets of equal volume */
     FILL_LINKS = 96,         /* pairs of sub-tets of a tet that share a face */
-    FILL_FACE = 16,          /* sub-tets at a face of the tet */
+    FILL_FACE = 16,          /* number of sub-tets at one face of the tet */
     FILL_COMPONENTS_MAX = 4, /* components of the inside that are separated in one tet */
     FILL_NEAR_MAX = 256,     /* largest number of triangles in a tet for separating components: the work is quadratic */
-    FILL_BLOCK = 64          /* tets that a thread takes at once */
+    FILL_BLOCK = 64          /* number of tets that a thread takes at once */
 };
 
 /* A point is inside if its absolute winding number is above this value. */
@@ -90,11 +90,11 @@ typedef struct fill_lattice {
  * triangles. */
 typedef struct fill_tets {
     int64_t count;
-    uint64_t *number;                           /* [count] index of the lattice tet */
+    uint64_t *number;                           /* [count] index of each tet in the lattice */
     int64_t *first;                             /* [count + 1] first entry of each tet in `near` */
     int32_t *near;                              /* [first[count]] triangles that intersect the tets */
     uint8_t *sampled;                           /* [count] 1: the tet may be only partly inside */
-    uint64_t (*component)[FILL_COMPONENTS_MAX]; /* [count] set of samples of each component */
+    uint64_t (*component)[FILL_COMPONENTS_MAX]; /* [count] set of the samples in each component, one bit per sample */
     float (*fraction)[FILL_COMPONENTS_MAX];     /* [count] filled fraction of the tet by each component */
     uint8_t *component_count;                   /* [count] number of components in each tet; 0: nothing inside */
 } fill_tets;
@@ -130,7 +130,7 @@ sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);
 /* ---- Crossings of one segment (segment_triangle.c) ------------------------------------------------ */
 
 enum {
-    FILL_CROSSINGS = 16 /* crossings of a segment that are stored */
+    FILL_CROSSINGS = 16 /* largest number of stored crossings of a segment */
 };
 
 /* The intersections of a segment with triangles; the first FILL_CROSSINGS of them in order along the segment. */

@@ -14,7 +14,7 @@ enum {
 
 /* A graph whose vertices stand for one or more rows of a matrix. */
 typedef struct sinew_weighted {
-    int32_t count, total; /* number of vertices; sum of all weights */
+    int32_t count, total; /* number of vertices; sum of all vertex weights */
     size_t *first;        /* [count + 1] index of each vertex's first edge in other and edge */
     int32_t *other;       /* [first[count]] neighbours of each vertex */
     int32_t *edge;        /* [first[count]] number of matrix entries that each edge stands for */

@@ -22,7 +22,7 @@ typedef struct sinew_elimination {
     sinew_allocator allocator;
     const sinew_graph *graph; /* pattern of the matrix; borrowed */
     int32_t *order;           /* [count] the vertex that is eliminated k-th */
-    int32_t *index;           /* [count] the inverse of order */
+    int32_t *index;           /* [count] position of each vertex in the elimination order */
     int32_t *parent;          /* [count] parent of column k in the elimination tree, -1 at roots */
     int32_t *entries;         /* [count] number of entries in column k of L, with the diagonal */
 } sinew_elimination;

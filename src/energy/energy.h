@@ -118,7 +118,7 @@ typedef struct sinew_vertex_kernel {
     bool exact;                     /* true: block of projected exact second derivatives; false: approximate block */
     sinew_real *sum;                /* [group_count][SINEW_VERTEX_SUM][W] `vertex` adds gradient and block of a node */
     const sinew_real *step;         /* [group_count][3][W] displacement of each node in m, read by vertex_change */
-    sinew_real *change;             /* [group_count][2][W] in J; vertex_change adds the change of psi and its error */
+    sinew_real *change;             /* [group_count][2][W] vertex_change adds the change of psi and its round-off (J) */
 } sinew_vertex_kernel;
 
 /* The block of a node is an upper bound: at any x its quadratic model bounds the energy from above while the node

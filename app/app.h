@@ -31,23 +31,23 @@ int sinew_usage_error(const char *command, const char *format, ...) SINEW_PRINTF
 
 /* One option of a subcommand. `--name value` and `--name=value` are the same. */
 typedef struct sinew_option {
-    const char *name;    /* name without the leading dashes */
+    const char *name;    /* name of the option without the leading dashes */
     const char *value;   /* placeholder for the value in help, e.g. "N"; NULL: a switch */
-    const char *meaning; /* one line for --help */
-    bool repeats;        /* may be given more than once */
+    const char *meaning; /* one line about the option for --help */
+    bool repeats;        /* true: the option may be given more than once */
 } sinew_option;
 
 /* One option as the command line gave it. */
 typedef struct sinew_given {
-    int32_t count;             /* number of occurrences */
-    const char *const *values; /* [count], in order */
+    int32_t count;             /* number of times that the option was given */
+    const char *const *values; /* [count] values of the option, in the order of the command line */
 } sinew_given;
 
 typedef struct sinew_arguments {
     const char *command;
-    const sinew_option *options; /* [option_count] */
+    const sinew_option *options; /* [option_count] options that the command accepts */
     int32_t option_count;
-    sinew_given *given;       /* [option_count] */
+    sinew_given *given;       /* [option_count] what the command line gave for each option */
     const char *const *plain; /* [plain_count] arguments that are not options */
     int32_t plain_count;
     const char **memory; /* storage of `plain` and of the values in `given` */
@@ -58,9 +58,11 @@ typedef struct sinew_arguments {
 bool sinew_arguments_read(sinew_arguments *arguments, const char *command, const sinew_option *options,
                           int32_t option_count, int argc, char **argv);
 void sinew_arguments_free(sinew_arguments *arguments);
-const char *sinew_option_text(const sinew_arguments *arguments, const char *name); /* last value or NULL */
+/* Last value of the option with this name, or NULL if it was not given. */
+const char *sinew_option_text(const sinew_arguments *arguments, const char *name);
 bool sinew_option_on(const sinew_arguments *arguments, const char *name);
-void sinew_options_print(const sinew_option *options, int32_t option_count); /* the table for --help */
+/* Prints the table of options for --help. */
+void sinew_options_print(const sinew_option *options, int32_t option_count);
 
 /* The command line with the precision of the program, each argument quoted for a shell where needed; argv[0] is the
  * subcommand. The caller frees the text. NULL: out of memory. */

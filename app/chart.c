@@ -15,11 +15,11 @@ enum {
     AREA_HEIGHT = 206,
     EDGE = 8,        /* margin at the border, pixels */
     LETTERS = 12,    /* size of letters, pixels */
-    TITLE = 14,      /* size of a title's letters */
+    TITLE = 14,      /* size of a title's letters, pixels */
     LINE = 17,       /* distance of lines of text, pixels */
     NAME_WIDTH = 96, /* longer names appear in the legend only */
     NAME_HEIGHT = 14,
-    CELL = 4, /* pixels of a cell of the map */
+    CELL = 4, /* size of a cell of the map, pixels */
     MAP_ROWS = 160,
     MAP_COLUMNS = WIDTH / CELL,
     MARK_MAX = 24,
@@ -225,7 +225,7 @@ typedef struct pen {
     bool down;
     double x, y;           /* last position of the pen */
     double length, marked; /* pixels along the curve so far, and position of the next mark */
-    double spacing;        /* distance of marks; 0: every point has a mark */
+    double spacing;        /* distance of marks in pixels; 0: every point has a mark */
     int32_t mark_count;
     double mark_x[MARK_MAX], mark_y[MARK_MAX];
 } pen;

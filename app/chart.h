@@ -36,8 +36,8 @@ typedef enum sinew_scale {
 
 typedef struct sinew_axis {
     sinew_scale scale;
-    double low, high; /* values at its ends */
-    double from, to;  /* pixels of its ends */
+    double low, high; /* values at the ends of the axis */
+    double from, to;  /* pixel coordinates of the ends of the axis */
     bool fine;        /* logarithmic axis over few decades: also has ticks at 2 and 5 times a decade */
     bool whole;       /* linear: ticks at whole numbers only */
 } sinew_axis;
@@ -60,7 +60,7 @@ void sinew_axis_set_linear(sinew_axis *a, const sinew_range *r, double cap);
 void sinew_axis_set_log(sinew_axis *a, const sinew_range *r, double floor_value, double cap);
 /* A logarithmic axis if the values allow it, else a linear axis. */
 void sinew_axis_choose(sinew_axis *a, const sinew_range *r, double floor_value, double cap);
-double sinew_axis_position(const sinew_axis *a, double value); /* pixels */
+double sinew_axis_position(const sinew_axis *a, double value); /* position of a value along the axis, in pixels */
 /* Ticks, thinned until their labels do not touch; `upright` for the y axis. Returns their number; 0: none fit. */
 int32_t sinew_axis_ticks(const sinew_axis *a, bool upright, sinew_tick ticks[SINEW_TICK_MAX]);
 /* Upper bound of the width of a text in pixels; `size` is the size of its letters. */
@@ -70,23 +70,24 @@ double sinew_text_width(const char *text, double size);
 
 typedef struct sinew_curve {
     const char *name, *colour;
-    int32_t style; /* chooses dashes and marks */
+    int32_t style; /* number of the curve's style: dashes and marks */
     int32_t group; /* data-s of the curve's elements, for the page's script */
-    int32_t count; /* number of points */
+    int32_t count; /* number of points of the curve */
     const void *data;
-    void (*point)(const void *data, int32_t index, double *x, double *y); /* not finite: the line is interrupted */
+    /* Sets the coordinates of a point; where they are not finite, the line has a gap. */
+    void (*point)(const void *data, int32_t index, double *x, double *y);
 } sinew_curve;
 
 typedef struct sinew_chart {
-    const char *title;           /* "": no title */
-    const char *x_name, *y_name; /* "": no name */
+    const char *title;           /* title above the chart; "": none */
+    const char *x_name, *y_name; /* names of the axes; "": none */
     const char *message;         /* text in the middle of an empty chart; "": no text */
     bool legend;                 /* draws a legend with the names of all curves above the plot */
-    bool alone;                  /* a separate file: includes style sheet and background */
+    bool alone;                  /* true: a separate file, with style sheet and background */
     double level;                /* y of a dashed line across; NaN: none */
-    sinew_axis x, y;             /* the drawing function sets their pixels */
-    int32_t curve_count;         /* at most SINEW_CURVE_MAX */
-    const sinew_curve *curves;   /* the last is drawn on top */
+    sinew_axis x, y;             /* axes, whose pixels the drawing function sets */
+    int32_t curve_count;         /* number of curves, at most SINEW_CURVE_MAX */
+    const sinew_curve *curves;   /* [curve_count] curves; the last is drawn on top */
 } sinew_chart;
 
 void sinew_put_chart(FILE *stream, sinew_chart *chart);

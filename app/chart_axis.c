@@ -9,8 +9,8 @@
 
 enum {
     TICK_LETTERS = 12, /* size of a label's letters, pixels */
-    TICK_HEIGHT = 17,  /* minimum distance of labels of the y axis */
-    TICK_GAP = 9       /* minimum gap between labels of the x axis */
+    TICK_HEIGHT = 17,  /* minimum distance of labels of the y axis, pixels */
+    TICK_GAP = 9       /* minimum gap between labels of the x axis, pixels */
 };
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static bool fill_linear(tick_list *l, int32_t set)
 
 int32_t sinew_axis_ticks(const sinew_axis *a, bool upright, sinew_tick ticks[SINEW_TICK_MAX])
 {
-    /* In the order of sinew_scale. */
+    /* Functions that fill a list of ticks, in the order of sinew_scale. */
     static bool (*const fills[])(tick_list *, int32_t) = {fill_linear, fill_log, fill_counts};
     for (int32_t set = 0;; set++) {
         tick_list l = {.axis = a, .upright = upright, .ticks = ticks};

@@ -57,7 +57,7 @@ static int compare_print_help(void)
 /* ---- Command line --------------------------------------------------------------------------- */
 
 typedef struct saved_state {
-    void *blob; /* [size] */
+    void *blob; /* [size] bytes of a saved state of the world */
     size_t size;
 } saved_state;
 

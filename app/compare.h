@@ -14,7 +14,7 @@
 #include "sinew/scene.h"
 
 enum {
-    SINEW_METHOD_MAX = 24, /* number of methods, including the reference */
+    SINEW_METHOD_MAX = 24, /* largest number of methods, including the reference */
     SINEW_LABEL_MAX = 96,
     SINEW_LEVEL_COUNT = 3,  /* number of relative errors for which times are reported */
     SINEW_SAMPLE_COUNT = 7, /* number of iterations for which errors are tabulated */
@@ -25,7 +25,7 @@ enum {
 typedef struct sinew_method {
     char label[SINEW_LABEL_MAX]; /* e.g. "admm:weight=0.5"; unique; letters, digits and _ . + - : = only */
     sinew_solver_def def;
-    bool own_iterations, own_tolerance; /* true: the label sets the value */
+    bool own_iterations, own_tolerance; /* true: the method's label sets the value */
 } sinew_method;
 
 /* One method's result in one step. */
@@ -34,12 +34,12 @@ typedef struct sinew_answer {
     int32_t record_count;
     double *relative_error; /* [record_count] thesis (5.5); NaN if the step starts at the minimum */
     sinew_step_result result;
-    sinew_measures measures; /* after the step */
-    double set_up;           /* s: ordering, factorisation, colouring */
-    double linear_drift;     /* kg m/s: distance of the momentum from the reference's */
-    double angular_drift;    /* kg m2/s */
-    double distance;         /* m: largest distance of a particle from the reference's */
-    sinew_real *positions;   /* [3 * particle_count] m after the step */
+    sinew_measures measures; /* measures of the state after the step */
+    double set_up;           /* time of ordering, factorisation and colouring, in s */
+    double linear_drift;     /* distance of the linear momentum from the reference's, in kg m/s */
+    double angular_drift;    /* distance of the angular momentum from the reference's, in kg m2/s */
+    double distance;         /* largest distance of a particle from the reference's, in m */
+    sinew_real *positions;   /* [3 * particle_count] positions after the step, in m */
 } sinew_answer;
 
 /* A solver that does not take part, and the reason. */
@@ -51,20 +51,20 @@ typedef struct sinew_refusal {
 typedef struct sinew_comparison {
     sinew_scene *scene;
     sinew_world *world;
-    char *command_line;                    /* quoted for a shell */
-    int32_t picture_width, picture_height; /* pixels of each shape in the report */
-    int32_t iterations;                    /* limit for methods whose label does not set one */
+    char *command_line;                    /* the command line, quoted for a shell */
+    int32_t picture_width, picture_height; /* size of the picture of each shape in the report, in pixels */
+    int32_t iterations;                    /* iteration limit of methods whose label does not set one */
     sinew_method methods[SINEW_METHOD_MAX];
     int32_t method_count;
     sinew_refusal refusals[SINEW_SOLVER_COUNT + SINEW_REGISTERED_SOLVER_MAX];
     int32_t refusal_count;
     int32_t step_count;
-    sinew_answer *answers;  /* [step_count][method_count] */
-    double *start, *lowest; /* J [step_count] g at the start of a step, and the lowest g of all methods */
-    double linear_scale;    /* kg m/s: sum of m |v| of the reference in the last step; 0: quasistatic or no motion */
-    double angular_scale;   /* kg m2/s: sum of m |x - centre| |v| of the reference in the last step; 0 as above */
-    double motion;          /* m: displacement of the reference's fastest particle in the last step */
-    double size;            /* m: diagonal of the reference's bounds at the end */
+    sinew_answer *answers;  /* [step_count][method_count] result of each method in each step */
+    double *start, *lowest; /* [step_count] g at the start of a step, and the lowest g of all methods, in J */
+    double linear_scale;    /* sum of m |v| of the reference in the last step, in kg m/s; 0: quasistatic or no motion */
+    double angular_scale;   /* sum of m |x - centre| |v| of the reference in the last step, in kg m2/s; 0 as above */
+    double motion;          /* displacement of the reference's fastest particle in the last step, in m */
+    double size;            /* diagonal of the reference's bounds at the end, in m */
 } sinew_comparison;
 
 /* ---- Judgement (judge.c) --------------------------------------------------------------------- */

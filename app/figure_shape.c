@@ -19,7 +19,7 @@ enum {
     HEAD = 34,
     SAMPLES = 8
 };
-#define SPAN 5.8 /* m: the camera ignores bodies with a larger coordinate, unless the figure sets another limit */
+#define SPAN 5.8 /* the camera ignores bodies with a larger coordinate (m), unless the figure sets another limit */
 
 /* Triangles of a shape: its own triangles, or those of `surface` (may be NULL). Returns their number. */
 static int32_t surface_of(const series *s, const sinew_mesh *surface, const int32_t **triangles)

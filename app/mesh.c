@@ -301,7 +301,7 @@ static void print_filled(const char *path, const sinew_mesh *body, const sinew_f
     print_warnings("odd", body);
 }
 
-/* Wall-clock time, s. */
+/* Time of the wall clock, in s. */
 static double mesh_now(void)
 {
     struct timespec time;

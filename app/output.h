@@ -13,7 +13,7 @@
 /* An unfinished file: closing renames the temporary file to the final name. Files are created exclusively, and links
  * are not followed. */
 typedef struct sinew_output {
-    FILE *stream;        /* NULL: not open */
+    FILE *stream;        /* stream of the open file; NULL: not open */
     const char *command; /* name of the subcommand, for messages */
     char path[2200], partial[2220];
 } sinew_output;

@@ -79,9 +79,9 @@ static int render_print_help(void)
 typedef struct target {
     char path[2048];
     char stem[2048];  /* the path without its ending, for numbered pictures */
-    const char *kind; /* "png", "mp4" or "webp" */
-    bool numbered;    /* pictures <stem>.0012.png */
-    bool no_encoder;  /* frames of a film, because ffmpeg is missing */
+    const char *kind; /* kind of the output: "png", "mp4" or "webp" */
+    bool numbered;    /* true: one picture per frame, <stem>.0012.png */
+    bool no_encoder;  /* true: pictures replace a film, because ffmpeg is missing */
     double fps;
 } target;
 
@@ -191,7 +191,7 @@ static bool choose_frames(sinew_render *r, target *t)
     const char *text = sinew_option_text(&r->arguments, "frame"), *out = sinew_option_text(&r->arguments, "out");
     const size_t length = out ? strlen(out) : 0;
     bool range = false;
-    const bool stepped = sinew_colour_is_of_steps(r->style.snapshot.colour); /* frame 0 has no step */
+    const bool stepped = sinew_colour_is_of_steps(r->style.snapshot.colour); /* frame 0 follows no step */
     const bool film = length > 4 && strcmp(out + length - 4, ".png") != 0;
     r->first = film ? r->lowest + (stepped && r->lowest < r->highest) : r->highest;
     r->last = r->highest;
@@ -243,7 +243,7 @@ static bool prepare_target(sinew_render *r, target *t)
 typedef struct drawing {
     sinew_render *r;
     sinew_progress progress;
-    int64_t done; /* drawn frames */
+    int64_t done; /* number of drawn frames */
     char warnings[256];
 } drawing;
 

@@ -18,7 +18,7 @@
 typedef struct sinew_style {
     sinew_snapshot_def snapshot;
     sinew_picture_def picture;
-    double orbit; /* turns about the target in a film */
+    double orbit; /* number of turns about the target in a film */
 } sinew_style;
 
 /* Reads the program's defaults, then the scene's keys, then the options. Returns false, with a message, on errors. */
@@ -36,7 +36,7 @@ enum {
 /* One panel at one frame. */
 typedef struct sinew_shot {
     sinew_snapshot *snapshot;
-    char caption[SINEW_CAPTION_SIZE]; /* "": none */
+    char caption[SINEW_CAPTION_SIZE]; /* text below the panel; "": none */
 } sinew_shot;
 
 typedef struct sinew_render {
@@ -45,9 +45,9 @@ typedef struct sinew_render {
     bool quiet;
     sinew_scene *scene;
     sinew_style style;
-    int64_t lowest, highest; /* available frames */
-    int64_t first, last;     /* frames to draw */
-    double frame_time;       /* s between frames */
+    int64_t lowest, highest; /* first and last available frame */
+    int64_t first, last;     /* first and last frame to draw */
+    double frame_time;       /* time between frames, in s */
 
     sinew_method methods[SINEW_PANEL_MAX]; /* --solvers; a method without a label: the scene's solver */
     int32_t panel_count;
@@ -56,12 +56,12 @@ typedef struct sinew_render {
 
     sinew_run_statistics statistics; /* statistics of the panel that is being simulated; reset for each panel */
     int64_t failed_step;             /* the step that became non-finite, 0: none */
-    sinew_step_result failed;        /* result of that step */
+    sinew_step_result failed;        /* result of the step that became non-finite */
 
-    sinew_cache_reader *cache; /* NULL: the scene is simulated */
-    bool whole_bodies;         /* the cache holds particles, even of bodies with embedded surfaces */
+    sinew_cache_reader *cache; /* cache that is read; NULL: the scene is simulated */
+    bool whole_bodies;         /* true: the cache holds particles, even of bodies with embedded surfaces */
     sinew_world *shell;        /* world of the surfaces in the cache; NULL: the cache holds particles */
-    sinew_real *q, *v;         /* [3 * points of the cache] m, m/s: the current frame */
+    sinew_real *q, *v;         /* [3 * points of the cache] positions (m) and velocities (m/s) of the current frame */
 
     sinew_survey survey;
     sinew_error error;
@@ -89,7 +89,7 @@ void sinew_render_free_sources(sinew_render *r);
 /* An unfinished film: frames go through a pipe to a process of ffmpeg. */
 typedef struct sinew_film {
     int child, pipe; /* process ID of ffmpeg; file descriptor, write end of the pipe to ffmpeg; -1: none */
-    FILE *log;       /* messages of ffmpeg */
+    FILE *log;       /* file with the messages of ffmpeg */
     char path[2200], partial[2220];
 } sinew_film;
 

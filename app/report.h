@@ -23,9 +23,9 @@ enum {
     SINEW_SHORT_SIZE = 32
 };
 const char *sinew_short(double number, char text[SINEW_SHORT_SIZE]);
-const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE]); /* "12 ms" */
+const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE]); /* writes a time, e.g. "12 ms" */
 
 void sinew_put_plots(const sinew_report *r);
-bool sinew_put_shapes(const sinew_report *r); /* false when out of memory */
+bool sinew_put_shapes(const sinew_report *r); /* returns false if memory is short */
 
 #endif

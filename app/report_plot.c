@@ -17,8 +17,8 @@ typedef struct plot {
     const char *title, *caption, *x_name;
     pick *x, *y;
     sinew_scale x_scale;
-    double floor_value, cap; /* limits of a logarithmic y axis */
-    bool reference;          /* draws the reference's last value as a dashed line */
+    double floor_value, cap; /* smallest and largest value on a logarithmic y axis */
+    bool reference;          /* true: the reference's last value is a dashed line */
 } plot;
 
 /* Source of the points of a curve. */
@@ -190,7 +190,7 @@ static void report_plot_put_plot(const sinew_report *r, const plot *p)
     fputs("</figure>\n", r->stream);
 }
 
-/* Final errors over the steps. */
+/* Plots the final error of each method over the steps. */
 static void put_step_plot(const sinew_report *r)
 {
     const sinew_comparison *c = r->c;

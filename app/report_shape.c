@@ -14,14 +14,14 @@
 
 enum {
     SAMPLES = 8, /* samples per pixel of a small picture, which is denoised */
-    DECADES = 3  /* decades of the colour bar */
+    DECADES = 3  /* number of decades of the colour bar */
 };
 
 typedef struct gallery {
     const sinew_report *r;
     int32_t particle_count;
-    double *values;   /* [particle_count] 0 .. 1 along the colour bar */
-    double low, high; /* m: ends of the colour bar */
+    double *values;   /* [particle_count] position of each particle's value on the colour bar, 0 .. 1 */
+    double low, high; /* distances at the ends of the colour bar, in m */
     sinew_survey survey;
     sinew_error error;
 } gallery;

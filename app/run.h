@@ -15,7 +15,7 @@
 /* ---- Statistics of the steps (run_summary.c) ------------------------------------------------ */
 
 enum {
-    SINEW_RUN_GROWING = 19, /* kinds of cache files that grow (run_checksums.c) */
+    SINEW_RUN_GROWING = 19, /* number of kinds of cache files that grow (run_checksums.c) */
     SINEW_RUN_BITS = 32,
     SINEW_RUN_TETS = 20,    /* number of inverted tets that are listed */
     SINEW_RUN_DECADES = 64, /* intervals of position errors from 1e-15 m, four in each decade */
@@ -35,21 +35,21 @@ enum {
 
 typedef struct sinew_run_place {
     int32_t body_count;
-    char bodies[SINEW_RUN_PLACE_BODIES][SINEW_RUN_PLACE_NAME]; /* [body_count] the first bodies that were involved */
-    int64_t step;                                              /* step with the worst value; 0: unknown */
-    char body[SINEW_RUN_PLACE_NAME];                           /* body with the worst value */
-    int32_t vertex, energy, element;                           /* as in sinew_step_place */
+    char bodies[SINEW_RUN_PLACE_BODIES][SINEW_RUN_PLACE_NAME]; /* [body_count] names of the first bodies concerned */
+    int64_t step;                                              /* step with the worst value of the bit; 0: unknown */
+    char body[SINEW_RUN_PLACE_NAME];                           /* name of the body with the worst value */
+    int32_t vertex, energy, element;                           /* where the worst value is, as in sinew_step_place */
     double value;
 } sinew_run_place;
 
 /* Updates the places [SINEW_RUN_BITS] of the bits of a step. */
 void sinew_run_count_places(sinew_run_place *places, const sinew_world *world, int64_t step, uint32_t bits);
-/* A measured remedy of a bit, or "". */
+/* A remedy of a status bit that measurements support, or "". */
 const char *sinew_run_remedy(uint32_t bit);
 /* Formats "of jelly; worst in step 12, vertex 3 of jelly: 0.2 N; raise ..."; "" if nothing is known. */
 void sinew_run_place_text(const sinew_run_place *place, uint32_t bit, char *text, size_t size);
-json_t *sinew_run_place_json(const sinew_run_place *place, uint32_t bit); /* NULL: out of memory */
-bool sinew_run_place_read(sinew_run_place *place, const json_t *json);    /* NULL: an old summary, no place */
+json_t *sinew_run_place_json(const sinew_run_place *place, uint32_t bit); /* returns NULL if memory is short */
+bool sinew_run_place_read(sinew_run_place *place, const json_t *json);    /* json NULL: an old summary without places */
 
 /* Counts over all steps of the run, including those before a checkpoint. The counts do not depend on machine or clock,
  * because the state stores them, and the state must not depend on interruptions. */
@@ -59,10 +59,10 @@ typedef struct sinew_run_statistics {
     struct {
         int64_t first, count; /* first step that set the bit, and number of such steps */
     } bits[SINEW_RUN_BITS];
-    sinew_run_place places[SINEW_RUN_BITS]; /* where each bit comes from */
-    /* N; relative; J of SINEW_GAP_ESTIMATE; J of SINEW_GAP_BELOW */
+    sinew_run_place places[SINEW_RUN_BITS]; /* where each status bit comes from */
+    /* worst residual in N and relative; worst gap in J of SINEW_GAP_ESTIMATE and of SINEW_GAP_BELOW */
     sinew_run_worst residual, relative, gap, gap_below;
-    sinew_run_worst position, position_below; /* m: position errors, estimates and bounds */
+    sinew_run_worst position, position_below; /* position errors in m: estimates, and those of SINEW_GAP_BELOW */
     char position_body[64]; /* name of the body with the largest position error, in its worst step; "": none */
     int64_t position_counts
         [SINEW_RUN_DECADES]; /* number of steps by position error, four intervals a decade from 1e-15 m */
@@ -72,9 +72,9 @@ typedef struct sinew_run_statistics {
     sinew_run_worst violation, complementarity; /* worst values of hard constraints that a solver handled as a system */
     int64_t constraints_first;
     char constraints[256];    /* the first message about these constraints */
-    sinew_run_worst inverted; /* number of inverted tets */
+    sinew_run_worst inverted; /* worst number of inverted tets in a step */
     int64_t inverted_first;   /* first step with inverted tets; 0: none */
-    int32_t tet_count;        /* listed tets */
+    int32_t tet_count;        /* number of inverted tets that are listed */
     /* [tet_count] inverted tets of the worst step: indices of their energies, and their element numbers there */
     int32_t energies[SINEW_RUN_TETS], tets[SINEW_RUN_TETS];
 } sinew_run_statistics;
@@ -82,7 +82,7 @@ typedef struct sinew_run_statistics {
 void sinew_run_count(sinew_run_statistics *statistics, const sinew_world *world, int64_t step,
                      const sinew_step_result *result);
 uint32_t sinew_run_bits(const sinew_run_statistics *statistics);           /* union of the status bits of all steps */
-json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* NULL: out of memory */
+json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* returns NULL if memory is short */
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
 /* Formats "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ...". */
 void sinew_run_gap_text(const sinew_run_statistics *statistics, char *text, size_t size);
@@ -105,7 +105,7 @@ typedef struct sinew_run {
     sinew_arguments arguments;
     const char *command_line;
     sinew_settings settings; /* settings of the scene, in the order of application */
-    char *scene_file;        /* absolute path, NULL: unknown */
+    char *scene_file;        /* absolute path of the scene file; NULL: unknown */
     sinew_scene *scene;
     sinew_world *world;
     bool record; /* metrics.csv has one row per iteration; false: one row per step */
@@ -114,29 +114,29 @@ typedef struct sinew_run {
 
     char directory[2048];
     int folder;                     /* descriptor of the locked folder, -1: none */
-    bool wanted[SINEW_CACHE_COUNT]; /* cache formats to write */
-    uint32_t fields, fields_if_any; /* cache fields, as in sinew_cache_def */
+    bool wanted[SINEW_CACHE_COUNT]; /* true for each cache format to write */
+    uint32_t fields, fields_if_any; /* bits of cache fields, as in sinew_cache_def */
     int32_t morph_frames;
     bool balance; /* true: steps compute their energy balance, for fields (residual, reaction) or a continued run */
-    sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not requested */
+    sinew_cache *caches[SINEW_CACHE_COUNT]; /* open cache of each format; NULL: not requested */
     sinew_output metrics;
-    sinew_output contact;                      /* contact.csv, if the world has contact */
-    sinew_output checksums;                    /* checksums.csv, if a format has one file per frame */
-    sinew_run_check checks[SINEW_RUN_GROWING]; /* growing cache files at the last checkpoint */
+    sinew_output contact;                      /* contact.csv, open if the world has contact */
+    sinew_output checksums;                    /* checksums.csv, open if a format has one file per frame */
+    sinew_run_check checks[SINEW_RUN_GROWING]; /* checksums of growing cache files at the last checkpoint */
     json_t *closed;                            /* "closed" of summary.json; NULL: no cache was closed yet */
-    int64_t first_frame;                       /* first frame of this folder */
-    bool goes_on;                              /* the run continues the files in the folder */
+    int64_t first_frame;                       /* number of the first frame of this folder */
+    bool goes_on;                              /* true: the run continues the files in the folder */
     bool nothing_left;                         /* the folder's run is finished and ends with the last requested frame */
-    bool kept;                                 /* a checkpoint exists: a failure does not remove the files */
+    bool kept;                                 /* true: a checkpoint exists, so a failure does not remove the files */
 
     sinew_run_statistics statistics;
-    int64_t steps_now; /* steps of this process */
-    /* s: wall-clock time of earlier processes; time in the solver and on gaps in all processes */
+    int64_t steps_now; /* number of steps of this process */
+    /* in s: wall-clock time of earlier processes; time in the solver and on gaps in all processes */
     double seconds, solver_seconds, gap_seconds;
-    double began; /* s, start of this process on sinew_run_clock() */
+    double began; /* start of this process on sinew_run_clock(), in s */
 } sinew_run;
 
-double sinew_run_clock(void); /* s, monotonic */
+double sinew_run_clock(void); /* time of a monotonic clock, in s */
 
 /* ---- Formats and fields (run_formats.c) ------------------------------------------------------- */
 
@@ -154,7 +154,7 @@ void sinew_run_print_formats(const sinew_run *r);
 
 /* Reads summary.json. NULL: there is none, or it is not of a run (*foreign is then true). */
 json_t *sinew_run_summary_read(const char *directory, bool *foreign);
-const char *sinew_run_summary_text(const json_t *summary, const char *key); /* "" when missing */
+const char *sinew_run_summary_text(const json_t *summary, const char *key); /* text of a key; "" when missing */
 bool sinew_run_summary_write(sinew_run *r, const char *status);
 /* Prints "running, step 12 of 200", or "killed, ..." if no process of this machine writes there, for a summary whose
  * status is "running". The function only reads: it takes no lock that could stop a run. */
@@ -188,12 +188,12 @@ void sinew_run_free_files(sinew_run *r);
 
 /* ---- Checksums (run_checksums.c) -------------------------------------------------------------- */
 
-bool sinew_run_has_sequence(const sinew_run *r); /* a format has one file per frame */
+bool sinew_run_has_sequence(const sinew_run *r); /* true if a format has one file per frame */
 void sinew_run_checksums_head(FILE *stream);
 bool sinew_run_checksum_frame(sinew_run *r);  /* appends the files of the current frame to checksums.csv */
 bool sinew_run_checksum_growth(sinew_run *r); /* updates r->checks by the bytes since the last checkpoint */
 json_t *sinew_run_checks_json(const sinew_run *r);
-bool sinew_run_checks_read(sinew_run *r, const json_t *checks); /* false: damaged */
+bool sinew_run_checks_read(sinew_run *r, const json_t *checks); /* returns false if the checks are damaged */
 /* Checksums of the files that the caches wrote when they were closed; NULL: out of memory. */
 json_t *sinew_run_closed_json(sinew_run *r);
 /* Verifies the files of all frames of the state. Prints the first file that is missing or was changed and returns

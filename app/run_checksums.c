@@ -29,8 +29,8 @@ static const char command[] = "run";
 
 /* Cache files that grow with the frames. */
 static const struct growing_file {
-    int format;         /* SINEW_CACHE_COUNT: checksums.csv */
-    const char *ending; /* after the name of the scene */
+    int format;         /* cache format of the file; SINEW_CACHE_COUNT: checksums.csv */
+    const char *ending; /* end of the file name, after the name of the scene */
     const char *final;  /* ending of the finished file that replaces this side file; NULL: not a side file */
     int64_t header;     /* bytes at the start that close rewrites in place */
 } growing_files[SINEW_RUN_GROWING] = {
@@ -378,7 +378,7 @@ bool sinew_run_verify(sinew_run *r, bool any_frame)
     json_decref(r->closed);
     r->closed = json_incref(json_object_get(summary, "closed"));
     json_decref(summary);
-    if (!any_frame) { /* the caches begin again */
+    if (!any_frame) { /* no frame is left: the caches begin again */
         memset(r->checks, 0, sizeof r->checks);
         return true;
     }

@@ -39,7 +39,7 @@ enum {
 /* Files of a format: endings of single files, after the scene's name; suffix of a sequence with one file per frame,
  * NULL: no sequence. */
 static const struct format_files {
-    const char *endings[SINEW_ENDINGS_MAX]; /* the list ends with NULL */
+    const char *endings[SINEW_ENDINGS_MAX]; /* file name endings of the format; the list ends with NULL */
     const char *sequence;
 } format_files[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = {{".pc2", ".obj"}, NULL},

@@ -17,14 +17,14 @@ static void take_worst(sinew_run_worst *worst, double value, int64_t step)
         *worst = (sinew_run_worst){value, step};
 }
 
-/* Index of the interval of a position error (m). */
+/* Index of the interval that contains a position error in m. */
 static int decade_of(double error)
 {
     const double at = error > 0 ? floor(4 * (log10(error) + 15)) : 0;
     return (int)fmin(fmax(at, 0), SINEW_RUN_DECADES - 1);
 }
 
-/* m: the upper end of an interval. */
+/* The upper end of an interval of position errors, in m. */
 static double decade_end(int index)
 {
     return pow(10, (index + 1) / 4.0 - 15);

@@ -24,7 +24,8 @@ void sinew_settings_add_text(sinew_settings *settings, const char *key, const ch
 /* Each function returns false, with a message on standard error, on errors. An absent option adds nothing. */
 bool sinew_settings_add_number(sinew_settings *settings, const sinew_arguments *arguments, const char *option,
                                const char *key, bool whole);
-bool sinew_settings_add_given(sinew_settings *settings, const sinew_arguments *arguments); /* all of --set */
+/* Adds the values of all options --set. */
+bool sinew_settings_add_given(sinew_settings *settings, const sinew_arguments *arguments);
 
 /* Adds the options solver, iterations, tolerance, frames and threads as settings; then --set, which overrides them. */
 bool sinew_settings_add_options(sinew_settings *settings, const sinew_arguments *arguments);

@@ -9,11 +9,11 @@
 
 /* Part of a panel, in pixels, that the camera is fitted to. */
 typedef struct picture_frame {
-    double x, y, width, height; /* within the panel */
+    double x, y, width, height; /* rectangle within the panel, in pixels */
 } picture_frame;
 
 typedef struct lens {
-    double eye[3], right[3], up[3], forward[3]; /* m; unit vectors */
+    double eye[3], right[3], up[3], forward[3]; /* position of the camera in m; unit vectors of its axes */
     double centre[2];                           /* pixel of the panel whose ray is the forward direction */
     double scale;                               /* pixels per unit of tan(angle to the forward direction) */
 } lens;

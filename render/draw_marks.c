@@ -90,8 +90,8 @@ static sinew_status draw_pins(drawing *d)
 typedef struct mark_elements {
     sinew_energy energy;
     int32_t count;
-    int32_t *particles;  /* [count * vertices] */
-    sinew_real *weights; /* [8 * count] pairs only */
+    int32_t *particles;  /* [count * vertices] particles of each element */
+    sinew_real *weights; /* [8 * count] weights of the particles, for pairs only */
     int32_t paint, detail;
 } mark_elements;
 

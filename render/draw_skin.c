@@ -23,8 +23,8 @@ bool drawing_has_skin(const drawing *d, const drawn_body *body)
 typedef struct skin_work {
     const sinew_skin *skin;
     const drawn_body *body;
-    sinew_real *q;  /* [3 * vertex_count] m */
-    float *values;  /* [vertex_count] NaN: no value */
+    sinew_real *q;  /* [3 * vertex_count] positions of the skin's vertices, in m */
+    float *values;  /* [vertex_count] value of each vertex for its colour; NaN: none */
     uint8_t *fine;  /* [vertex_count] true: all particles that the vertex follows can be drawn */
     int32_t *paint; /* [materials + 1] the last entry is for faces without a material */
     int32_t first;  /* index of the skin's first vertex in the shape */

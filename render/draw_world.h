@@ -12,12 +12,12 @@
 
 /* One body of the drawn world: its sizes and paints. */
 typedef struct drawn_body {
-    sinew_body id;      /* index -1: removed */
+    sinew_body id;      /* id of the body; index -1: removed */
     int32_t first;      /* index of the body's first particle */
-    double edge, size;  /* m, at rest: mean edge of the drawn cells; diagonal of the mesh's bounding box */
-    double tube;        /* m: radius of the tubes along edges; 0: edges are not drawn */
-    int32_t skin_paint; /* paint of its surface */
-    int32_t cut_paint;  /* paint of faces that a cut exposes */
+    double edge, size;  /* in m, at rest: mean edge of the drawn cells; diagonal of the mesh's bounding box */
+    double tube;        /* radius of the tubes along edges in m; 0: edges are not drawn */
+    int32_t skin_paint; /* index of the paint of its surface */
+    int32_t cut_paint;  /* index of the paint of faces that a cut exposes */
 } drawn_body;
 
 typedef struct drawing {
@@ -26,11 +26,11 @@ typedef struct drawing {
     picture_field field;
     shape *shape;
     int64_t left_out;       /* number of omitted triangles, edges, tets and marks, see sinew_snapshot_left_out() */
-    int32_t particle_count; /* the shape's first vertices are the particles */
+    int32_t particle_count; /* number of particles, which are the shape's first vertices */
     uint8_t *fine;          /* [particle_count] true: the particle's position can be drawn */
     int32_t *body_of;       /* [particle_count] index of the particle's body, -1: none */
     int32_t body_count;
-    drawn_body *bodies; /* [body_count] */
+    drawn_body *bodies; /* [body_count] sizes and paints of the bodies */
     sinew_error *error;
 } drawing;
 

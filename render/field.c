@@ -127,7 +127,7 @@ static sinew_status take_class(const field_request *r)
 /* ---- Tets by their corners ------------------------------------------------------------------- */
 
 typedef struct tet_key {
-    int32_t corners[4]; /* particles, ascending */
+    int32_t corners[4]; /* particles at the tet's corners, ascending */
     int64_t tet;        /* index among the tets of all bodies */
 } tet_key;
 
@@ -189,7 +189,7 @@ static void fill_keys(const sinew_world *world, tet_key *keys)
 
 static const struct {
     sinew_field_kind field;
-    bool sum; /* values of several energies on one tet add */
+    bool sum; /* true: values of several energies on one tet add */
 } element_fields[SINEW_COLOUR_COUNT] = {
     [SINEW_COLOUR_STRETCH] = {SINEW_FIELD_STRETCHES, false},
     [SINEW_COLOUR_VON_MISES] = {SINEW_FIELD_VON_MISES, false},

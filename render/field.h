@@ -11,7 +11,7 @@ typedef struct picture_field {
     float *at_particle;  /* [particle_count] NaN: no value; NULL: bodies have their own colours */
     float *at_tet;       /* [tets of all bodies] values of fields of elements, else NULL */
     int64_t *first_tet;  /* [body_count] index of each body's first tet */
-    int32_t class_count; /* SINEW_COLOUR_CLASS: number of classes */
+    int32_t class_count; /* number of classes of SINEW_COLOUR_CLASS */
 } picture_field;
 
 /* Fills a zeroed field. The caller frees the field after a failure too. */

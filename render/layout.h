@@ -9,15 +9,15 @@
 #include "legend.h"
 
 typedef struct layout {
-    double text;   /* em size of captions, pixels */
-    double margin; /* margin around text, pixels */
+    double text;   /* em size of captions, in pixels */
+    double margin; /* margin around text, in pixels */
     int32_t columns, rows;
-    int32_t left, top;                        /* pixels, upper left corner of the first panel */
-    int32_t width, height;                    /* pixels of each panel */
-    int32_t gap;                              /* pixels between panels */
+    int32_t left, top;                        /* upper left corner of the first panel, in pixels */
+    int32_t width, height;                    /* size of each panel, in pixels */
+    int32_t gap;                              /* distance between panels, in pixels */
     picture_frame frame;                      /* part of each panel without text and legend */
-    double legend_x, legend_y, legend_height; /* pixels: upper left corner and height of the legend */
-    double title_height;                      /* pixels of the title line above all panels; 0: no line */
+    double legend_x, legend_y, legend_height; /* upper left corner and height of the legend, in pixels */
+    double title_height;                      /* height of the title line above all panels, in pixels; 0: no line */
 } layout;
 
 /* Em size of captions in pixels, and the number of legend ticks that fit, for a picture of that size. */

@@ -13,10 +13,10 @@ typedef struct legend {
     int32_t class_count;
     char label[64];
     char unit[40];    /* unit with its prefix, e.g. "kPa" */
-    double low, high; /* range of the bar, in `unit` */
-    double highest;   /* largest value, in `unit` */
+    double low, high; /* values at the ends of the bar, in `unit` */
+    double highest;   /* largest value of the field, in `unit` */
     double step;      /* distance of ticks, in `unit` */
-    int32_t digits;   /* digits after the decimal point */
+    int32_t digits;   /* digits after the decimal point of tick labels */
     double factor;    /* units of the values in one unit of the legend */
 } legend;
 

@@ -19,19 +19,19 @@
 
 typedef enum sinew_colour_kind {
     SINEW_COLOUR_BODY = 0,       /* one colour for each body (or for each material of its skin) */
-    SINEW_COLOUR_SPEED,          /* m/s */
+    SINEW_COLOUR_SPEED,          /* speed of particles, in m/s */
     SINEW_COLOUR_STRETCH,        /* largest principal stretch */
-    SINEW_COLOUR_VON_MISES,      /* Pa */
-    SINEW_COLOUR_ENERGY,         /* J/m3 */
-    SINEW_COLOUR_RESIDUAL,       /* N */
-    SINEW_COLOUR_CONTACT_FORCE,  /* N, contact force of the last step */
-    SINEW_COLOUR_POSITION_ERROR, /* m, distance from the end of the last step to the minimum, estimated */
+    SINEW_COLOUR_VON_MISES,      /* von Mises stress, in Pa */
+    SINEW_COLOUR_ENERGY,         /* elastic energy density, in J/m3 */
+    SINEW_COLOUR_RESIDUAL,       /* residual force on particles, in N */
+    SINEW_COLOUR_CONTACT_FORCE,  /* contact force of the last step, in N */
+    SINEW_COLOUR_POSITION_ERROR, /* estimated distance in m from the end of the last step to the minimum */
     SINEW_COLOUR_CLASS,          /* colour class of a particle in the solver's sweeps: discrete */
     SINEW_COLOUR_GIVEN,          /* values of the caller (sinew_snapshot_def) */
     SINEW_COLOUR_COUNT
 } sinew_colour_kind;
-const char *sinew_colour_name(sinew_colour_kind kind);    /* "body" "speed" "stretch" "von_mises" ... */
-sinew_colour_kind sinew_colour_by_name(const char *name); /* SINEW_COLOUR_COUNT when unknown */
+const char *sinew_colour_name(sinew_colour_kind kind);    /* name of a kind: "body" "speed" "stretch" "von_mises" ... */
+sinew_colour_kind sinew_colour_by_name(const char *name); /* SINEW_COLOUR_COUNT: unknown name */
 const char *sinew_colour_unit(sinew_colour_kind kind);
 /* True for residuals, contact forces and position errors: a state that no step led to has none. */
 bool sinew_colour_is_of_steps(sinew_colour_kind kind);
@@ -52,17 +52,17 @@ typedef struct sinew_snapshot_def {
     double cut_point[3], cut_normal[3];
     bool pins;     /* draws pins and targets of position energies as small balls. Default true */
     bool springs;  /* draws pairs and edges between bodies as thin tubes. Default true */
-    double crease; /* radians: edges sharper than this stay sharp. Default 0.8 */
-    double rope;   /* m, radius of tubes along edges; 0 (default): derived from the body's size */
+    double crease; /* edges sharper than this angle in radians stay sharp. Default 0.8 */
+    double rope;   /* radius in m of tubes along edges; 0 (default): derived from the body's size */
     /* world whose colliders are drawn; NULL (default): the current colliders of the drawn world */
     const sinew_world *colliders;
-    double collider_time; /* s: time at which colliders of another world are drawn */
+    double collider_time; /* time at which colliders of another world are drawn, in s */
 } sinew_snapshot_def;
 sinew_snapshot_def sinew_default_snapshot_def(void);
 /* Takes a snapshot of the current state. Fails with SINEW_ERROR_UNSUPPORTED, which names the field, if the world lacks
  * the field. NULL on failure. */
 sinew_snapshot *sinew_snapshot_take(sinew_world *world, const sinew_snapshot_def *def, sinew_error *error);
-void sinew_snapshot_destroy(sinew_snapshot *snapshot); /* NULL is fine */
+void sinew_snapshot_destroy(sinew_snapshot *snapshot); /* frees the snapshot; NULL has no effect */
 /* Number of omitted triangles, edges and pins: a vertex is not finite, or is a thousand body sizes away. */
 int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot);
 
@@ -71,13 +71,13 @@ int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot);
 #define SINEW_SURVEY_EXTREMES 96
 
 typedef struct sinew_survey {
-    bool any;         /* false: no snapshot with triangles was added */
-    double bounds[6]; /* m: min x y z, max x y z of all drawn objects that the camera frames */
-    /* m: the farthest points in a fixed set of directions, for fitted cameras */
+    bool any;         /* false: no snapshot with triangles was added yet */
+    double bounds[6]; /* min x y z, max x y z in m of all drawn objects that the camera frames */
+    /* the farthest points in m along a fixed set of directions, for fitted cameras */
     double extremes[SINEW_SURVEY_EXTREMES][3];
     bool valued;            /* true: snapshots have values; false: the next four fields are 0 */
     double low, high;       /* range of 99 % of the values of each snapshot */
-    double lowest, highest; /* range of all values */
+    double lowest, highest; /* smallest and largest of all values */
 } sinew_survey;
 /* The caller starts with a zeroed survey. */
 void sinew_survey_add(sinew_survey *survey, const sinew_snapshot *snapshot);
@@ -88,12 +88,12 @@ void sinew_survey_add(sinew_survey *survey, const sinew_snapshot *snapshot);
  * all extremes of the survey are inside the frame, with equal margins on opposite sides. The frame is the part of a
  * panel without titles, captions and legend. */
 typedef struct sinew_camera {
-    bool given; /* use the given eye and target */
+    bool given; /* true: the camera is at the given eye and target */
     double eye[3], target[3];
-    double azimuth;   /* radians about y from +z towards +x; fitted. Default 0.6 */
-    double elevation; /* radians above the horizon; fitted. Default 0.3 */
+    double azimuth;   /* angle about y from +z towards +x in radians; fitted. Default 0.6 */
+    double elevation; /* angle above the horizon in radians; fitted. Default 0.3 */
     double distance;  /* multiple of the smallest distance at which everything fits. Default 1.15 */
-    double angle;     /* radians, vertical field of view of the frame. Default 0.6 */
+    double angle;     /* vertical field of view of the frame in radians. Default 0.6 */
 } sinew_camera;
 sinew_camera sinew_default_camera(void);
 
@@ -112,19 +112,19 @@ sinew_status sinew_image_encode(const sinew_image *image, unsigned char **bytes,
 
 typedef struct sinew_panel {
     const sinew_snapshot *snapshot;
-    const char *title;   /* a few words above; NULL: none */
-    const char *caption; /* one or two lines ('\n') below; NULL: none */
+    const char *title;   /* a few words above the panel; NULL: none */
+    const char *caption; /* one or two lines ('\n') below the panel; NULL: none */
 } sinew_panel;
 
 typedef enum sinew_ground {
     SINEW_GROUND_BELOW = 0, /* default: the horizontal plane among the colliders, or else a floor just below the
                                survey's bounds, that catches shadows */
     SINEW_GROUND_NONE,
-    SINEW_GROUND_AT /* y = ground_height */
+    SINEW_GROUND_AT /* the ground is the plane y = ground_height */
 } sinew_ground;
 
 typedef struct sinew_picture_def {
-    int32_t width, height; /* pixels of the whole picture; default 1280 720 */
+    int32_t width, height; /* size of the whole picture in pixels; default 1280 720 */
     int32_t samples;       /* paths per pixel; 0 (default): chosen by the measured noise */
     sinew_camera camera;
     sinew_ground ground;
@@ -132,9 +132,9 @@ typedef struct sinew_picture_def {
     const char *title;    /* title of the whole picture, top left; NULL: none */
     bool legend;          /* draws a legend for colours by a value; default true */
     double low, high;     /* range of colours; low >= high (default): the survey's range */
-    double sun_azimuth;   /* radians, as a camera's. Default -0.4 */
-    double sun_elevation; /* radians above the horizon. Default 0.9 */
-    int32_t thread_count; /* 0: all cores */
+    double sun_azimuth;   /* angle of the sun about y in radians, as a camera's. Default -0.4 */
+    double sun_elevation; /* angle of the sun above the horizon in radians. Default 0.9 */
+    int32_t thread_count; /* number of threads; 0: all cores */
 } sinew_picture_def;
 sinew_picture_def sinew_default_picture_def(void);
 

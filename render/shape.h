@@ -13,22 +13,22 @@
 
 /* Appearance of a triangle, except for its value. */
 typedef struct shape_paint {
-    vec3 front, back; /* linear colours of both sides */
-    bool by_value;    /* the triangle's values set its colour; the back's colour is unused */
-    bool lined;       /* edges are drawn, as for tets that a cut exposes */
+    vec3 front, back; /* linear RGB colours of both sides */
+    bool by_value;    /* true: the triangle's values set its colour; the back's colour is unused */
+    bool lined;       /* true: edges are drawn, as for tets that a cut exposes */
 } shape_paint;
 
 typedef struct shape {
     int32_t vertex_count, vertex_capacity;
-    double *points; /* [3 * vertex_count] m */
+    double *points; /* [3 * vertex_count] coordinates, in m */
     int32_t triangle_count, triangle_capacity;
-    int32_t *triangles; /* [3 * triangle_count] vertices */
+    int32_t *triangles; /* [3 * triangle_count] vertices of each triangle */
     float *normals;     /* [9 * triangle_count] unit normals of the corners, on the side that is lit as the front */
     float *values;      /* [3 * triangle_count] values of the corners; NaN: none */
     uint16_t *paints;   /* [triangle_count] index of each triangle's paint in `paint` */
     int32_t paint_count;
-    shape_paint *paint; /* [paint_count] */
-    bool failed;        /* out of memory */
+    shape_paint *paint; /* [paint_count] paints of the triangles */
+    bool failed;        /* true: memory was short */
 } shape;
 
 void shape_free(shape *s);
@@ -58,17 +58,17 @@ void shape_smooth(shape *s, int32_t first, int32_t last, double crease);
 struct sinew_snapshot {
     shape shape;
     sinew_colour_kind colour;
-    char label[64], unit[32]; /* texts of the legend */
-    int32_t class_count;      /* SINEW_COLOUR_CLASS: number of classes */
-    int64_t left_out;         /* sinew_snapshot_left_out() */
-    double bounds[6];         /* m, bounds of the shape's triangles; min > max: there are none */
+    char label[64], unit[32]; /* name of the field and its unit, for the legend */
+    int32_t class_count;      /* number of classes of SINEW_COLOUR_CLASS */
+    int64_t left_out;         /* number of omitted parts, see sinew_snapshot_left_out() */
+    double bounds[6];         /* bounds of the shape's triangles in m; min > max: there are none */
     int32_t framed;           /* number of leading triangles that a fitted camera frames; large colliders follow them */
     bool floored;             /* true: the colliders include a horizontal plane */
-    double floor;             /* m: height of the highest such plane */
-    double beneath;           /* m: the lowest point of triangles that are not framed; infinite: there are none */
+    double floor;             /* height of the highest such plane, in m */
+    double beneath;           /* lowest point in m of triangles that are not framed; infinite: there are none */
     bool valued;              /* true: some values are finite */
-    double low, high;         /* range of 99 % of the values */
-    double lowest, highest;   /* range of all values */
+    double low, high;         /* range that contains 99 % of the values */
+    double lowest, highest;   /* smallest and largest of all values */
 };
 
 #endif

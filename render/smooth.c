@@ -13,10 +13,10 @@
 /* The corners of some triangles, sorted by position. */
 typedef struct corner_list {
     const shape *s;
-    int32_t first, count; /* range of triangles */
+    int32_t first, count; /* range of triangles in the shape */
     int32_t *order;       /* [3 * count] corner indices, sorted by position */
-    vec3 *faces;          /* [count] normals of the faces */
-    float *angles;        /* [3 * count] rad, angles of the faces at the corners */
+    vec3 *faces;          /* [count] normal of each triangle */
+    float *angles;        /* [3 * count] angles of the faces at the corners, in rad */
 } corner_list;
 
 static const double *corner_point(const corner_list *list, int32_t corner)

@@ -14,16 +14,16 @@
 
 typedef struct stage {
     const sinew_snapshot *snapshot;
-    sinew_tree *tree;   /* NULL: there are no triangles */
-    sinew_real *points; /* [3 * vertex_count] m, relative to `origin` */
-    float box[6];       /* m, bounds of the triangles, slightly enlarged: rays that miss the box skip the tree */
-    double origin[3];   /* m: centre of the survey; coordinates of the stage are relative to it */
-    float size;         /* m: diagonal of the survey's bounds */
-    float nudge;        /* m: offset of a ray's start from its surface */
+    sinew_tree *tree;   /* BVH of the triangles; NULL: there are none */
+    sinew_real *points; /* [3 * vertex_count] coordinates in m, relative to `origin` */
+    float box[6];       /* bounds of the triangles in m, slightly enlarged: rays that miss the box skip the tree */
+    double origin[3];   /* centre of the survey in m; coordinates of the stage are relative to it */
+    float size;         /* diagonal of the survey's bounds, in m */
+    float nudge;        /* offset of a ray's start from its surface, in m */
     bool ground;
-    float ground_height;       /* m, relative to `origin` */
+    float ground_height;       /* height of the ground in m, relative to `origin` */
     float low, scale;          /* map values to the colour map: t = (value - low) * scale */
-    vec3 ramp[STAGE_RAMP + 1]; /* equidistant colours of the map */
+    vec3 ramp[STAGE_RAMP + 1]; /* equidistant colours of the colour map */
     vec3 sun;                  /* unit vector towards the sun */
     vec3 sun_across[2];        /* directions across the sun's disc; their length is the tangent of its radius */
 } stage;
@@ -31,10 +31,10 @@ typedef struct stage {
 /* The end of a ray: a triangle, the ground or the sky. */
 typedef struct stage_hit {
     int32_t paint; /* index of the triangle's paint, or STAGE_GROUND, STAGE_SKY */
-    int32_t cell;  /* index of the triangle */
+    int32_t cell;  /* index of the hit triangle */
     float u, v;    /* barycentric coordinates of the hit */
     float t;       /* the hit is at origin + t direction of its ray; sky: infinite */
-    vec3 point;    /* m, relative to the stage's origin; sky: the direction */
+    vec3 point;    /* hit point in m, relative to the stage's origin; sky: the direction */
     vec3 leave;    /* point on the smooth surface, where secondary rays start */
     vec3 face;     /* unit normal of the triangle, towards the visible side */
     vec3 normal;   /* interpolated unit normal, towards the visible side */
@@ -48,7 +48,7 @@ enum {
 
 /* Light at a point: the visible fraction of the sun, and the difference from the light of the open sky. */
 typedef struct stage_light {
-    float sun;  /* 0 .. 1 */
+    float sun;  /* visible fraction of the sun, 0 .. 1 */
     vec3 other; /* occluded light of the sky (negative) plus light from surfaces (positive) */
 } stage_light;
 
@@ -64,7 +64,7 @@ enum {
 
 typedef struct stage_sample {
     uint32_t index;                   /* index of the point in its sequence */
-    const sample_sequence *sequences; /* [SAMPLE_PURPOSES] */
+    const sample_sequence *sequences; /* [SAMPLE_PURPOSES] sequence of each purpose */
 } stage_sample;
 
 void stage_sequences(uint32_t seed, sample_sequence sequences[SAMPLE_PURPOSES]);

@@ -12,7 +12,7 @@ typedef struct text_font text_font;
 /* Opens the font that $SINEW_FONT names, or the first available font of a fixed list. Returns NULL if there is none and
  * writes the reason to `reason` [size]. */
 text_font *text_open(char *reason, size_t size);
-void text_close(text_font *font); /* NULL is fine */
+void text_close(text_font *font); /* frees the font; NULL has no effect */
 
 /* Width of one line of UTF-8 at an em size in pixels; 0 without a font. */
 double text_width(text_font *font, double size, const char *line);

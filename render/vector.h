@@ -41,7 +41,7 @@ static inline vec3 vec_scale(vec3 a, float s)
     return (vec3){a.x * s, a.y * s, a.z * s};
 }
 
-/* a + s b */
+/* a + s b: the point s along b from a */
 static inline vec3 vec_along(vec3 a, float s, vec3 b)
 {
     return (vec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};

@@ -23,7 +23,7 @@ typedef void row_call(const view *v, int64_t first, int64_t last);
 typedef struct row_work {
     const view *v;
     row_call *call;
-    int64_t first; /* row of the first item */
+    int64_t first; /* image row of the first item */
 } row_work;
 
 static void run_block(void *context, int32_t member, int64_t first, int64_t last)

@@ -21,7 +21,7 @@ typedef struct view_sums {
     float count;
     float sun; /* each sample is 0 or 1, so this is also the sum of squares */
     vec3 other;
-    float other_square; /* sum of squared luminances */
+    float other_square; /* sum of squared luminances of the other light */
 } view_sums;
 
 /* The light of a pixel, and the variances of the means of its two parts (in units of light). */
@@ -37,16 +37,16 @@ typedef struct view {
     vec3 eye, forward, across, down; /* m from the stage's origin; unit; step of one pixel to the right, and down */
     vec3 corner;                     /* direction of the panel's upper left corner */
     int32_t width, height;
-    int32_t samples; /* paths per pixel; 0: chosen by noise */
+    int32_t samples; /* paths per pixel; 0: chosen by the measured noise */
     int32_t thread_count;
     uint8_t *rgb;                      /* first byte of the panel in the image */
-    size_t pitch;                      /* bytes between rows */
-    view_pixel *centres;               /* [width * height] */
-    view_pixel *corners;               /* [(width + 1) * (height + 1)] */
-    view_sums *sums;                   /* [width * height] */
+    size_t pitch;                      /* bytes from one row of the image to the next */
+    view_pixel *centres;               /* [width * height] what the ray through each pixel's centre hits */
+    view_pixel *corners;               /* [(width + 1) * (height + 1)] what the rays through the pixels' corners hit */
+    view_sums *sums;                   /* [width * height] sums over the samples of each pixel */
     view_sums *more;                   /* [width * height] sums with the additional samples of noisy pixels */
-    view_light *light;                 /* [width * height] */
-    view_light *spare;                 /* [width * height] output of the filter */
+    view_light *light;                 /* [width * height] light of each pixel, input of the filter */
+    view_light *spare;                 /* [width * height] light of each pixel, output of the filter */
     int32_t step;                      /* pixels between taps in the current pass of the filter */
     double done_before, done_fraction; /* completed and this panel's fraction of the picture */
     sinew_picture_progress *progress;
@@ -63,7 +63,7 @@ void view_more_rows(const view *v, int64_t first, int64_t last);
 void view_mean_rows(const view *v, int64_t first, int64_t last);
 /* One pass of the filter from light to spare (view_filter.c). */
 void view_filter_rows(const view *v, int64_t first, int64_t last);
-/* Resolves colours (view_resolve.c). */
+/* Computes the final colours of rows of pixels (view_resolve.c). */
 void view_resolve_rows(const view *v, int64_t first, int64_t last);
 
 /* True if two rays of the eye hit the same smooth piece of surface: paint, normal and colour are alike, and b lies less
@@ -71,7 +71,7 @@ void view_resolve_rows(const view *v, int64_t first, int64_t last);
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach);
 vec3 view_direction(const view *v, float x, float y);
 view_pixel view_pixel_of(const stage_hit *hit);
-/* m, width of one pixel on a plane across the view at the point's depth. */
+/* Width in m of one pixel on a plane across the view at the point's depth. */
 float view_footprint(const view *v, vec3 point);
 /* Samples the light at the hit of the pixel around (x, y), jittered within the pixel along the hit's surface. */
 stage_light view_sample(const view *v, const stage_hit *at, float x, float y, stage_sample sample);

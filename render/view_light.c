@@ -7,7 +7,7 @@
  */
 #include "view.h"
 
-/* Samples per batch. */
+/* Samples per pixel in one batch. */
 #define ROUND 4
 /* Maximum number of samples if the noise decides. */
 #define SAMPLES_MAX 12
@@ -107,7 +107,7 @@ static void find_variances(const view *v, int32_t x, int32_t y, float variances[
     variances[1] = count > 0 ? sum[1] / count : 0;
 }
 
-/* Number of samples for a pixel. */
+/* Number of samples that a pixel needs, by the setting or by its noise. */
 static int32_t view_light_wanted(const view *v, int32_t x, int32_t y)
 {
     if (v->samples > 0)

@@ -9,7 +9,7 @@
 #include "colour.h"
 #include "view.h"
 
-/* Rays for a pixel on an edge. */
+/* Number of rays for a pixel that shows an edge of surfaces. */
 #define EDGE_RAYS 32
 /* Samples of light for a ray whose surface no neighbouring pixel shows. */
 #define LONE_SAMPLES 8

@@ -49,16 +49,16 @@ typedef struct sinew_contact_def {
     uint32_t cookie;
     bool on; /* default true; false: no contact, as before the call */
     sinew_contact_mode mode;
-    bool self;              /* self-collision of bodies. Default true */
+    bool self;              /* true (default): bodies collide with themselves */
     bool intersection_free; /* default true: no new intersections, at any number of iterations; the modes penalty and
                                projection do not support it */
-    sinew_real thickness;   /* m, >= 0. Default 1e-3 */
+    sinew_real thickness;   /* thickness of a surface in m, >= 0; a pair keeps half the sum of both. Default 1e-3 */
     sinew_real friction;    /* mu, 0 .. 10. A pair has the square root of the product. Default 0.3 */
     sinew_real restitution; /* 0 .. 1: separation speed over approach speed. A pair has the larger value. Default 0 */
     sinew_real stiffness;   /* > 0; augmented: relative to the stiffness of the bodies at the contact, 0.1 .. 1e4,
                                default 10. A larger value needs fewer but harder multiplier updates */
-    sinew_real penalty;     /* N/m, > 0: k_n of SINEW_CONTACT_PENALTY and HALF_SPACE. Default 1e8 */
-    sinew_real penalty_tangent;  /* N/m, >= 0: k_t of SINEW_CONTACT_PENALTY. Default 0 */
+    sinew_real penalty;     /* k_n of SINEW_CONTACT_PENALTY and HALF_SPACE in N/m, > 0. Default 1e8 */
+    sinew_real penalty_tangent;  /* k_t of SINEW_CONTACT_PENALTY in N/m, >= 0. Default 0 */
     int32_t multiplier_interval; /* >= 0: iterations between two multiplier updates; 0 (default): depends on solver */
     int32_t max_detections;      /* 1 .. 1000: maximum of detection passes per step. Default 10 */
     int64_t pair_limit;          /* >= 0: maximum of candidate pairs; more set SINEW_STEP_CONTACT_FULL. Default 0:
@@ -67,13 +67,13 @@ typedef struct sinew_contact_def {
 
 SINEW_API sinew_contact_def sinew_default_contact_def(void);
 SINEW_API sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def *def, sinew_error *error);
-SINEW_API sinew_contact_def sinew_world_contact(const sinew_world *world); /* `on` is false if never set */
+SINEW_API sinew_contact_def sinew_world_contact(const sinew_world *world); /* settings; `on` is false if never set */
 
 /* The collision surface of a body. */
 typedef enum sinew_contact_surface {
     SINEW_CONTACT_CAGE = 0, /* the body's own surface: triangles, boundary of tets, edges of ropes */
     SINEW_CONTACT_SKIN,     /* the body's embedded surface: collides with colliders only, without the guarantee */
-    SINEW_CONTACT_NONE      /* no contact */
+    SINEW_CONTACT_NONE      /* the body has no contact */
 } sinew_contact_surface;
 
 /* Contact settings of one body. NaN: the value of the world. */
@@ -107,7 +107,7 @@ SINEW_API void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_
 typedef enum sinew_shape_kind {
     SINEW_SHAPE_PLANE = 0,    /* the half-space y <= 0 is solid */
     SINEW_SHAPE_BOX,          /* size, around the origin; hollow: walls only, which collide on both sides */
-    SINEW_SHAPE_SPHERE,       /* radius */
+    SINEW_SHAPE_SPHERE,       /* a ball of `radius` around the origin */
     SINEW_SHAPE_CAPSULE,      /* radius, size[1] long between the centres of the ends, along y */
     SINEW_SHAPE_CYLINDER,     /* radius, size[1] long, along y; a prism of `segments` sides outside the circle */
     SINEW_SHAPE_HEIGHT_FIELD, /* over size[0] x size[2] around the origin; its triangles collide on both sides */
@@ -116,29 +116,29 @@ typedef enum sinew_shape_kind {
 } sinew_shape_kind;
 
 SINEW_API const char *sinew_shape_name(sinew_shape_kind kind);    /* e.g. "height_field"; NULL: out of range */
-SINEW_API sinew_shape_kind sinew_shape_by_name(const char *name); /* SINEW_SHAPE_COUNT: unknown */
+SINEW_API sinew_shape_kind sinew_shape_by_name(const char *name); /* SINEW_SHAPE_COUNT: unknown name */
 
 /* A kinematic obstacle. Position and rotation place the frame of the shape; `motion` or sinew_collider_set_pose() moves
  * the frame; a cache may move the vertices of a mesh instead. */
 typedef struct sinew_collider_def {
     uint32_t cookie;
     sinew_shape_kind kind;
-    sinew_real size[3];         /* m, > 0: full side lengths. Default 1 1 1 */
-    sinew_real radius;          /* m, > 0. Default 0.5 */
-    bool hollow;                /* BOX: walls only */
-    int32_t segments;           /* CYLINDER: 3 .. 4096. Default 64 */
-    int32_t columns, rows;      /* HEIGHT_FIELD: >= 2 samples along x and z */
-    const sinew_real *heights;  /* m [rows * columns], x fastest; copied */
+    sinew_real size[3];         /* full side lengths in m, > 0. Default 1 1 1 */
+    sinew_real radius;          /* radius of the shape in m, > 0. Default 0.5 */
+    bool hollow;                /* true for a BOX of walls only */
+    int32_t segments;           /* CYLINDER: sides of the prism, 3 .. 4096. Default 64 */
+    int32_t columns, rows;      /* HEIGHT_FIELD: number of samples along x and along z, >= 2 */
+    const sinew_real *heights;  /* HEIGHT_FIELD: [rows * columns] heights in m, x fastest; copied */
     const sinew_mesh *mesh;     /* MESH: triangles, or boundary of the tets, of this mesh; copied */
-    sinew_real position[3];     /* m. Default 0 0 0 */
-    sinew_real rotation[3];     /* rad, rotation vector. Default 0 0 0 */
-    const sinew_motion *motion; /* NULL: static. Keys are copied */
+    sinew_real position[3];     /* position of the shape's frame, in m. Default 0 0 0 */
+    sinew_real rotation[3];     /* rotation vector of the shape's frame, in rad. Default 0 0 0 */
+    const sinew_motion *motion; /* motion of the frame; NULL: static. Keys are copied */
     int32_t frame_count;        /* MESH: >= 2 frames of a vertex cache in place of a motion; 0: none */
-    const sinew_real *frames;   /* m [frame_count][3 * vertices of the mesh] in the mesh's frame; copied */
-    sinew_real frame_time;      /* s between frames, > 0; linear interpolation; constant after the last */
-    sinew_real thickness, friction, restitution; /* NaN: the value of the world */
-    uint32_t group, mask;                        /* as in sinew_body_contact */
-    const char *name;                            /* copied; NULL: none */
+    const sinew_real *frames;   /* [frame_count][3 * vertices of the mesh] in m, in the mesh's frame; copied */
+    sinew_real frame_time;      /* time between frames in s, > 0; linear interpolation; constant after the last */
+    sinew_real thickness, friction, restitution; /* as in sinew_contact_def; NaN: the value of the world */
+    uint32_t group, mask;                        /* collision group and mask, as in sinew_body_contact */
+    const char *name;                            /* name of the collider, copied; NULL: none */
 } sinew_collider_def;
 
 SINEW_API sinew_collider_def sinew_default_collider_def(sinew_shape_kind kind);
@@ -180,26 +180,26 @@ SINEW_API sinew_status sinew_collider_force(const sinew_world *world, sinew_coll
 
 /* The contact report of a step. A step is solved if all its errors are small; status bits name the large errors. */
 typedef struct sinew_contact_report {
-    int32_t contacts;             /* active contacts (contacts with a force) */
-    int32_t began, ended;         /* contacts that became active in the step; contacts that became inactive */
-    int64_t pairs;                /* candidate pairs in the largest detection pass */
-    int64_t dropped;              /* candidate pairs beyond pair_limit */
-    int32_t detections;           /* detection passes */
-    int32_t updates;              /* multiplier updates */
-    double stationarity;          /* N: residual of the step, including contact forces */
-    double violation;             /* m: largest negative clearance; NaN with SINEW_MEASURE_NOTHING */
-    double complementarity;       /* J: sum of force times |clearance| of active contacts */
-    double cone_violation;        /* N: largest |friction| - mu normal force */
-    double friction_lag;          /* N: largest difference between mu N now and the lagged mu N that friction used */
-    int32_t filtered_vertices;    /* vertices that the step filter truncated at the end of the step */
-    double filtered_residual;     /* N: residual of the truncated vertices, which the step filter hides */
-    int32_t intersections;        /* intersecting pairs of triangles; -1 with SINEW_MEASURE_NOTHING: unknown */
-    int32_t intersections_before; /* pairs at the start of the step, which the filter ignores; -1: unknown */
-    double motion_lag;            /* m: largest distance of pins and colliders from their prescribed positions */
-    double friction_heat;         /* J: friction force times slip */
-    double restitution_work;      /* J: energy that restitution added, relative to a perfectly inelastic impact */
+    int32_t contacts;                 /* number of active contacts (contacts with a force) */
+    int32_t began, ended;             /* number of contacts that became active in the step, and inactive */
+    int64_t pairs;                    /* number of candidate pairs in the largest detection pass */
+    int64_t dropped;                  /* number of candidate pairs beyond pair_limit */
+    int32_t detections;               /* number of detection passes */
+    int32_t updates;                  /* number of multiplier updates */
+    double stationarity;              /* residual of the step in N, including contact forces */
+    double violation;                 /* largest negative clearance in m; NaN with SINEW_MEASURE_NOTHING */
+    double complementarity;           /* sum of force times |clearance| of active contacts, in J */
+    double cone_violation;            /* largest |friction| - mu normal force, in N */
+    double friction_lag;              /* largest difference in N between mu N now and the lagged mu N of friction */
+    int32_t filtered_vertices;        /* vertices that the step filter truncated at the end of the step */
+    double filtered_residual;         /* residual in N of the truncated vertices, which the step filter hides */
+    int32_t intersections;            /* number of intersecting pairs of triangles; -1 with SINEW_MEASURE_NOTHING */
+    int32_t intersections_before;     /* pairs at the start of the step, which the filter ignores; -1: unknown */
+    double motion_lag;                /* largest distance in m of pins and colliders from their prescribed positions */
+    double friction_heat;             /* friction force times slip, in J */
+    double restitution_work;          /* energy in J that restitution added, relative to a perfectly inelastic impact */
     double angular_momentum_error[3]; /* N m s: caused by contact forces whose two points are apart */
-    double detection_seconds;         /* s spent in detection passes */
+    double detection_seconds;         /* time in s of the detection passes */
     double solver_update_seconds;     /* s spent to update the solver for new contacts: colours, layouts, factors */
 } sinew_contact_report;
 
@@ -217,11 +217,11 @@ typedef struct sinew_contact {
     sinew_contact_object a, b; /* a is a body; b is a body, possibly the same, or a collider */
     int32_t particles[4];      /* particles of a, then of b; -1: unused entry, or a vertex of a collider */
     sinew_real weights[4];     /* weights of the particles: positive for a, negative for b */
-    sinew_real point[3];       /* m: contact point on a */
+    sinew_real point[3];       /* contact point on a, in m */
     sinew_real normal[3];      /* unit vector from b to a */
-    sinew_real clearance;      /* m */
-    double force;              /* N, >= 0: normal force on a */
-    double friction[3];        /* N: friction force on a */
+    sinew_real clearance;      /* clearance of the contact, in m */
+    double force;              /* normal force on a in N, >= 0 */
+    double friction[3];        /* friction force on a, in N */
     sinew_contact_event event;
 } sinew_contact;
 
@@ -236,7 +236,7 @@ typedef struct sinew_world_hit {
     sinew_contact_object object;
     int32_t particles[3]; /* vertices of the triangle that was hit; -1 for colliders */
     sinew_real weights[3];
-    sinew_real point[3];  /* m */
+    sinew_real point[3];  /* point that was hit, in m */
     sinew_real normal[3]; /* unit normal of the surface, towards the origin of the ray or the query point */
     sinew_real t;         /* ray: the hit is at origin + t direction; nearest point: distance (m) */
 } sinew_world_hit;

@@ -45,10 +45,10 @@ extern "C" {
 #endif
 
 #define SINEW_EXTENSION_COOKIE      0x45585453u
-#define SINEW_EXTENSION_VERTEX_MAX  16  /* vertices of an element */
-#define SINEW_EXTENSION_DATA_MAX    29  /* numbers stored per element */
+#define SINEW_EXTENSION_VERTEX_MAX  16  /* largest number of vertices of an element */
+#define SINEW_EXTENSION_DATA_MAX    29  /* largest number of reals stored per element */
 #define SINEW_EXTENSION_ROW_MAX     16  /* maximum of reduced coordinates, and of constraints, per element */
-#define SINEW_EXTENSION_REASON_MAX  160 /* characters of a reason */
+#define SINEW_EXTENSION_REASON_MAX  160 /* size of the buffer for a reason, in characters */
 #define SINEW_REGISTERED_ENERGY_MAX 32
 #define SINEW_REGISTERED_SOLVER_MAX 32
 
@@ -57,11 +57,11 @@ extern "C" {
 /* The input of `prepare`: one element. The order of its vertices may differ from the mesh's (a tet may be mirrored,
  * with a negative volume); every function gets the same order. */
 typedef struct sinew_extension_element {
-    int32_t vertex_count;     /* n */
-    const double *rest;       /* [n][3] m: rest positions */
+    int32_t vertex_count;     /* number n of vertices of the element */
+    const double *rest;       /* [n][3] rest positions, in m */
     const double *parameters; /* [parameter_count] in the order of the descriptors; values are in range */
-    const double *weights;    /* SINEW_STENCIL_PAIR: [8] signed; else NULL */
-    const double *normal;     /* SINEW_STENCIL_PAIR: [3] unit vector; else NULL */
+    const double *weights;    /* SINEW_STENCIL_PAIR: [8] signed weights of the vertices; else NULL */
+    const double *normal;     /* SINEW_STENCIL_PAIR: [3] unit normal of the pair; else NULL */
     char *reason;             /* [SINEW_EXTENSION_REASON_MAX] buffer for the reason of a failure */
 } sinew_extension_element;
 
@@ -79,9 +79,9 @@ typedef struct sinew_energy_extension {
     sinew_stencil stencil;
     int32_t vertex_count; /* with SINEW_STENCIL_COUNT: 1 .. SINEW_EXTENSION_VERTEX_MAX; else 0 or the stencil's count */
 
-    const sinew_parameter *parameters; /* [parameter_count] */
-    int32_t parameter_count;           /* 0 .. SINEW_PARAMETER_MAX */
-    int32_t data_count;                /* 0 .. SINEW_EXTENSION_DATA_MAX */
+    const sinew_parameter *parameters; /* [parameter_count] parameters of the energy */
+    int32_t parameter_count;           /* number of parameters, 0 .. SINEW_PARAMETER_MAX */
+    int32_t data_count;                /* reals stored per element, 0 .. SINEW_EXTENSION_DATA_MAX */
 
     bool barrier;           /* psi is not defined at every x (log J): `value` returns INFINITY there, and a step whose
                                initial guess is such an x starts at the current positions instead */
@@ -92,7 +92,7 @@ typedef struct sinew_energy_extension {
 
     /* Fills data [data_count]. Returns NULL, or the reason why the element is invalid: static text, or `reason`. */
     const char *(*prepare)(void *context, const sinew_extension_element *element, double *data);
-    /* psi, J */
+    /* Returns psi of one element, in J. */
     double (*value)(void *context, const double *data, const double *x);
     /* gradient [n][3] = d psi / dx, N; every entry is written */
     void (*gradient)(void *context, const double *data, const double *x, double *gradient);
@@ -105,14 +105,14 @@ typedef struct sinew_energy_extension {
      * psi = sum_i C_i^2 / (2 alpha_i) (+ a constant): C [constraint_count], gradient [constraint_count][n][3] = dC/dx,
      * alpha [constraint_count] > 0. Every psi >= 0 has the form C = sqrt(2 psi), alpha = 1, dC/dx = (d psi / dx) / C
      * and 0 where C = 0; it is `rooted`. */
-    int32_t constraint_count; /* 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `constraint` */
+    int32_t constraint_count; /* number of constraints, 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `constraint` */
     void (*constraint)(void *context, const double *data, const double *x, double *C, double *gradient, double *alpha);
     bool rooted; /* C is a root, >= 0, and has no gradient at zero: constraint systems reject it as a hard energy */
 
     /* Optional, both or neither: SINEW_CAN_REDUCE, for qn. Reduced coordinates z = D x, z_r = sum_a D[r][a] x_a:
      * reduce writes D [reduced_count][n]; stiffness returns k (N m) > 0 such that k/2 |z - z'|^2 fits psi best over
      * the stretches low .. high, or, with `project`, psi = k/2 |z - project(z)|^2 exactly. */
-    int32_t reduced_count; /* 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `reduce` */
+    int32_t reduced_count; /* number of reduced vectors, 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `reduce` */
     void (*reduce)(void *context, const double *data, double *D);
     double (*stiffness)(void *context, const double *data, double low, double high);
     /* Optional, with `reduce` and `stiffness`: SINEW_CAN_PROJECT and SINEW_CAN_PROX, for pd and admm. nearest
@@ -139,12 +139,12 @@ SINEW_API sinew_energy_kind sinew_register_energy(const sinew_energy_extension *
  * below 1e-8 is right, above 1e-4 is a mistake. Finite differences are central, of fourth order. x must have forces:
  * at rest `gradient`, and `jacobian` of a rooted constraint, compare round-off with zero and are about 1. */
 typedef struct sinew_extension_report {
-    double gradient;   /* `gradient` against differences of `value` */
+    double gradient;   /* error of `gradient` against differences of `value` */
     double hessian;    /* `hessian` against differences of `gradient`: wrong also where only `gradient` is wrong */
-    double symmetry;   /* asymmetry of `hessian` */
+    double symmetry;   /* largest asymmetry of the matrix `hessian` */
     double constraint; /* sum C^2 / (2 alpha) against `value`, both less their values at rest; 0 without `constraint` */
     double jacobian;   /* gradient of `constraint` against differences of C; 0 without `constraint` */
-    double translation;   /* net force; 0 with costs_translation */
+    double translation;   /* net force on an element; 0 with costs_translation */
     double rotation;      /* net moment about the first vertex, over force times size; 0 with costs_rotation */
     double rest_gradient; /* |gradient| at rest over |hessian| at rest times size; 0 if the rest shape has no force */
 } sinew_extension_report;
@@ -167,12 +167,12 @@ typedef struct sinew_solve sinew_problem;
 typedef struct sinew_solver_extension {
     uint32_t cookie, size; /* set by sinew_default_solver_extension() */
     const char *name;      /* name in scene files: lower-case letters, digits, '_' and '-' */
-    const char *summary;   /* one line */
+    const char *summary;   /* one line of description */
     void *context;         /* passed to every function; may be NULL */
 
-    const sinew_parameter *parameters; /* [parameter_count] */
-    int32_t parameter_count;           /* 0 .. SINEW_PARAMETER_MAX */
-    int32_t default_iterations;        /* >= 1. Default 100 */
+    const sinew_parameter *parameters; /* [parameter_count] parameters of the solver */
+    int32_t parameter_count;           /* number of parameters, 0 .. SINEW_PARAMETER_MAX */
+    int32_t default_iterations;        /* iterations per step by default, >= 1. Default 100 */
     uint32_t needs;                    /* SINEW_CAN_... required of every energy in the world; 0: none */
     bool quasistatic;                  /* the solver finds equilibria, where g has no inertia term. Default true */
     bool directions;                   /* steps are sums of gradients and products: supports pins that constrain only
@@ -218,15 +218,16 @@ static inline sinew_solver_extension sinew_default_solver_extension(void)
 SINEW_API sinew_solver_kind sinew_register_solver(const sinew_solver_extension *extension, sinew_error *error);
 
 SINEW_API int32_t sinew_problem_particle_count(const sinew_problem *problem);
-SINEW_API const sinew_real *sinew_problem_masses(const sinew_problem *problem); /* [particle_count] kg */
-SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);    /* [particle_count] 1: no unknown */
-SINEW_API double sinew_problem_time_step(const sinew_problem *problem);         /* h, s */
+SINEW_API const sinew_real *sinew_problem_masses(const sinew_problem *problem); /* [particle_count] masses in kg */
+/* [particle_count] 1: the particle is pinned and no unknown. */
+SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);
+SINEW_API double sinew_problem_time_step(const sinew_problem *problem); /* time step h, in s */
 SINEW_API bool sinew_problem_quasistatic(const sinew_problem *problem);
 /* The value of a parameter by its index in the descriptors. Ranges do not exclude fractions: round a count. */
 SINEW_API double sinew_problem_parameter(const sinew_problem *problem, int32_t parameter);
 /* Allocates zeroed, aligned memory with the world's allocator; NULL on failure. May be called in `create` only. */
 SINEW_API void *sinew_problem_allocate(sinew_problem *problem, size_t count, size_t size);
-SINEW_API void sinew_problem_release(sinew_problem *problem, void *memory); /* accepts NULL */
+SINEW_API void sinew_problem_release(sinew_problem *problem, void *memory); /* NULL has no effect */
 
 /* The iterate [particle_count][4] m. A solver that writes to it calls sinew_problem_moved() afterwards: without this
  * call value, gradient and residual remain those of the old iterate. It must not write coordinates of pinned particles:
@@ -244,7 +245,7 @@ SINEW_API void sinew_problem_start(sinew_problem *problem, bool inertial);
  * where an energy is undefined. */
 SINEW_API double sinew_problem_evaluate(sinew_problem *problem);
 SINEW_API const sinew_real *sinew_problem_gradient(sinew_problem *problem);
-SINEW_API double sinew_problem_residual(sinew_problem *problem); /* |gradient|, N */
+SINEW_API double sinew_problem_residual(sinew_problem *problem); /* residual |gradient|, in N */
 /* g (J) and its gradient (N) at any q; gradient [particle_count][4] may be NULL. */
 SINEW_API double sinew_problem_evaluate_at(sinew_problem *problem, const sinew_real *q, sinew_real *gradient);
 /* Linearises g at q: second derivatives H, exact or with the Hessian of each element projected to positive

@@ -19,7 +19,7 @@ extern "C" {
 /* Factorisation of a symmetric, possibly indefinite, sparse matrix A [n][n], n > 0. All operations are required. An
  * operation that fails fills *error (never NULL) and returns its status; SINEW_ERROR_NUMERIC: A is singular. */
 typedef struct sinew_linear_method {
-    const char *name; /* "lu" or "qr" */
+    const char *name; /* name of the method: "lu" or "qr" */
     /* Analyses the pattern. Both triangles by columns: column [n + 1], row [column[n]] ascending in each column; both
      * arrays are valid until destroy. Returns the factors, NULL on failure. */
     void *(*create)(int64_t n, const int64_t *column, const int64_t *row, sinew_error *error);

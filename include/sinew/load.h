@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 typedef struct sinew_load {
-    int32_t index; /* < 0: none */
+    int32_t index; /* index of the load; < 0: none */
     uint32_t generation;
 } sinew_load;
 
@@ -44,15 +44,15 @@ typedef struct sinew_load_info {
 } sinew_load_info;
 
 SINEW_API const sinew_load_info *sinew_get_load_info(sinew_load_kind kind); /* NULL: out of range */
-SINEW_API sinew_load_kind sinew_load_by_name(const char *name);             /* SINEW_LOAD_COUNT: unknown */
+SINEW_API sinew_load_kind sinew_load_by_name(const char *name);             /* SINEW_LOAD_COUNT: unknown name */
 /* Index of a named parameter, -1 if the load has no such parameter. */
 SINEW_API int32_t sinew_load_parameter(sinew_load_kind kind, const char *name);
 
 /* The load at a time is factor times vector (and factor times `pressure` of a traction). Both are linear between two
  * keys and constant before the first and after the last. Times ascend strictly. */
 typedef struct sinew_load_key {
-    sinew_real time;      /* s */
-    sinew_real vector[3]; /* m/s, Pa or N m, as in `vector` of the def */
+    sinew_real time;      /* time of the key, in s */
+    sinew_real vector[3]; /* value of `vector` at that time, in m/s, Pa or N m */
     sinew_real factor;
 } sinew_load_key;
 
@@ -60,10 +60,10 @@ typedef struct sinew_load_def {
     uint32_t cookie;
     sinew_load_kind kind;
     sinew_body body;
-    sinew_real vector[3];                       /* wind: m/s; traction: Pa; couple: N m */
-    sinew_real parameters[SINEW_PARAMETER_MAX]; /* in the order of sinew_load_info.parameters */
-    int32_t key_count;                          /* 0: constant */
-    const sinew_load_key *keys;                 /* [key_count], instead of `vector`; copied */
+    sinew_real vector[3];                       /* wind in m/s, traction in Pa, or couple in N m */
+    sinew_real parameters[SINEW_PARAMETER_MAX]; /* values in the order of sinew_load_info.parameters */
+    int32_t key_count;                          /* number of keys; 0: the load is constant */
+    const sinew_load_key *keys;                 /* [key_count] keys that replace `vector`; copied */
     int32_t element_count;                      /* number of `elements`; ignored if `elements` is NULL */
     const int32_t *elements; /* [element_count * 3] vertices of triangles, or [element_count] vertices; NULL: every
                                 triangle of the body (of the surface of its tets if it has no triangles), also after its
@@ -85,7 +85,7 @@ SINEW_API sinew_status sinew_load_set_vector(sinew_world *world, sinew_load load
                                              sinew_error *error);
 SINEW_API sinew_status sinew_load_set_parameter(sinew_world *world, sinew_load load, const char *name, sinew_real value,
                                                 sinew_error *error);
-/* N: total force of all loads in the next step on particles `first` .. `first + count - 1`; f [3 * count]. */
+/* In N, the total force of all loads in the next step on particles `first` .. `first + count - 1`; f [3 * count]. */
 SINEW_API sinew_status sinew_world_load_forces(sinew_world *world, int32_t first, int32_t count, sinew_real *f,
                                                sinew_error *error);
 

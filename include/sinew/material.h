@@ -23,12 +23,12 @@ extern "C" {
 typedef struct sinew_material {
     const char *name;
     const char *about;  /* one line of description */
-    double density;     /* kg/m2 */
-    double thickness;   /* m */
-    double young[2];    /* Pa: along warp and weft (grain; rolling direction), small strain */
-    double shear;       /* Pa */
+    double density;     /* mass per area, in kg/m2 */
+    double thickness;   /* thickness of the sheet, in m */
+    double young[2];    /* Young's moduli in Pa along warp and weft (grain; rolling direction), small strain */
+    double shear;       /* shear modulus, in Pa */
     double poisson;     /* Poisson's ratio of a strip pulled along the warp */
-    double rigidity[2]; /* N m: bending moment per width and curvature, along warp and weft */
+    double rigidity[2]; /* bending moment per width and curvature in N m, along warp and weft */
     const char *source;
 } sinew_material;
 
@@ -44,8 +44,8 @@ SINEW_API const sinew_material *sinew_material_by_name(const char *name); /* NUL
 typedef struct sinew_volume_material {
     const char *name;
     const char *about; /* one line of description */
-    double density;    /* kg/m3 */
-    double young;      /* Pa */
+    double density;    /* density, in kg/m3 */
+    double young;      /* Young's modulus, in Pa */
     double poisson;    /* Poisson's ratio, at most 0.49: linear tets lock above it */
     const char *source;
 } sinew_volume_material;

@@ -23,13 +23,13 @@ typedef struct sinew_mesh_def {
     uint32_t cookie; /* set by sinew_default_mesh_def() */
     sinew_allocator allocator;
     int32_t vertex_count;
-    const sinew_real *positions; /* [3 * vertex_count] m, copied */
+    const sinew_real *positions; /* [3 * vertex_count] coordinates in m, copied */
     int32_t tet_count;
-    const int32_t *tets; /* [4 * tet_count] copied; NULL if tet_count is 0 */
+    const int32_t *tets; /* [4 * tet_count] vertices of each tet, copied; NULL if tet_count is 0 */
     int32_t triangle_count;
-    const int32_t *triangles; /* [3 * triangle_count] */
+    const int32_t *triangles; /* [3 * triangle_count] vertices of each triangle */
     int32_t edge_count;
-    const int32_t *edges;        /* [2 * edge_count] */
+    const int32_t *edges;        /* [2 * edge_count] vertices of each edge */
     const sinew_real *fractions; /* [tet_count] filled fraction of each tet, in (0, 1]; NULL (default): 1 */
     int32_t director_count;
     const int32_t *directors; /* [3 * director_count] a b p: the edge a b and its director point, the vertex p */
@@ -48,11 +48,13 @@ SINEW_API int32_t sinew_mesh_tet_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_triangle_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_edge_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_director_count(const sinew_mesh *mesh);
-SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh); /* [3 * vertex_count] */
-SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);         /* [4 * tet_count]      */
-SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);    /* [3 * triangle_count] */
-SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);        /* [2 * edge_count]     */
-SINEW_API const int32_t *sinew_mesh_directors(const sinew_mesh *mesh);    /* [3 * director_count] */
+SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh); /* [3 * vertex_count] coordinates in m */
+SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);         /* [4 * tet_count] vertices of each tet */
+/* [3 * triangle_count] vertices of each triangle. */
+SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);
+SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh); /* [2 * edge_count] vertices of each edge */
+/* [3 * director_count] vertices of each director: an edge and its director point. */
+SINEW_API const int32_t *sinew_mesh_directors(const sinew_mesh *mesh);
 /* Warnings of a reader about ignored or repaired data, one line each ("": none). */
 SINEW_API const char *sinew_mesh_warnings(const sinew_mesh *mesh);
 
@@ -81,9 +83,9 @@ SINEW_API sinew_mesh *sinew_mesh_with_directors(const sinew_mesh *mesh, double o
 typedef struct sinew_box_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    int32_t vertices[3];  /* default 8 8 8 */
-    sinew_real origin[3]; /* m, default 0 */
-    sinew_real size[3];   /* m, > 0, default 1 */
+    int32_t vertices[3];  /* number of vertices along x, y, z; default 8 8 8 */
+    sinew_real origin[3]; /* lowest corner of the box in m, default 0 */
+    sinew_real size[3];   /* side lengths in m, > 0, default 1 */
 } sinew_box_def;
 SINEW_API sinew_box_def sinew_default_box_def(void);
 SINEW_API sinew_mesh *sinew_mesh_box(const sinew_box_def *def, sinew_error *error);
@@ -92,8 +94,8 @@ SINEW_API sinew_mesh *sinew_mesh_box(const sinew_box_def *def, sinew_error *erro
 typedef struct sinew_beam_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    int32_t cells[3];   /* default 12 4 4 */
-    sinew_real size[3]; /* m, default 3 1 1 */
+    int32_t cells[3];   /* number of boxes along x, y, z; default 12 4 4 */
+    sinew_real size[3]; /* side lengths in m, default 3 1 1 */
 } sinew_beam_def;
 SINEW_API sinew_beam_def sinew_default_beam_def(void);
 SINEW_API sinew_mesh *sinew_mesh_beam(const sinew_beam_def *def, sinew_error *error);
@@ -104,10 +106,10 @@ SINEW_API sinew_mesh *sinew_mesh_beam(const sinew_beam_def *def, sinew_error *er
 typedef struct sinew_round_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    sinew_real radius;       /* m: ball, cylinder, tube: outer radius; torus: of the centre line. Default 0.5 */
+    sinew_real radius;       /* in m: outer radius of ball, cylinder, tube; torus: of the centre line. Default 0.5 */
     sinew_real inner_radius; /* m, < radius. Tube: radius of the hole; torus: radius of the pipe. Default 0: 0.6 (tube)
                                 or 0.3 (torus) of the radius */
-    sinew_real height;       /* m: cylinder and tube, along z. Default 1 */
+    sinew_real height;       /* height in m of cylinder and tube, along z. Default 1 */
     int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 0: 8, 8, 24, 16, which give cells
                                 about as long as wide with the other defaults */
     int32_t layers;          /* cells along the height (cylinder, tube), across the pipe (torus). >= 1. Default 4 */
@@ -133,9 +135,9 @@ typedef enum sinew_diagonals {
 typedef struct sinew_cloth_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    int32_t vertices[2];  /* default 16 16, each >= 2 */
-    sinew_real origin[3]; /* m */
-    sinew_real size[2];   /* m, default 1 1 */
+    int32_t vertices[2];  /* number of vertices along x and y, each >= 2, default 16 16 */
+    sinew_real origin[3]; /* corner of the cloth, in m */
+    sinew_real size[2];   /* side lengths in m, default 1 1 */
     sinew_diagonals diagonals;
 } sinew_cloth_def;
 SINEW_API sinew_cloth_def sinew_default_cloth_def(void);
@@ -145,9 +147,9 @@ SINEW_API sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *
 typedef struct sinew_rope_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    int32_t vertices;   /* >= 2, default 16 */
-    sinew_real from[3]; /* m, default 0 0 0 */
-    sinew_real to[3];   /* m, default 1 0 0 */
+    int32_t vertices;   /* number of vertices, >= 2, default 16 */
+    sinew_real from[3]; /* first end of the rope in m, default 0 0 0 */
+    sinew_real to[3];   /* second end of the rope in m, default 1 0 0 */
 } sinew_rope_def;
 SINEW_API sinew_rope_def sinew_default_rope_def(void);
 SINEW_API sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *error);
@@ -157,10 +159,10 @@ SINEW_API sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *er
 typedef struct sinew_coil_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    sinew_real radius; /* m, > 0, default 0.5 */
-    sinew_real pitch;  /* coil: m along z per turn, any sign, default 0.2 */
-    sinew_real turns;  /* coil: > 0, default 5 */
-    int32_t vertices;  /* coil: >= 2, ring: >= 3. Default 0: 24 per turn */
+    sinew_real radius; /* radius of the helix or circle in m, > 0, default 0.5 */
+    sinew_real pitch;  /* coil: rise along z per turn in m, any sign, default 0.2 */
+    sinew_real turns;  /* coil: number of turns, > 0, default 5 */
+    int32_t vertices;  /* number of vertices: coil >= 2, ring >= 3. Default 0: 24 per turn */
 } sinew_coil_def;
 SINEW_API sinew_coil_def sinew_default_coil_def(void);
 SINEW_API sinew_mesh *sinew_mesh_coil(const sinew_coil_def *def, sinew_error *error);
@@ -196,14 +198,14 @@ typedef struct sinew_flaw {
 
 typedef struct sinew_mesh_report {
     int32_t counts[SINEW_FLAW_COUNT];
-    double volume;      /* m3, sum of signed tet volumes, each times its filled fraction */
-    double area;        /* m2, sum over the triangles */
-    double length;      /* m, sum over the edges */
+    double volume;      /* sum in m3 of signed tet volumes, each times its filled fraction */
+    double area;        /* total area of the triangles, in m2 */
+    double length;      /* total length of the edges, in m */
     double quality_min; /* worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0: no tets */
     double quality_mean;
-    double bounds[6];            /* min x y z, max x y z */
+    double bounds[6];            /* bounding box: min x y z, max x y z */
     int32_t component_count;     /* connected components of the used vertices */
-    int32_t boundary_edge_count; /* edges with one triangle: 0 for a closed surface */
+    int32_t boundary_edge_count; /* number of edges with one triangle: 0 for a closed surface */
     bool closed_surface;         /* triangles (or the boundary of the tets) form a closed surface */
 } sinew_mesh_report;
 
@@ -211,7 +213,7 @@ typedef struct sinew_mesh_report {
  * element) and returns their total number; flaws may be NULL. Negative on failure. */
 SINEW_API int64_t sinew_mesh_check(const sinew_mesh *mesh, sinew_mesh_report *report, sinew_flaw *flaws,
                                    int64_t flaw_capacity, sinew_error *error);
-SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* e.g. "inverted tet" */
+SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* name of a defect, e.g. "inverted tet" */
 
 /* A repaired copy: flips inverted tets, orients triangles consistently (outward if closed), merges vertices at most
  * `merge_distance` apart (m; 0: coincident; negative: none) into the lowest-numbered, and drops degenerate and
@@ -231,25 +233,25 @@ typedef struct sinew_fill_def {
     int32_t cells;             /* lattice cells along the longest side of the surface's bounds, >= 1. Default 24 */
     bool conform;              /* boundary vertices move to the surface, and tets outside are removed. Default false */
     bool split;                /* components that share a cell but do not touch get separate copies. Default true */
-    int32_t thread_count;      /* 0 (default): all; the result does not depend on it */
+    int32_t thread_count;      /* number of threads; 0 (default): all; the result does not depend on it */
 } sinew_fill_def;
 
 typedef struct sinew_fill_report {
-    double cell;        /* m, side of a lattice cell */
-    double quality_min; /* worst tet, as in sinew_mesh_report */
+    double cell;        /* side of a lattice cell, in m */
+    double quality_min; /* quality of the worst tet, as in sinew_mesh_report */
     double quality_mean;
-    double volume;         /* m3: volume of the tets, each times its filled fraction */
+    double volume;         /* volume in m3 of the tets, each times its filled fraction */
     double surface_volume; /* m3 enclosed by a closed surface without self-intersections; else the sampled volume */
-    bool closed;           /* surface_volume is exact, not sampled */
-    int32_t components;    /* connected components of the body */
-    int32_t split_cells;   /* duplicated tets, for components that do not touch */
+    bool closed;           /* true: surface_volume is exact, not sampled */
+    int32_t components;    /* number of connected components of the body */
+    int32_t split_cells;   /* number of tets duplicated for components that do not touch */
     int32_t thin_cells;    /* tets around walls too thin for samples: components in one such tet are not separated */
-    int32_t open_edges;    /* edges of the surface with one triangle */
-    int32_t crowded_edges; /* edges of three or more triangles */
-    int32_t flipped;       /* triangles oriented against a neighbour */
-    int32_t duplicates;    /* repeated triangles */
-    int32_t degenerate;    /* triangles without area */
-    int64_t crossings;     /* pairs of triangles that intersect */
+    int32_t open_edges;    /* number of surface edges with one triangle */
+    int32_t crowded_edges; /* number of surface edges with three or more triangles */
+    int32_t flipped;       /* number of triangles oriented against a neighbour */
+    int32_t duplicates;    /* number of repeated triangles */
+    int32_t degenerate;    /* number of triangles without area */
+    int64_t crossings;     /* number of intersecting pairs of triangles */
 } sinew_fill_report;
 
 SINEW_API sinew_fill_def sinew_default_fill_def(void);
@@ -264,8 +266,8 @@ SINEW_API const sinew_real *sinew_mesh_fractions(const sinew_mesh *mesh);
 
 /* Moments of the volume inside tets or a closed surface, with uniform density. */
 typedef struct sinew_inertia {
-    double volume;    /* m3 */
-    double centre[3]; /* m */
+    double volume;    /* volume, in m3 */
+    double centre[3]; /* centroid of the volume, in m */
     double second
         [9]; /* m5: S, the integral of (x - centre) (x - centre)^T; the inertia tensor per density is trace(S) 1 - S */
 } sinew_inertia;
@@ -278,9 +280,9 @@ SINEW_API sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *erro
 /* ---- Selections ---------------------------------------------------------------------------- */
 
 typedef enum sinew_region_kind {
-    SINEW_REGION_BOX = 0,    /* a <= x <= b, component by component           */
-    SINEW_REGION_SPHERE,     /* |x - a| <= radius                             */
-    SINEW_REGION_HALF_SPACE, /* (x - a) . b >= 0                              */
+    SINEW_REGION_BOX = 0,    /* points with a <= x <= b, component by component */
+    SINEW_REGION_SPHERE,     /* points with |x - a| <= radius */
+    SINEW_REGION_HALF_SPACE, /* points with (x - a) . b >= 0 */
     SINEW_REGION_NEAREST     /* the one point nearest to a (lowest index wins) */
 } sinew_region_kind;
 

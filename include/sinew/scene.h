@@ -26,7 +26,7 @@ typedef struct sinew_scene_def {
                                     need not exist: path then gives the scene's name in messages and the folder. NULL:
                                     "scene" in the current folder */
     const char *text;            /* [text_size] the scene as text instead of a file; NULL: the file is read */
-    size_t text_size;            /* bytes, without a terminating 0 */
+    size_t text_size;            /* length of the text in bytes, without a terminating 0 */
     const char *const *settings; /* [setting_count] "key.path=value", which override the file, e.g.
                                     "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
     int32_t setting_count;
@@ -54,13 +54,13 @@ SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
 /* View of the scene: its keys `camera` and `picture`. NaN: not given. */
 typedef struct sinew_scene_view {
     bool placed;              /* true: the camera is at `eye` and looks at `target`; false: it is fitted to the scene */
-    double eye[3], target[3]; /* m */
-    double azimuth, elevation, distance, angle; /* rad, rad, multiple of the fitting distance, rad */
-    double orbit;                               /* turns about the target in a film; default 0 */
-    const char *colour;                         /* e.g. "speed", "von_mises"; "": none */
-    bool ground;                                /* false: no floor */
-    double ground_height;                       /* m */
-    bool cut;                                   /* geometry on the side of cut_normal is removed */
+    double eye[3], target[3]; /* position of the camera and the point that it looks at, in m */
+    double azimuth, elevation, distance, angle; /* angles in rad; distance: multiple of the fitting distance */
+    double orbit;                               /* number of turns about the target in a film; default 0 */
+    const char *colour;                         /* field that sets colours, e.g. "speed", "von_mises"; "": none */
+    bool ground;                                /* false: the picture has no floor */
+    double ground_height;                       /* height of the floor, in m */
+    bool cut;                                   /* true: geometry on the side of cut_normal is removed */
     double cut_point[3], cut_normal[3];
 } sinew_scene_view;
 SINEW_API sinew_scene_view sinew_scene_get_view(const sinew_scene *scene); /* texts are owned by the scene */
@@ -85,8 +85,8 @@ typedef enum sinew_cache_format {
     SINEW_CACHE_COUNT
 } sinew_cache_format;
 
-SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* e.g. "pc2" */
-SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT: unknown */
+SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* name of a format, e.g. "pc2" */
+SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT: unknown name */
 
 /* Default fields of caches: von Mises stress, the usual colour of solids. */
 #define SINEW_CACHE_USUAL_FIELDS (1u << SINEW_FIELD_VON_MISES)
@@ -99,7 +99,7 @@ typedef struct sinew_cache_def {
     const char *name;      /* name of the files, without ending */
     sinew_cache_format format;
     int32_t frame_count;   /* planned number of frames; 0: unknown */
-    sinew_real frame_time; /* s between frames */
+    sinew_real frame_time; /* time between frames, in s */
     int32_t first_frame;   /* number of the first frame, >= 0: in the names of a sequence, in csv, npy.json and usda */
     int32_t kept_frames;   /* > 0: continues the files of a cache that was closed, dropped or killed; keeps this number
                               of frames and truncates later frames. 0: creates new files */
@@ -107,8 +107,8 @@ typedef struct sinew_cache_def {
     bool bodies;           /* true: writes the bodies themselves; false (default): the skins of bodies that have one;
                               npy always writes bodies */
     /* Fields in vtu and npy besides velocities, as bits 1 << sinew_field_kind. */
-    uint32_t fields;        /* required: opening fails if the world lacks one; default none */
-    uint32_t fields_if_any; /* optional: written if the world has them; default SINEW_CACHE_USUAL_FIELDS */
+    uint32_t fields;        /* required fields: opening fails if the world lacks one; default none */
+    uint32_t fields_if_any; /* optional fields: written if the world has them; default SINEW_CACHE_USUAL_FIELDS */
     int32_t morph_frames;   /* gltf: maximum number of frames, because viewers support few morph targets; longer runs
                                write every sinew_cache_morph_stride()-th frame. 0: no limit. Default 120 */
 } sinew_cache_def;
@@ -138,7 +138,7 @@ typedef struct sinew_cache_reader_def {
     const char *directory;
     const char *name;          /* name of the files, without ending */
     sinew_cache_format format; /* pc2, csv, npy, obj or vtu; other formats cannot be read */
-    sinew_real frame_time;     /* s between frames, for velocities of formats without velocities */
+    sinew_real frame_time;     /* time between frames in s, for velocities of formats without velocities */
     int32_t first_frame;       /* number of the first frame when the cache was written */
     bool unfinished;           /* true: reads the complete frames of files that are still being written (*.partial). The
                                   number of frames is that at open. Default false */
@@ -148,9 +148,9 @@ SINEW_API sinew_cache_reader_def sinew_default_cache_reader_def(void);
 /* Opens the files and counts frames; NULL on failure. The error for irregular, damaged or truncated files has the
  * location. */
 SINEW_API sinew_cache_reader *sinew_cache_reader_open(const sinew_cache_reader_def *def, sinew_error *error);
-SINEW_API void sinew_cache_reader_close(sinew_cache_reader *reader); /* accepts NULL */
+SINEW_API void sinew_cache_reader_close(sinew_cache_reader *reader); /* NULL has no effect */
 SINEW_API int32_t sinew_cache_reader_frame_count(const sinew_cache_reader *reader);
-SINEW_API int32_t sinew_cache_reader_point_count(const sinew_cache_reader *reader); /* points in each frame */
+SINEW_API int32_t sinew_cache_reader_point_count(const sinew_cache_reader *reader); /* number of points in each frame */
 SINEW_API const char *sinew_cache_reader_path(const sinew_cache_reader *reader);    /* path of the first file */
 /* Positions q and velocities v [3 * point_count] of the frame with this number; v may be NULL. For formats without
  * velocities, v is the difference from the previous frame; at the first frame, to the next frame. */

@@ -85,7 +85,7 @@ typedef struct sinew_pin {
     int32_t index;
     uint32_t generation;
 } sinew_pin;
-typedef struct sinew_collider { /* sinew/contact.h */
+typedef struct sinew_collider { /* id of a collider (sinew/contact.h) */
     int32_t index;              /* < 0: none */
     uint32_t generation;
 } sinew_collider;
@@ -115,7 +115,7 @@ typedef enum sinew_solver_kind {
 #define SINEW_EXAMPLE_MAX   3
 
 typedef enum sinew_record {
-    SINEW_RECORD_NONE = 0,   /* no records */
+    SINEW_RECORD_NONE = 0,   /* nothing is recorded */
     SINEW_RECORD_ITERATIONS, /* one full sinew_iteration per iteration: costs one evaluation each */
     SINEW_RECORD_STEP        /* one record per step, at its end */
 } sinew_record;
@@ -152,12 +152,12 @@ SINEW_API sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind);
 typedef struct sinew_world_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    sinew_real time_step;  /* h, s, > 0. Default 1/60 */
+    sinew_real time_step;  /* time step h in s, > 0. Default 1/60 */
     bool quasistatic;      /* true: each step finds the equilibrium at its time; masses enter through gravity only */
-    sinew_real gravity[3]; /* m/s2. Default 0 -9.81 0 */
+    sinew_real gravity[3]; /* acceleration in m/s2. Default 0 -9.81 0 */
     int32_t load_steps;    /* >= 0: gravity and forces grow in equal increments over this number of first steps, so that
                               each equilibrium is near the previous one; 0, the default: full load at once */
-    sinew_real damping;    /* 1/s, >= 0: velocities decay by exp(-damping h) per step. Default 0 */
+    sinew_real damping;    /* rate in 1/s, >= 0: velocities decay by exp(-damping h) per step. Default 0 */
     int32_t thread_count;  /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
     sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's task system, which
                                 receives thread_count - 1 tasks at a time */
@@ -173,13 +173,13 @@ typedef struct sinew_world_def {
 
 SINEW_API sinew_world_def sinew_default_world_def(void);
 SINEW_API sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error); /* NULL on failure */
-SINEW_API void sinew_world_destroy(sinew_world *world);                                    /* accepts NULL */
+SINEW_API void sinew_world_destroy(sinew_world *world);                                    /* NULL has no effect */
 
 SINEW_API sinew_real sinew_world_time(const sinew_world *world);    /* s of simulated time since the start */
-SINEW_API int64_t sinew_world_step_count(const sinew_world *world); /* steps taken */
+SINEW_API int64_t sinew_world_step_count(const sinew_world *world); /* number of steps taken */
 /* Upper bound of particle numbers, including numbers without a particle (see sinew_world_get_positions()). */
 SINEW_API int32_t sinew_world_particle_count(const sinew_world *world);
-SINEW_API int32_t sinew_world_thread_count(const sinew_world *world); /* threads that its steps use */
+SINEW_API int32_t sinew_world_thread_count(const sinew_world *world); /* number of threads that its steps use */
 SINEW_API sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_error *error);
 
@@ -188,13 +188,13 @@ SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real 
 /* Particles created from a mesh's vertices. Masses are lumped: each cell contributes equally to its vertices. */
 typedef struct sinew_body_def {
     uint32_t cookie;
-    const sinew_mesh *mesh;       /* rest shape; copied */
-    sinew_real density;           /* kg/m3 on tets; without tets kg/m2 on triangles; else kg/m on edges. > 0. Default
+    const sinew_mesh *mesh;   /* rest shape of the body; copied */
+    sinew_real density;       /* kg/m3 on tets; without tets kg/m2 on triangles; else kg/m on edges. > 0. Default
                                      1000 */
-    const sinew_real *masses;     /* kg [vertex_count], each finite and > 0, instead of density; NULL: use density */
-    const sinew_real *positions;  /* m [3 * vertex_count] at the start; NULL: the rest positions */
-    const sinew_real *velocities; /* m/s [3 * vertex_count]; NULL: zero */
-    const char *name;             /* copied; unique in the world. NULL: none */
+    const sinew_real *masses; /* [vertex_count] masses in kg, finite and > 0, instead of density; NULL: use density */
+    const sinew_real *positions;  /* [3 * vertex_count] positions in m at the start; NULL: the rest positions */
+    const sinew_real *velocities; /* [3 * vertex_count] velocities in m/s at the start; NULL: zero */
+    const char *name;             /* name of the body, copied; unique in the world. NULL: none */
     int32_t spare;                /* particle numbers reserved after the body's, for vertices added later; default 0 */
     sinew_real damping;           /* 1/s, >= 0: velocities decay by exp(-damping h) after each step: mass-proportional
                                      Rayleigh damping. Default 0 */
@@ -216,12 +216,12 @@ SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body bo
 /* Vertices to append to an existing body: copies of its vertices (for tearing), or new vertices. */
 typedef struct sinew_vertices_def {
     uint32_t cookie;
-    int32_t count;                /* >= 1 */
+    int32_t count;                /* number of vertices to append, >= 1 */
     const int32_t *copies_of;     /* [count] vertices of the body, the source of data that is NULL below; NULL: none */
-    const sinew_real *rest;       /* m [3 * count]; NULL: rest positions of the originals */
-    const sinew_real *positions;  /* m [3 * count]; NULL: positions of the originals, else rest positions */
-    const sinew_real *velocities; /* m/s [3 * count]; NULL: velocities of the originals, else zero */
-    const sinew_real *masses;     /* kg [count]; NULL: a vertex and its copies share its mass equally */
+    const sinew_real *rest;       /* [3 * count] rest positions in m; NULL: those of the originals */
+    const sinew_real *positions;  /* [3 * count] positions in m; NULL: those of the originals, else rest positions */
+    const sinew_real *velocities; /* [3 * count] velocities in m/s; NULL: those of the originals, else zero */
+    const sinew_real *masses;     /* [count] masses in kg; NULL: a vertex and its copies share its mass equally */
 } sinew_vertices_def;
 
 SINEW_API sinew_vertices_def sinew_default_vertices_def(void);
@@ -241,7 +241,8 @@ SINEW_API sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, 
 /* Number of body slots, including removed bodies, and the body in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
 SINEW_API sinew_body sinew_world_body_at(const sinew_world *world, int32_t index);
-SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body); /* the world's copy */
+/* The world's copy of the body's mesh. */
+SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body);
 /* A body's vertices are the particles first .. first + vertex_count - 1. */
 SINEW_API int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body);
 /* Increases when bodies, their vertices or cells change: derived data (buffers, surfaces) must then be rebuilt. */
@@ -265,28 +266,28 @@ SINEW_API sinew_status sinew_world_set_forces(sinew_world *world, int32_t first,
  * rotation vector are interpolated linearly; before the first and after the last key they are constant. A rotation
  * vector's length is the angle in radians and may exceed a full turn. Times ascend strictly. */
 typedef struct sinew_key {
-    sinew_real time;           /* s */
-    sinew_real translation[3]; /* m */
-    sinew_real rotation[3];    /* rad, rotation vector */
+    sinew_real time;           /* time of the key, in s */
+    sinew_real translation[3]; /* translation T at that time, in m */
+    sinew_real rotation[3];    /* rotation vector at that time, in rad */
 } sinew_key;
 typedef struct sinew_motion {
     int32_t key_count;
-    const sinew_key *keys; /* [key_count], copied by the call that receives the motion */
-    sinew_real pivot[3];   /* m */
+    const sinew_key *keys; /* [key_count] keys, copied by the call that receives the motion */
+    sinew_real pivot[3];   /* pivot of the rotations, in m */
 } sinew_motion;
 
 /* What base points of pins and targets follow: a collider of the world, or the frames of a vertex cache. A pinned point
  * that follows a collider, and the edges and triangles that contain it, do not collide with that collider. */
 typedef struct sinew_follow {
-    sinew_collider collider; /* index -1 (default): the frames below */
+    sinew_collider collider; /* collider to follow; index -1 (default): the frames below */
     /* NULL: a point keeps its place relative to the collider: to its frame, or, for a collider with a cache, to the
      * triangle that is nearest when the pins or targets are added (barycentric coordinates and distance along the
      * normal). Point i follows vertex i of the frames. Else [number of points] vertices of the collider's mesh or of the
      * frames: the points are at these vertices. */
     const int32_t *vertices;
-    int32_t frame_count;        /* >= 2; ignored with a collider, as are the next three */
-    int32_t frame_vertex_count; /* vertices of each frame */
-    const sinew_real *frames;   /* m [frame_count][3 * frame_vertex_count]; copied */
+    int32_t frame_count;        /* number of frames, >= 2; ignored with a collider, as are the next three */
+    int32_t frame_vertex_count; /* number of vertices of each frame */
+    const sinew_real *frames;   /* [frame_count][3 * frame_vertex_count] positions in m; copied */
     sinew_real frame_time;      /* s between frames, > 0; the first is at time 0. Linear interpolation; constant before
                                    the first and after the last. Default 1/24 */
 } sinew_follow;
@@ -306,14 +307,14 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_SPRING,              /* edges: k/2 (|x1-x0| - L)^2                                       */
     SINEW_ENERGY_POSITION,            /* vertices: k/2 |x - target|^2, moving targets                     */
     SINEW_ENERGY_WEAK,                /* pairs of weighted points: 1/2 C^T K C    PBNG (18), (19)         */
-    /* more on tets */
+    /* further energies on tets */
     SINEW_ENERGY_STRAIN_LIMIT,          /* strain, free between limits       Bouaziz et al. 2014, (22), (23) */
     SINEW_ENERGY_FIBRE_STRAIN,          /* strain along a direction, with limits                             */
     SINEW_ENERGY_VOLUME,                /* det F between bounds              Bouaziz et al. 2014, (24)-(26)  */
     SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, /* shape and volume apart            NEO HOOKE of CalculiX, Abaqus   */
     SINEW_ENERGY_EXAMPLES,              /* strain from a blend of examples   Bouaziz et al. 2014, (17), (18) */
     SINEW_ENERGY_REINFORCED,            /* neo_hookean with fibres           Bonet and Burton 1998           */
-    /* more on edges */
+    /* further energies on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
     /* on triangles: membranes and projection sets */
     SINEW_ENERGY_TRIANGLE_STRAIN,      /* triangles: distance to stretches within limits   PD (16)       */
@@ -346,11 +347,11 @@ typedef enum sinew_energy_kind {
 } sinew_energy_kind;
 
 typedef enum sinew_stencil {
-    SINEW_STENCIL_TET = 0,  /* 4 vertices */
-    SINEW_STENCIL_EDGE,     /* 2 vertices */
-    SINEW_STENCIL_VERTEX,   /* 1 vertex */
+    SINEW_STENCIL_TET = 0,  /* four vertices of a tet */
+    SINEW_STENCIL_EDGE,     /* two vertices of an edge */
+    SINEW_STENCIL_VERTEX,   /* one vertex */
     SINEW_STENCIL_PAIR,     /* 8: two points of up to four weighted vertices each */
-    SINEW_STENCIL_TRIANGLE, /* 3 vertices */
+    SINEW_STENCIL_TRIANGLE, /* three vertices of a triangle */
     SINEW_STENCIL_HINGE,    /* 4: an edge between two triangles, then the vertices opposite to it */
     SINEW_STENCIL_RING,     /* a vertex, then its neighbours; unused entries repeat the vertex */
     SINEW_STENCIL_WHEEL,    /* a vertex inside a surface, then its neighbours in order around it */
@@ -367,11 +368,11 @@ SINEW_API const char *sinew_stencil_name(sinew_stencil stencil);
 /* Descriptor of one number that a user may set on an energy or a solver. */
 typedef struct sinew_parameter {
     const char *name;    /* name in scene files, e.g. "young": letters, digits, '_' and '-' */
-    const char *unit;    /* SI unit, e.g. "Pa"; "" for dimensionless numbers */
+    const char *unit;    /* SI unit of the values, e.g. "Pa"; "" for dimensionless numbers */
     const char *choices; /* NULL, or words separated by '|' whose index is the value: "direct|cg" */
     double minimum;      /* range, both ends included unless open_minimum or open_maximum */
     double maximum;
-    double preset;       /* the default */
+    double preset;       /* default value of the parameter */
     bool open_minimum;   /* true: the value must be greater than minimum */
     bool open_maximum;   /* true: the value must be less than maximum */
     const char *meaning; /* one line: meaning of the number, effect of raising it */
@@ -392,14 +393,14 @@ typedef struct sinew_energy_info {
     const char *name;    /* name in scene files, e.g. "neo_hookean" */
     const char *summary; /* one line with the formula */
     sinew_stencil stencil;
-    int32_t vertex_count; /* vertices of one element */
+    int32_t vertex_count; /* number of vertices of one element */
     const sinew_parameter *parameters;
     int32_t parameter_count;
-    uint32_t capabilities; /* SINEW_CAN_... */
+    uint32_t capabilities; /* set of bits SINEW_CAN_... */
 } sinew_energy_info;
 
 SINEW_API const sinew_energy_info *sinew_get_energy_info(sinew_energy_kind kind); /* NULL: out of range */
-SINEW_API sinew_energy_kind sinew_energy_by_name(const char *name);               /* SINEW_ENERGY_COUNT: unknown */
+SINEW_API sinew_energy_kind sinew_energy_by_name(const char *name);               /* SINEW_ENERGY_COUNT: unknown name */
 /* Index of a named parameter of the energy, -1 if it has no such parameter. */
 SINEW_API int32_t sinew_energy_parameter(sinew_energy_kind kind, const char *name);
 
@@ -416,7 +417,7 @@ typedef struct sinew_energy_def {
                                    and hinges: its triangles, or the surface of its tets. Required for PAIR */
     const sinew_real *weights;  /* PAIR [8 * element_count]: four per point, with sum 1, >= 0 except in rigid bodies */
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
-    const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: the current positions */
+    const sinew_real *targets;  /* VERTEX [3 * element_count] target positions in m; NULL: the current positions */
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: constant targets */
     const sinew_follow *follow; /* VERTEX: what the targets follow in place of a motion; NULL: nothing */
     int32_t example_count;      /* 0 .. SINEW_EXAMPLE_MAX shapes for the energy `examples`; ignored by other energies */
@@ -443,7 +444,8 @@ SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_ene
 /* Number of energy slots, including removed energies, and the energy in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_energy_count(const sinew_world *world);
 SINEW_API sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t index);
-SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy); /* COUNT: invalid id */
+/* The kind of an energy; SINEW_ENERGY_COUNT if the id is invalid. */
+SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy);
 /* The vertices of elements first .. first + count - 1: particles of the world [count * vertex_count], in the order of
  * the def, and weights [count * 8] if the elements have weights; either may be NULL. */
 SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew_energy energy, int32_t first,
@@ -502,7 +504,7 @@ SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energ
 typedef struct sinew_tear_def {
     uint32_t cookie;
     sinew_body body;
-    sinew_real limit; /* strain, > 0. Default 0.5 */
+    sinew_real limit; /* strain at which an edge tears, > 0. Default 0.5 */
     bool split;  /* true (default): the mesh opens at an unpinned end of the edge: each side of the tear gets a copy of
                     the vertex, and the copies share its mass; elements follow their cells, and bending across the tear
                     ends. false: the edge breaks: elements in which its ends are neighbours are switched off, and cells
@@ -511,8 +513,8 @@ typedef struct sinew_tear_def {
 } sinew_tear_def;
 
 typedef struct sinew_tear_report {
-    int64_t edges;    /* torn edges */
-    int64_t vertices; /* copies of vertices */
+    int64_t edges;    /* number of torn edges */
+    int64_t vertices; /* number of copies of vertices */
     int64_t
         refused; /* times an edge above the limit could not tear: both ends are pinned, or the mesh cannot open there */
 } sinew_tear_report;
@@ -538,12 +540,12 @@ SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body
 typedef struct sinew_pin_def {
     uint32_t cookie;
     sinew_body body;              /* body whose vertices are listed; index -1: `vertices` are particles of the world */
-    int32_t vertex_count;         /* >= 1 */
+    int32_t vertex_count;         /* number of pinned vertices, >= 1 */
     const int32_t *vertices;      /* [vertex_count]; a particle pinned in all directions may be in one pin only */
-    const sinew_real *targets;    /* [3 * vertex_count] m base points; NULL: the current positions */
+    const sinew_real *targets;    /* [3 * vertex_count] base points in m; NULL: the current positions */
     const sinew_motion *motion;   /* moves the base points; NULL: constant base points */
     const sinew_follow *follow;   /* what the base points follow in place of a motion; NULL: nothing */
-    int32_t direction_count;      /* 1, 2 or 3; ignored if `directions` is NULL */
+    int32_t direction_count;      /* number of directions, 1, 2 or 3; ignored if `directions` is NULL */
     const sinew_real *directions; /* [3 * direction_count] fixed in space, of any length and angle: along each direction
                                      n the particles follow the base points, n.x = n.t, and their velocities along n
                                      follow; they are free otherwise. NULL, the default: all directions */
@@ -570,11 +572,11 @@ SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin
 typedef struct sinew_clamp_def {
     uint32_t cookie;
     sinew_body body;
-    int32_t vertex_count;       /* >= 1 */
+    int32_t vertex_count;       /* number of clamped vertices, >= 1 */
     const int32_t *vertices;    /* [vertex_count] vertices of the body */
     const sinew_real *tangent;  /* rods: [3] direction of the rod away from its clamped ends, of any length; NULL, the
                                    default: the current direction of the edge of each end */
-    const sinew_motion *motion; /* moves and rotates the clamp; NULL: constant */
+    const sinew_motion *motion; /* moves and rotates the clamp; NULL: the clamp rests */
 } sinew_clamp_def;
 
 SINEW_API sinew_clamp_def sinew_default_clamp_def(void);
@@ -595,16 +597,16 @@ typedef struct sinew_solver_info {
     const sinew_parameter *parameters;
     int32_t parameter_count;
     int32_t default_iterations;
-    uint32_t needs;     /* SINEW_CAN_... that every energy in the world must have */
-    bool quasistatic;   /* the solver can find equilibria */
-    bool static_only;   /* the solver cannot take steps with inertia */
+    uint32_t needs;     /* capabilities SINEW_CAN_... that every energy in the world must have */
+    bool quasistatic;   /* true: the solver can find equilibria */
+    bool static_only;   /* true: the solver cannot take steps with inertia */
     bool explicit_step; /* the solver uses the forces at the start of a step and has no objective: no gap, and
                            SINEW_STEP_EXPLICIT instead of other bits */
-    bool directions;    /* the solver supports pins that constrain only some directions */
+    bool directions;    /* true: the solver supports pins that constrain only some directions */
 } sinew_solver_info;
 
 SINEW_API const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind);
-SINEW_API sinew_solver_kind sinew_solver_by_name(const char *name); /* SINEW_SOLVER_COUNT: unknown */
+SINEW_API sinew_solver_kind sinew_solver_by_name(const char *name); /* SINEW_SOLVER_COUNT: unknown name */
 SINEW_API int32_t sinew_solver_parameter(sinew_solver_kind kind, const char *name);
 /* True if the solver supports the energy. If not, `why` (may be NULL) receives the reason and the remedy. */
 SINEW_API bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size);
@@ -649,7 +651,7 @@ typedef struct sinew_step_place {
     sinew_body body;
     int32_t vertex;      /* the body's vertex with the worst value */
     sinew_energy energy; /* SINEW_STEP_INVERTED: energy of the worst tet; else index -1 */
-    int32_t element;     /* its number there; else -1 */
+    int32_t element;     /* SINEW_STEP_INVERTED: number of that tet among the energy's elements; else -1 */
     double value;        /* the worst value of the body, in the unit below */
 } sinew_step_place;
 
@@ -666,11 +668,11 @@ SINEW_API const char *sinew_step_place_unit(uint32_t bit);
  * i. SINEW_RECORD_STEP: one record, after the last iteration. */
 typedef struct sinew_iteration {
     int32_t iteration;
-    double seconds;                     /* s since the start of the step */
-    double objective, inertia, elastic; /* J: g and its two terms (quasistatic: elastic includes -f.q) */
-    double residual;                    /* N: |grad g| over the free particles */
-    double linear_momentum[3];          /* kg m/s, from velocities (q - q_n)/h */
-    double angular_momentum[3];         /* kg m2/s about the origin */
+    double seconds;                     /* time since the start of the step, in s */
+    double objective, inertia, elastic; /* g and its two terms, in J (quasistatic: elastic includes -f.q) */
+    double residual;                    /* |grad g| over the free particles, in N */
+    double linear_momentum[3];          /* in kg m/s, from velocities (q - q_n)/h */
+    double angular_momentum[3];         /* in kg m2/s, about the origin */
     double own_objective; /* J: the function that the solver's iterations decrease, if its parameters select another
                              function (pd with other coordinates or projection sets); else the objective */
 } sinew_iteration;
@@ -685,30 +687,30 @@ typedef enum sinew_gap_kind {
 } sinew_gap_kind;
 
 typedef struct sinew_step_result {
-    uint32_t bits; /* SINEW_STEP_... */
+    uint32_t bits; /* set of status bits SINEW_STEP_... */
     int32_t iterations;
-    double seconds;                     /* s spent in the solver, without prediction, set-up and gap */
-    double objective, inertia, elastic; /* J: g and its two terms at the positions of `residual` */
+    double seconds;                     /* time in s of the solver, without prediction, set-up and gap */
+    double objective, inertia, elastic; /* g and its two terms in J, at the positions of `residual` */
     double residual;                    /* N at the end; after not_finite: at the start, whose state is kept */
     double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off; NaN if
                                            the start was not measured */
-    sinew_gap_kind gap_kind;            /* meaning of `gap` */
-    double gap;                         /* J: optimality gap, g(q) less the minimum downhill from q; see gap_kind */
+    sinew_gap_kind gap_kind;            /* kind of the value `gap` */
+    double gap;                         /* optimality gap in J: g(q) less the minimum downhill from q; see gap_kind */
     const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */
-    double gap_seconds;                 /* s spent on the gap and on the position error */
-    int32_t gap_steps;                  /* Newton steps on a copy for the gap */
+    double gap_seconds;                 /* time in s spent on the gap and on the position error */
+    int32_t gap_steps;                  /* number of Newton steps on a copy for the gap */
     int32_t gap_linear_iterations;      /* CG iterations in these Newton steps; 0: a small world, which factorises */
     sinew_gap_kind position_error_kind; /* meaning of position_error; measured together with the gap */
-    double position_error;              /* m: largest distance of a particle from q*, the minimum downhill from q */
-    double position_error_rms;          /* m: root mean square of these distances over the free particles */
+    double position_error;              /* largest distance in m of a particle from q*, the minimum downhill from q */
+    double position_error_rms;          /* root mean square of these distances over the free particles, in m */
     const char *position_error_reason;  /* why the position error is unknown, static text; "" otherwise */
     double position_error_relative;     /* largest position error of a body over the body's size, as `accuracy` */
     int32_t linear_iterations;          /* sum over inner linear solvers; pd, qn and admm: solves with the factor */
     /* Errors of hard constraints in a solver that treats them as a system; NaN otherwise. Objective, residual and
      * stationarity then exclude hard energies, whose force is J^T lambda. */
     double violation;        /* largest |C| of hard constraints, in the unit of C (m for lengths) */
-    double stationarity;     /* N: |grad g - J^T lambda|, which is the residual */
-    double complementarity;  /* J: largest |lambda C| of inequalities; 0: no inequalities */
+    double stationarity;     /* |grad g - J^T lambda| in N, which is the residual */
+    double complementarity;  /* largest |lambda C| of inequalities, in J; 0: no inequalities */
     const char *constraints; /* redundant, violated or contradictory hard constraints; "": none. Valid until the next
                                 step */
 } sinew_step_result;
@@ -740,16 +742,16 @@ SINEW_API sinew_status sinew_world_prepare(sinew_world *world, sinew_error *erro
 
 /* Measures of the current state. */
 typedef struct sinew_measures {
-    double kinetic;   /* J */
-    double elastic;   /* J, all energies */
-    double potential; /* J, gravity and external forces, zero at the origin */
-    double residual;  /* N: net force on the free particles (elastic + external) */
-    double mass;      /* kg */
+    double kinetic;   /* kinetic energy, in J */
+    double elastic;   /* elastic energy of all energies, in J */
+    double potential; /* potential of gravity and external forces in J, zero at the origin */
+    double residual;  /* net force (elastic + external) on the free particles, in N */
+    double mass;      /* total mass, in kg */
     double centre_of_mass[3];
     double linear_momentum[3];
     double angular_momentum[3];
     double det_min, det_max; /* extremes of det F over the tets; both 1 without tets */
-    int32_t inverted_count;  /* tets with det F <= 0 */
+    int32_t inverted_count;  /* number of tets with det F <= 0 */
 } sinew_measures;
 
 SINEW_API sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures);
@@ -769,8 +771,8 @@ typedef struct sinew_stability {
                              second derivatives of all energies over the free particles; 0: nothing oscillates */
     double growth;        /* growth factor of this motion in a step with the world's solver and time step, 1: it neither
                              grows nor decays; NaN: the solver is not explicit */
-    double time_step_max; /* s: every smaller h is stable; 0: no h is stable; infinite: every h is stable */
-    int32_t products;     /* products of K with a vector for omega_max */
+    double time_step_max; /* in s: every smaller h is stable; 0: no h is stable; infinite: every h is stable */
+    int32_t products;     /* number of products of K with a vector for omega_max */
 } sinew_stability;
 
 /* Allocates work space and releases it on return; the world is unchanged. */
@@ -794,12 +796,13 @@ SINEW_API const char *sinew_body_name(const sinew_world *world, sinew_body body)
  * leave the world unchanged. Gravity, damping and forces take effect with the next step and need no set-up; after a new
  * time step or solver the next step sets up dependent data. */
 SINEW_API sinew_status sinew_world_set_gravity(sinew_world *world, const sinew_real gravity[3], sinew_error *error);
-SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_real gravity[3]); /* m/s2 */
+/* Gets the acceleration of gravity, in m/s2. */
+SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_real gravity[3]);
 SINEW_API sinew_status sinew_world_set_damping(sinew_world *world, sinew_real damping, sinew_error *error);
-SINEW_API sinew_real sinew_world_damping(const sinew_world *world);      /* 1/s */
-SINEW_API sinew_real sinew_world_time_step(const sinew_world *world);    /* h, s */
-SINEW_API bool sinew_world_quasistatic(const sinew_world *world);        /* cannot be changed */
-SINEW_API int32_t sinew_world_load_steps(const sinew_world *world);      /* cannot be changed */
+SINEW_API sinew_real sinew_world_damping(const sinew_world *world);      /* damping in 1/s */
+SINEW_API sinew_real sinew_world_time_step(const sinew_world *world);    /* time step h in s */
+SINEW_API bool sinew_world_quasistatic(const sinew_world *world);        /* set at creation only */
+SINEW_API int32_t sinew_world_load_steps(const sinew_world *world);      /* set at creation only */
 SINEW_API sinew_solver_def sinew_world_solver(const sinew_world *world); /* a copy for sinew_world_set_solver() */
 /* External forces (N) that were set on particles `first` .. `first + count - 1`; f [3 * count]. */
 SINEW_API sinew_status sinew_world_get_forces(const sinew_world *world, int32_t first, int32_t count, sinew_real *f);
@@ -819,7 +822,7 @@ SINEW_API sinew_status sinew_solver_def_set_keyword(sinew_solver_def *def, const
  * pointers are valid until sinew_world_shape_version() changes or the world is destroyed; the coordinates change with
  * every step and every call that sets positions. */
 typedef struct sinew_positions_view {
-    const sinew_real *q;   /* m */
+    const sinew_real *q;   /* positions, in m */
     int32_t stride;        /* reals from one point to the next */
     const int32_t *inside; /* [particle_count] index of each particle's point in q; negative: no particle */
     int32_t particle_count;
@@ -836,9 +839,9 @@ SINEW_API sinew_positions_view sinew_world_positions_view(const sinew_world *wor
 typedef struct sinew_attach_def {
     uint32_t cookie;
     sinew_body from, to;     /* vertices of `from` are joined to points of `to`; may be the same body */
-    int32_t vertex_count;    /* number of `vertices` */
-    const int32_t *vertices; /* [vertex_count] vertices of `from`; NULL: all */
-    double distance;         /* m, >= 0: largest distance of a pair */
+    int32_t vertex_count;    /* number of entries of `vertices` */
+    const int32_t *vertices; /* [vertex_count] vertices of the body `from`; NULL: all */
+    double distance;         /* largest distance of a pair in m, >= 0 */
     bool from_skin;          /* true: `vertices` are skin vertices of `from`, joined with their weights; a vertex
                                 outside its cell (negative weights) is joined at the cell's border */
     bool to_vertices;        /* true: join only to vertices of `to` */
@@ -859,13 +862,13 @@ SINEW_API sinew_energy sinew_world_attach_within(sinew_world *world, const sinew
  * until sinew_world_shape_version() changes or an energy is added or removed. */
 typedef struct sinew_surface {
     int32_t triangle_count;  /* capacity of the arrays before the call, number of triangles after it */
-    int32_t *triangles;      /* [3 * triangle_count] particles, or NULL */
-    sinew_body *bodies;      /* [triangle_count] or NULL */
+    int32_t *triangles;      /* [3 * triangle_count] particles of each triangle, or NULL */
+    sinew_body *bodies;      /* [triangle_count] body of each triangle, or NULL */
     sinew_energy *materials; /* [triangle_count] or NULL: the first energy over the tetrahedron behind each triangle;
                                 index -1: no energy, or no tetrahedron */
     int32_t edge_count;
-    int32_t *edges;          /* [2 * edge_count] particles, or NULL */
-    sinew_body *edge_bodies; /* [edge_count] or NULL */
+    int32_t *edges;          /* [2 * edge_count] particles of each edge, or NULL */
+    sinew_body *edge_bodies; /* [edge_count] body of each edge, or NULL */
 } sinew_surface;
 
 /* A zeroed struct only counts; arrays of these sizes are filled. SINEW_ERROR_DATA: the capacity is too small; the
@@ -877,7 +880,7 @@ SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surfa
 /* Numbers per particle, or per element of an energy. */
 typedef enum sinew_field_kind {
     /* Fields of particles, 3 numbers each (sinew_world_field). */
-    SINEW_FIELD_FORCE = 0, /* N: elastic and external force in the current state, also at pins */
+    SINEW_FIELD_FORCE = 0, /* elastic and external force in N, in the current state, also at pins */
     SINEW_FIELD_RESIDUAL,  /* N: grad g at the end of the last step, as sinew_world_objective() would return it for that
                               step: zero where forces and inertia balance. Its norm is the residual of the step. Zero at
                               pins. Quasistatic: minus the current force */
@@ -892,22 +895,22 @@ typedef enum sinew_field_kind {
                                 det F is 0, NaN if the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number per element: J/m3 of rest volume for tets, J for all others */
     /* Further fields of particles, 3 numbers each. */
-    SINEW_FIELD_CONTACT_FORCE,  /* N: contact force on each particle in the last step, normal forces and friction */
+    SINEW_FIELD_CONTACT_FORCE,  /* contact force in N on each particle in the last step, normal forces and friction */
     SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate
                                    (sinew_step_result.position_error); NaN if it is unknown */
     SINEW_FIELD_COUNT
 } sinew_field_kind;
 
 typedef struct sinew_field_info {
-    const char *name; /* e.g. "von_mises" */
+    const char *name; /* name of the field, e.g. "von_mises" */
     const char *unit;
-    const char *summary;     /* one line */
-    int32_t component_count; /* numbers per particle or element */
+    const char *summary;     /* one line of description */
+    int32_t component_count; /* count of numbers per particle or element */
     bool of_elements;        /* true: a field of elements; false: of particles */
 } sinew_field_info;
 
 SINEW_API const sinew_field_info *sinew_get_field_info(sinew_field_kind field); /* NULL: out of range */
-SINEW_API sinew_field_kind sinew_field_by_name(const char *name);               /* SINEW_FIELD_COUNT: unknown */
+SINEW_API sinew_field_kind sinew_field_by_name(const char *name);               /* SINEW_FIELD_COUNT: unknown name */
 
 /* A field of the particles `first` .. `first + count - 1`, out [3 * count]. Residual and reaction of a dynamic world
  * need `balance` of its def (else SINEW_ERROR_UNSUPPORTED) and a step (else SINEW_ERROR_DATA); contact forces need
@@ -931,7 +934,7 @@ SINEW_API sinew_status sinew_energy_field(sinew_world *world, sinew_energy energ
  * Each term is computed independently; unaccounted is the remainder, which is round-off. Changes between two steps
  * (parameters, new targets, gravity) belong to neither step: E before may differ from E after of the previous step. */
 typedef struct sinew_balance {
-    double kinetic[2];      /* before and after the step */
+    double kinetic[2];      /* kinetic energy before and after the step */
     double elastic[2];      /* all energies that are not hard, with the targets before and after the step */
     double gravity[2];      /* potential, zero at the origin; with load_steps, of the gravity in this step */
     double pins;            /* work of the pins on the particles: reaction times displacement */
@@ -954,7 +957,7 @@ typedef struct sinew_balance {
     double lost_solver;     /* dissipated by the solver, whose residual is not zero: minus residual times
                                displacement; for solvers with substeps also the kinetic energy that their velocities
                                lack. < 0: a gain */
-    double unaccounted;     /* round-off */
+    double unaccounted;     /* remainder of the budget, which is round-off */
 } sinew_balance;
 
 /* SINEW_ERROR_UNSUPPORTED: the world's def does not enable `balance`. SINEW_ERROR_DATA: before the first step, after a
@@ -974,8 +977,8 @@ SINEW_API sinew_status sinew_world_state_save(const sinew_world *world, void *bl
 SINEW_API sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error);
 /* Outcome of restoring the bodies, the energies with targets, or the pins. */
 typedef struct sinew_restored {
-    int32_t taken;   /* restored */
-    int32_t kept;    /* not in the state, or with another number of points; unchanged */
+    int32_t taken;   /* number of objects that were restored */
+    int32_t kept;    /* number left unchanged: not in the state, or with another point count */
     int32_t dropped; /* in the state, but not in the world or with another number of points */
 } sinew_restored;
 typedef struct sinew_restore_report {

@@ -26,7 +26,7 @@ typedef struct sinew_skin sinew_skin;
 /* Kinds of names of faces and vertices. */
 typedef enum sinew_skin_set {
     SINEW_SKIN_GROUP = 0, /* OBJ: the last g or o, all names on its line; glTF: names of meshes */
-    SINEW_SKIN_MATERIAL,  /* OBJ: usemtl; glTF: materials */
+    SINEW_SKIN_MATERIAL,  /* names of materials (OBJ: usemtl; glTF: materials) */
     SINEW_SKIN_SET_COUNT
 } sinew_skin_set;
 
@@ -44,31 +44,35 @@ SINEW_API sinew_skin_def sinew_default_skin_def(void);
 SINEW_API sinew_skin *sinew_skin_read(const sinew_skin_def *def, sinew_error *error); /* NULL on failure */
 /* The triangles of a mesh, or the boundary of its tets, as a skin. */
 SINEW_API sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error);
-SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* accepts NULL */
+SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* NULL has no effect */
 
 SINEW_API int32_t sinew_skin_vertex_count(const sinew_skin *skin);
 /* Undeformed positions [3 * vertex_count] m, after all transforms on reading (`up`, `scale`, transform of a scene). */
 SINEW_API const sinew_real *sinew_skin_positions(const sinew_skin *skin);
 /* Faces have three or more corners: face f has corners[starts[f]] .. corners[starts[f + 1] - 1]. */
 SINEW_API int32_t sinew_skin_face_count(const sinew_skin *skin);
-SINEW_API const int32_t *sinew_skin_face_starts(const sinew_skin *skin);       /* [face_count + 1] */
-SINEW_API const int32_t *sinew_skin_corners(const sinew_skin *skin);           /* [starts[face_count]] vertices */
-SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count); /* [2 * count]; NULL: none */
+/* [face_count + 1] index of each face's first corner. */
+SINEW_API const int32_t *sinew_skin_face_starts(const sinew_skin *skin);
+/* [starts[face_count]] vertex of each corner. */
+SINEW_API const int32_t *sinew_skin_corners(const sinew_skin *skin);
+SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count); /* [2 * count] u, v; NULL: none */
 SINEW_API const int32_t *sinew_skin_corner_uvs(const sinew_skin *skin); /* [starts[face_count]] index into uvs, -1:
                                                                            none; NULL: no texture coordinates */
 /* Names of groups and materials, and the index of each face's name (-1: none). */
 SINEW_API int32_t sinew_skin_name_count(const sinew_skin *skin, sinew_skin_set set);
 SINEW_API const char *sinew_skin_name(const sinew_skin *skin, sinew_skin_set set, int32_t index);
-SINEW_API const int32_t *sinew_skin_face_names(const sinew_skin *skin, sinew_skin_set set); /* [face_count] or NULL */
+/* [face_count] index of each face's name; NULL: no face has a name. */
+SINEW_API const int32_t *sinew_skin_face_names(const sinew_skin *skin, sinew_skin_set set);
 /* Painted values: named arrays of one number per vertex. Sources: OBJ: red, green, blue after the coordinates; PLY:
  * scalars of vertices; glTF: COLOR_0 and attributes that start with _. */
 SINEW_API int32_t sinew_skin_attribute_count(const sinew_skin *skin);
 SINEW_API const char *sinew_skin_attribute_name(const sinew_skin *skin, int32_t index);
-SINEW_API const float *sinew_skin_attribute(const sinew_skin *skin, int32_t index); /* [vertex_count] */
+/* [vertex_count] values of one attribute. */
+SINEW_API const float *sinew_skin_attribute(const sinew_skin *skin, int32_t index);
 /* The triangulated faces over the same vertices, in the order of the faces, for trees, pictures and filling. */
 SINEW_API const sinew_mesh *sinew_skin_mesh(const sinew_skin *skin);
 SINEW_API const int32_t *
-sinew_skin_triangle_faces(const sinew_skin *skin); /* [triangles of the mesh] the face of each */
+sinew_skin_triangle_faces(const sinew_skin *skin); /* [triangles of the mesh] face of each triangle */
 /* [3 * triangles of the mesh] index in `corners` of each triangle corner. */
 SINEW_API const int32_t *sinew_skin_triangle_corners(const sinew_skin *skin);
 /* Path of the material library that an OBJ refers to (mtllib), which is not read; "": none. */
@@ -82,7 +86,7 @@ typedef struct sinew_embedding_def {
     const sinew_skin *skin;      /* copied; NULL removes the skin of the body */
     const sinew_real *positions; /* [3 * vertex_count of the skin] m, in the frame of the body's rest positions; NULL:
                                     positions of the skin */
-    sinew_real farthest;         /* m: largest distance of a vertex from the body at rest, else an error. 0: no limit */
+    sinew_real farthest; /* largest distance in m of a vertex from the body at rest, else an error. 0: no limit */
 } sinew_embedding_def;
 SINEW_API sinew_embedding_def sinew_default_embedding_def(void);
 SINEW_API sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sinew_embedding_def *def,

@@ -25,13 +25,13 @@ typedef struct sinew_tree_def {
     uint32_t cookie; /* set by sinew_default_tree_def() */
     sinew_allocator allocator;
     int32_t vertex_count;
-    const sinew_real *positions; /* [3 * vertex_count] m, copied, finite */
-    int32_t cell_count;          /* >= 1 */
+    const sinew_real *positions; /* [3 * vertex_count] coordinates in m, copied, finite */
+    int32_t cell_count;          /* number of cells, >= 1 */
     int32_t width;               /* vertices per cell: 3 triangles (default), 2 edges, 1 points */
-    const int32_t *cells;        /* [width * cell_count], copied; NULL with width 1: every vertex */
+    const int32_t *cells;        /* [width * cell_count] vertices of cells, copied; NULL with width 1: every vertex */
     bool winding;                /* triangles: store moments for sinew_tree_winding(), 50 bytes per triangle; default
                                     true */
-    int32_t thread_count;        /* for building, refitting and large batches of queries; 0 (default): all */
+    int32_t thread_count;        /* threads for building, refitting and large batches of queries; 0 (default): all */
 } sinew_tree_def;
 
 SINEW_API sinew_tree_def sinew_default_tree_def(void);
@@ -45,11 +45,11 @@ SINEW_API sinew_status sinew_tree_refit(sinew_tree *tree, const sinew_real *posi
 /* ---- Nearest ------------------------------------------------------------------------------- */
 
 typedef struct sinew_tree_point {
-    int32_t cell;          /* -1: none within the limit */
+    int32_t cell;          /* the nearest cell; -1: none within the limit */
     uint32_t on;           /* bit k: weights[k] is not 0. 7: inside a triangle; 3, 5, 6: edge; 1, 2, 4: vertex */
     sinew_real weights[3]; /* weights of the cell's vertices, sum 1, >= 0; exactly 0 if the bit of `on` is 0 */
-    sinew_real point[3];   /* m */
-    sinew_real distance;   /* m */
+    sinew_real point[3];   /* the nearest point, in m */
+    sinew_real distance;   /* distance to that point, in m */
 } sinew_tree_point;
 
 /* Finds the nearest point on the cells to each of `points` [3 * count], at most limits[i] away (m; NULL: no limit). */
@@ -75,13 +75,13 @@ SINEW_API int64_t sinew_tree_pairs(const sinew_tree *a, const sinew_tree *b, sin
 /* ---- Rays (triangles) ---------------------------------------------------------------------- */
 
 typedef struct sinew_ray {
-    sinew_real origin[3];    /* m */
-    sinew_real direction[3]; /* not 0, of any length */
+    sinew_real origin[3];    /* start of the ray, in m */
+    sinew_real direction[3]; /* direction of the ray: not 0, of any length */
     sinew_real from, to;     /* range of t; the hit point is origin + t direction */
 } sinew_ray;
 
 typedef struct sinew_ray_hit {
-    int32_t cell; /* -1: no hit */
+    int32_t cell; /* cell that was hit; -1: no hit */
     sinew_real t;
     sinew_real u, v; /* the hit point is (1 - u - v) a + u b + v c */
 } sinew_ray_hit;

@@ -13,8 +13,8 @@
 #define SINEW_ALIGNMENT 64 /* bytes: alignment of every block; a cache line, which also fits any SIMD vector */
 
 /* Allocation functions return NULL if the hook fails or the size overflows. Size 0 gives a valid block. */
-void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);      /* uninitialised */
-void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* zeroed */
+void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);      /* memory is uninitialised */
+void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* memory is zeroed */
 /* Returns a new block of `count` elements that begins with the first `used` of the old block, and frees the old one.
  * NULL on failure: the old block stays valid. */
 void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size);
@@ -24,8 +24,8 @@ void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used,
 bool sinew_reserve(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
 /* sinew_reserve() with spare capacity also in the first allocation, for arrays whose size varies. */
 bool sinew_reserve_spare(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
-void sinew_release(const sinew_allocator *allocator, void *memory);          /* accepts NULL */
-sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* system's if NULL or incomplete */
+void sinew_release(const sinew_allocator *allocator, void *memory);          /* frees the memory; NULL has no effect */
+sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* the system's if NULL or incomplete */
 
 /* Sets status and text (error may be NULL) and returns status. Text is cut to fit. */
 sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *format, ...) SINEW_PRINTF(3, 4);
@@ -36,11 +36,11 @@ void sinew_error_clear(sinew_error *error);
  * report it. */
 double sinew_memory_available(void);
 
-/* Wall clock, monotonic, s. */
+/* Time of the monotonic wall clock, in s. */
 double sinew_seconds(void);
 
 /* SINEW_ASSERT calls the assertion hook if the condition fails. Its value is the condition, so callers can return. */
-bool sinew_assert_failed(const char *condition, const char *file, int line); /* always false */
+bool sinew_assert_failed(const char *condition, const char *file, int line); /* reports the failure; returns false */
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 
 /* Cookies distinguish a def filled by its default function from uninitialised memory. One value per def type. */

@@ -15,14 +15,14 @@ struct sinew_memory_limit {
     _Atomic uint64_t used;
 };
 
-/* Directly before each block. */
+/* Lies directly before each block that the program receives. */
 typedef struct block_header {
-    void *start;   /* of the block below */
-    uint64_t size; /* bytes that count */
+    void *start;   /* start of the allocation that contains header and block */
+    uint64_t size; /* bytes of header and block, which count towards the limit */
 } block_header;
 
 static _Thread_local struct {
-    uint64_t limit, used, wanted; /* limit 0: nothing was refused */
+    uint64_t limit, used, wanted; /* bytes at the last refusal; limit 0: nothing was refused */
 } refused;
 
 /* Adds `size` to the used bytes unless they would exceed the limit. */

@@ -23,7 +23,7 @@ void sinew_over_particles(int32_t thread_count, int32_t count, sinew_tasks_range
 typedef struct sum_pass {
     sinew_sum_term *term;
     const void *context;
-    int32_t count, size; /* number of items; items per block */
+    int32_t count, size; /* number of items of the sum; items per block */
     double (*partial)[WIDTH_MAX];
 } sum_pass;
 

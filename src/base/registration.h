@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-void sinew_registration_lock(void); /* waits for other callers */
+void sinew_registration_lock(void); /* takes the lock of registrations; waits for other callers */
 void sinew_registration_unlock(void);
-void sinew_registration_close(void); /* called when a world is created */
+void sinew_registration_close(void); /* ends all registration; called when a world is created */
 bool sinew_registration_closed(void);
 
 #endif

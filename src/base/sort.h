@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum {
-    SINEW_SORT_ITEM_MAX = 256 /* bytes of an item */
+    SINEW_SORT_ITEM_MAX = 256 /* largest size of an item, in bytes */
 };
 
 /* The parameters are those of qsort; size <= SINEW_SORT_ITEM_MAX. O(count log count) in the worst case. The order of

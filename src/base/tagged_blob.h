@@ -35,19 +35,19 @@ uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size);
 /* ---- Writing: once with bytes NULL to count sections and bytes, then again into a block of that size ------------ */
 
 typedef struct sinew_section_writer {
-    char *bytes;        /* the block; NULL: only counts */
+    char *bytes;        /* the block being written; NULL: sections and bytes are only counted */
     uint32_t capacity;  /* capacity of the table in sections */
-    uint32_t count;     /* number of sections so far */
-    size_t size;        /* number of bytes so far */
+    uint32_t count;     /* number of sections written so far */
+    size_t size;        /* number of bytes written so far */
     sinew_section open; /* the section being written */
 } sinew_section_writer;
 
 void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity);
 void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool required, uint32_t index);
 void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size);
-void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* where to write; NULL: counting */
+void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* address to write to; NULL: counting */
 void sinew_section_end(sinew_section_writer *writer);
-void sinew_sections_end(sinew_section_writer *writer); /* writes header and table */
+void sinew_sections_end(sinew_section_writer *writer); /* writes the header and the table of sections */
 /* Size of the whole block in bytes, from a writer that has counted all sections (bytes NULL). */
 size_t sinew_sections_size(const sinew_section_writer *counted);
 

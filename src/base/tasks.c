@@ -34,8 +34,8 @@
 #define PAUSES      2000 /* turns of sinew_tasks_wait() before a thread yields its core: about 50 microseconds */
 #define OFFERS      1000 /* turns with a yield before a thread sleeps */
 
-#define CROWD_MIN  2000000   /* ns that callers work alone after a worker was descheduled */
-#define CROWD_MAX  256000000 /* ns: upper limit of this time, which doubles if workers are descheduled again soon */
+#define CROWD_MIN  2000000   /* time in ns that callers work alone after a worker was descheduled */
+#define CROWD_MAX  256000000 /* upper limit of this time in ns; it doubles if workers are descheduled again soon */
 #define CROWD_SOON 32000000  /* ns of joint work; a worker descheduled earlier doubles the next time of working alone */
 
 enum {
@@ -64,9 +64,9 @@ static struct {
     pthread_once_t once;
     worker *idle;
     int32_t count, users;
-    _Atomic int64_t alone_until; /* ns: time until which callers work alone; 0: no worker was descheduled yet */
-    _Atomic int64_t alone_for;   /* ns: length of the last time of working alone */
-    _Atomic int64_t together;    /* ns: joint work since the last period of working alone */
+    _Atomic int64_t alone_until; /* time in ns until which callers work alone; 0: no worker was descheduled yet */
+    _Atomic int64_t alone_for;   /* length of the last period of working alone, in ns */
+    _Atomic int64_t together;    /* joint work since the last period of working alone, in ns */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 /* The task system to which the calling thread submits work; zeroed: the library's thread pool. */
@@ -418,14 +418,14 @@ void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const vo
 /* ---- Parallel loops -------------------------------------------------------------------------- */
 
 typedef struct share {
-    _Alignas(64) _Atomic int32_t next; /* next block of the share */
+    _Alignas(64) _Atomic int32_t next; /* index of the next block of the share */
 } share;
 
 typedef struct loop {
     sinew_tasks_range *run;
     const void *context;
     int32_t count, block, block_count, share_count;
-    share *shares; /* [share_count] shares of the members */
+    share *shares; /* [share_count] progress in the share of blocks of each thread */
 } loop;
 
 static int32_t tasks_share_begin(const loop *l, int32_t s)

@@ -22,7 +22,7 @@
 
 #include "sinew/types.h"
 
-#define SINEW_TASKS_STACK ((size_t)512 << 10) /* bytes */
+#define SINEW_TASKS_STACK ((size_t)512 << 10) /* stack size of a worker thread, in bytes */
 
 /* Reference count of the pool: each world and each BVH opens the pool on creation and closes it on destruction; other
  * parallel calls open it while they run. The last close ends the threads. */

@@ -18,7 +18,7 @@ typedef struct sinew_tree_item {
 /* A node of the binary tree. The node that splits items [first, last) at `middle` has index `middle`, which is unique,
  * so threads need no common counter. Children of at most SINEW_TREE_BLOCK items are leaves. */
 typedef struct sinew_tree_split {
-    int32_t middle[2]; /* `middle` of both children; 0: leaf */
+    int32_t middle[2]; /* index of each child node, its `middle`; 0: the child is a leaf */
     float area[2];     /* half the surface areas of the children's boxes */
 } sinew_tree_split;
 
@@ -26,7 +26,7 @@ typedef struct sinew_tree_builder {
     sinew_tree_item *items;   /* [count] cells, reordered by the splits */
     sinew_tree_split *splits; /* [count] nodes of the binary tree */
     int32_t count;
-    int32_t root; /* `middle` of the root; 0: all items are one leaf */
+    int32_t root; /* index of the root node, its `middle`; 0: all items are one leaf */
 } sinew_tree_builder;
 
 /* Fills items with the cells in Morton order. `spare` [count] is overwritten. False without memory. */

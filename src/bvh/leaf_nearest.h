@@ -17,8 +17,8 @@
 #include "math/simd.h"
 
 typedef struct leaf_spot {
-    wide d2;   /* squared distance from p */
-    wide v, w; /* weights of the second and third corner */
+    wide d2;   /* squared distance of the nearest point from p */
+    wide v, w; /* barycentric weights of the second and third corner at that point */
 } leaf_spot;
 
 static inline wide leaf_dot(const wide a[3], const wide b[3])

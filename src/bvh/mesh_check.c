@@ -251,7 +251,7 @@ static sinew_status check_boundary_of_tets(checker *c)
 
 /* For each triangle, the first triangle that it intersects; -1: none. */
 typedef struct crossed {
-    int32_t *other; /* [triangle_count] */
+    int32_t *other; /* [triangle_count] the first intersecting triangle of each triangle; -1: none */
 } crossed;
 
 static void add_crossing(void *context, int32_t a, int32_t b)

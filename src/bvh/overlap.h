@@ -24,7 +24,7 @@ void sinew_tree_exact_box(const sinew_tree *tree, int32_t cell, sinew_real box[6
 
 /* A list that keeps the `capacity` lowest of the added numbers; `count` counts all added numbers. */
 typedef struct sinew_tree_list {
-    int32_t *cells; /* [capacity] */
+    int32_t *cells; /* [capacity] the lowest of the added numbers */
     int64_t capacity, count;
 } sinew_tree_list;
 

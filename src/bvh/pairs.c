@@ -16,7 +16,7 @@ typedef struct pairing {
     sinew_real margin;
     int64_t *begins;  /* [cells of a + 1] first index of a cell's pairs; first pass: the count of the previous cell */
     int32_t *pairs;   /* pairs (cell of a, cell of b); NULL: only count */
-    int64_t capacity; /* capacity of `pairs` in pairs */
+    int64_t capacity; /* number of pairs that fit into `pairs` */
 } pairing;
 
 /* Whether the distance between two boxes is at most the margin along every axis. */

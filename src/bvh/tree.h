@@ -21,7 +21,7 @@
 #include "base/base.h"
 #include "sinew/tree.h"
 
-#define SINEW_TREE_WIDE 8 /* children of a node */
+#define SINEW_TREE_WIDE 8 /* children of a BVH node */
 #ifdef SINEW_SINGLE
 #define SINEW_TREE_BLOCK   8 /* cells of a block: the largest SIMD width */
 #define SINEW_TREE_EPSILON 1.1920929e-7
@@ -39,11 +39,11 @@
 /* Capacity of a traversal's stack: at each node of a path, one child is followed and up to 7 wait on the stack. */
 #define SINEW_TREE_STACK ((SINEW_TREE_WIDE - 1) * SINEW_TREE_DEPTH + SINEW_TREE_WIDE)
 
-#define SINEW_TREE_LEAF 0x80000000u /* bit of a child that is a block */
+#define SINEW_TREE_LEAF 0x80000000u /* bit of a child's index that marks a block */
 
 typedef struct sinew_tree_node {
     _Alignas(64) float bounds[6][SINEW_TREE_WIDE]; /* low x, high x, low y, high y, low z, high z; empty: inf, -inf */
-    uint32_t child[SINEW_TREE_WIDE];               /* node, or block | SINEW_TREE_LEAF */
+    uint32_t child[SINEW_TREE_WIDE];               /* index of a node, or index of a block | SINEW_TREE_LEAF */
     int32_t child_count;
 } sinew_tree_node;
 
@@ -53,7 +53,7 @@ typedef struct sinew_tree_node {
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance beyond which the child is far */
-    float normal[3][SINEW_TREE_WIDE]; /* sum of area normals */
+    float normal[3][SINEW_TREE_WIDE]; /* sum of the area normals of the child's triangles */
     float second[6][SINEW_TREE_WIDE]; /* second moments with their factors: xx yy zz xy yz zx */
     float third[10][SINEW_TREE_WIDE]; /* third moments with factors: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
 } sinew_tree_moments;
@@ -61,13 +61,13 @@ typedef struct sinew_tree_moments {
 /* The data that building a tree creates and a rebuild replaces. */
 typedef struct sinew_tree_shape {
     int32_t node_count, block_count;
-    sinew_tree_node *nodes;      /* [node_count] */
-    uint32_t *node_slots;        /* [node_count] 8 * parent + index among its children */
-    uint32_t *block_slots;       /* [block_count] 8 * parent + index among its children */
+    sinew_tree_node *nodes;      /* [node_count] nodes of the BVH */
+    uint32_t *node_slots;        /* [node_count] 8 * parent + index of the node among its children */
+    uint32_t *block_slots;       /* [block_count] 8 * parent + index of the block among its children */
     int32_t *counts;             /* [block_count] number of cells in each block */
     int32_t *ids;                /* [block_count * SINEW_TREE_BLOCK] cells of each block */
     sinew_real *corners;         /* [block_count][3 * width][SINEW_TREE_BLOCK] scaled corners of cells */
-    sinew_tree_moments *moments; /* [node_count] NULL: without winding numbers */
+    sinew_tree_moments *moments; /* [node_count] moments of the children; NULL: without winding numbers */
     double area;                 /* sum of all box areas over the area of the root, after building */
 } sinew_tree_shape;
 
@@ -75,13 +75,13 @@ struct sinew_tree {
     sinew_allocator allocator;
     int32_t thread_count, vertex_count, cell_count, width;
     bool winding;
-    sinew_real *positions; /* [3 * vertex_count] m: copy of the caller's positions */
+    sinew_real *positions; /* [3 * vertex_count] copy of the caller's positions, in m */
     int32_t *cells;        /* [width * cell_count] vertices of the cells */
     int exponent;          /* scaled length = 2^exponent times the length in m */
-    double scale;          /* 2^exponent */
-    double origin[3];      /* scaled: middle of the boxes */
-    double half[3];        /* scaled: half extent around the origin */
-    double largest;        /* scaled: largest extent of a cell along an axis */
+    double scale;          /* 2^exponent: scaled length of 1 m */
+    double origin[3];      /* middle of the boxes, in scaled lengths */
+    double half[3];        /* half extents of the boxes around the origin, in scaled lengths */
+    double largest;        /* largest extent of a cell along an axis, in scaled lengths */
     sinew_tree_shape shape;
     const struct sinew_tree_kernel *kernel;
 };
@@ -89,10 +89,10 @@ struct sinew_tree {
 /* ---- Queries, prepared for the kernels ---------------------------------------------------------- */
 
 typedef struct sinew_nearest_query {
-    sinew_real p[3];       /* scaled query point */
-    float low[3], high[3]; /* the point relative to the origin, with a round-off margin */
+    sinew_real p[3];       /* query point, in scaled lengths */
+    float low[3], high[3]; /* bounds of the point relative to the origin, with a round-off margin */
     sinew_real d2;         /* scaled squared distance of the best cell so far; initially the limit */
-    int32_t cell;          /* best cell; INT32_MAX: none yet */
+    int32_t cell;          /* nearest cell so far; INT32_MAX: none yet */
 } sinew_nearest_query;
 
 typedef struct sinew_ray_query {
@@ -100,12 +100,12 @@ typedef struct sinew_ray_query {
     sinew_real inverse[3]; /* 1 / d; 0 for components of d that are (almost) 0 */
     int32_t kx, ky, kz;    /* axes; kz is the axis of the largest component of d */
     sinew_real sx, sy, sz; /* shear that turns the ray along the axis kz (leaf_ray.h) */
-    sinew_real pad;        /* scaled: round-off of sheared corners */
+    sinew_real pad;        /* round-off of sheared corners, in scaled lengths */
     sinew_real from, to;   /* scaled range of t; `to` decreases to the best hit */
     double shift;          /* boxes use the origin o + shift d, so that ray parameters of boxes are positive */
     float near_origin[3], far_origin[3], near_inverse[3], far_inverse[3];
     int32_t near_row[3]; /* rows of sinew_tree_node.bounds that face the ray */
-    float begin, end;    /* range of ray parameters of boxes */
+    float begin, end;    /* range of the ray parameter in tests of boxes */
     int32_t cell;        /* cell of the best hit; INT32_MAX: none yet */
     sinew_real u, v;
 } sinew_ray_query;
@@ -115,7 +115,7 @@ typedef struct sinew_tree_kernel {
     void (*nearest)(const sinew_tree *tree, sinew_nearest_query *query);
     void (*ray)(const sinew_tree *tree, sinew_ray_query *query);
     bool (*ray_any)(const sinew_tree *tree, sinew_ray_query *query);
-    double (*winding)(const sinew_tree *tree, const double point[3]); /* point: scaled, relative to the origin */
+    double (*winding)(const sinew_tree *tree, const double point[3]); /* at a scaled point relative to the origin */
 } sinew_tree_kernel;
 
 const sinew_tree_kernel *sinew_tree_kernel_chosen(void);
@@ -131,7 +131,7 @@ bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray
 
 /* ---- Building ----------------------------------------------------------------------------------- */
 
-/* m: position of a corner of a cell. */
+/* Position of a corner of a cell, in m. */
 static inline const sinew_real *sinew_tree_corner(const sinew_tree *tree, int32_t cell, int32_t corner)
 {
     const size_t at = (size_t)cell * (size_t)tree->width + (size_t)corner;

@@ -90,7 +90,7 @@ static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sinew_batc
     }
 }
 
-/* Counts the groups, and sets the first group of each chunk. */
+/* Counts the SIMD groups of the batch and sets the first group of each chunk. */
 static void count_groups(sinew_batch *batch, const sinew_batch_layout *layout)
 {
     for (int32_t c = 0; c < batch->chunk_count; c++) {
@@ -122,7 +122,7 @@ bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, cons
     const size_t corners =
         (size_t)(layout->element_count < SINEW_CHUNK_ELEMENTS ? layout->element_count : SINEW_CHUNK_ELEMENTS) *
         (size_t)batch->ops->info.vertex_count;
-    const size_t slots = corners < limit ? corners : limit; /* upper bound of the slots of a chunk */
+    const size_t slots = corners < limit ? corners : limit; /* upper bound of the number of slots in one chunk */
     batch->element_count = layout->element_count;
     batch->chunk_count = layout->chunk_count;
     batch->group_count = batch->slot_count = batch->off_count = 0;

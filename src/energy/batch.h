@@ -26,7 +26,7 @@
 typedef struct sinew_chunk {
     int32_t first_group, group_count;
     int32_t fan_groups[SINEW_FAN];  /* number of groups of fans of 1, 2 and 3 elements */
-    int32_t first_slot, slot_count; /* slots of the chunk's particles in the batch */
+    int32_t first_slot, slot_count; /* range of the batch's slots that hold the chunk's particles */
 } sinew_chunk;
 
 typedef struct sinew_batch {
@@ -34,28 +34,28 @@ typedef struct sinew_batch {
     int32_t width; /* SIMD width W */
     int32_t element_count, group_count, chunk_count, slot_count;
     int32_t *vertex;       /* [group_count][vertex_count][W] SINEW_POINT times the particle's index in the chunk */
-    sinew_real *data;      /* [group_count][data_count][W] */
+    sinew_real *data;      /* [group_count][data_count][W] numbers of each element, its weight first */
     int32_t *element;      /* [group_count * W] caller's index of each element, -1: filler */
     int32_t *padded_index; /* [element_count] group * W + lane of each of the caller's elements */
-    int32_t *particle;     /* [slot_count] particle of each slot */
+    int32_t *particle;     /* [slot_count] particle whose contributions each slot holds */
     sinew_chunk *chunks;
     /* Parameters [parameter_count] with which an element was prepared, for solvers that create similar elements. The
      * world sets `parameters_of` and `origin` while a solver is prepared; NULL: unknown. */
     void (*parameters_of)(const void *origin, int32_t element, sinew_real *parameters);
     const void *origin;
     int32_t number;           /* index of the energy in its world, for messages */
-    bool hard;                /* constraints without compliance (sinew_energy_def) */
+    bool hard;                /* true: constraints without compliance (sinew_energy_def) */
     bool coupled;             /* psi is a function of a sum over all elements: global_constraint or potential */
     sinew_real pbd_stiffness; /* factor of PBD's corrections, 0: the factor of the solver */
-    bool transient;           /* elements are in no factor and no fixed colouring (objective.h) */
-    uint32_t version;         /* changes whenever data change */
-    uint32_t form_version;    /* changes whenever data other than weights change */
-    bool switchable;          /* off and on_weight are allocated */
+    bool transient;           /* true: elements are in no factor and no fixed colouring (objective.h) */
+    uint32_t version;         /* counter that changes whenever `data` change */
+    uint32_t form_version;    /* counter that changes whenever data other than weights change */
+    bool switchable;          /* true: the arrays off and on_weight are allocated */
     int32_t off_count;        /* number of elements that are switched off */
-    uint8_t *off;             /* [element_count] 1: switched off */
+    uint8_t *off;             /* [element_count] 1: the element is switched off */
     sinew_real *on_weight;    /* [element_count] weights of the elements when switched on */
     size_t vertex_capacity, data_capacity, element_capacity, index_capacity, particle_bytes, chunk_capacity,
-        off_capacity, on_capacity; /* bytes */
+        off_capacity, on_capacity; /* allocated bytes of each array above */
 } sinew_batch;
 
 /* Work space of sinew_batch_fill(), kept by callers that fill often. A zeroed struct is valid. */
@@ -98,7 +98,7 @@ void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
 /* Sets the first numbers [shared_count] of the data of all elements (energy.h); elements that are switched off stay
  * off. */
 void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared);
-/* The groups of one chunk, for a kernel. */
+/* Returns the element groups of one chunk as the input of a kernel call. */
 sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk);
 
 #endif

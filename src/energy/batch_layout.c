@@ -21,12 +21,12 @@ enum {
 typedef struct chunk_builder {
     int32_t count;
     int32_t tet[SINEW_CHUNK_ELEMENTS][4];
-    int32_t neighbour[SINEW_CHUNK_ELEMENTS][4]; /* 4 neighbour + its vertex opposite to the common face; NONE */
-    int32_t table[TABLE];                       /* hash table of faces: 4 tet + vertex, NONE: empty */
+    int32_t neighbour[SINEW_CHUNK_ELEMENTS][4]; /* 4 * neighbour + its vertex opposite to the common face, or NONE */
+    int32_t table[TABLE];                       /* hash table of faces: 4 * tet + opposite vertex; NONE: empty entry */
     int32_t left[SINEW_CHUNK_ELEMENTS];     /* number of neighbours that are not in a fan; NONE: the tet is in a fan */
     int32_t queue[5][SINEW_CHUNK_ELEMENTS]; /* tets by number of free neighbours; entries may be out of date */
     int32_t queued[5];
-    int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN]; /* tets of a fan, stored at its lowest tet, then NONE */
+    int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN]; /* tets of each fan, stored at its lowest tet; NONE: unused */
     int32_t order[SINEW_CHUNK_ELEMENTS];          /* order of the chunk's tets in the layout */
 } chunk_builder;
 

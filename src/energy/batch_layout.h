@@ -23,15 +23,15 @@
 #else
 #define SINEW_CHUNK_ELEMENTS 1024
 #endif
-#define SINEW_FAN 3 /* largest number of elements of a fan */
+#define SINEW_FAN 3 /* largest number of elements of a fan, a chain of tets that share faces */
 
 typedef struct sinew_batch_layout {
     int32_t element_count, chunk_count;
     int32_t *
         order; /* [element_count] elements by chunk; in a chunk first fans of three, then of two, then of one element */
     int32_t (*fans)[SINEW_FAN]; /* [chunk_count] number of fans of 1, 2 and 3 elements in each chunk */
-    int32_t *work;              /* [particle_count + 1] work space */
-    size_t order_capacity, fan_capacity, work_capacity; /* bytes */
+    int32_t *work;              /* [particle_count + 1] work space of the sort by particle */
+    size_t order_capacity, fan_capacity, work_capacity; /* allocated bytes of the three arrays */
 } sinew_batch_layout;
 
 /* Sorts elements with particles [element_count][n], each below particle_count; permutes the vertices of tets if

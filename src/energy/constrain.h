@@ -29,8 +29,8 @@
 /* The points of one element group: x, y, z and inverse mass. */
 typedef struct constrained {
     wide x[4 * CONSTRAIN_VERTICES];
-    wide gradient[3 * CONSTRAIN_VERTICES]; /* r times the gradient of C */
-    wide step;                             /* dlambda / r of the constraint */
+    wide gradient[3 * CONSTRAIN_VERTICES]; /* r grad C: gradient of C times r (see the top of this file) */
+    wide step;                             /* dlambda / r: change of the multiplier over r */
 } constrained;
 
 KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex, int n, constrained *c)
@@ -53,9 +53,9 @@ KERNEL_INLINE wide constrain_motion(const sinew_constrain_kernel *kernel, const 
     return sum;
 }
 
-/* The terms of a constraint without its gradient. */
+/* The terms of a constraint except its gradient, in the symbols of the top of this file. */
 typedef struct constrain_terms {
-    wide C, r, k, compliance, damping; /* compliance and damping: c and b */
+    wide C, r, k, compliance, damping; /* compliance is c and damping is b of the top of this file */
 } constrain_terms;
 
 /* Computes the change of the multiplier as dlambda / r = top / bottom. */
@@ -100,7 +100,7 @@ KERNEL_INLINE void constrain_step(const sinew_constrain_kernel *kernel, int32_t 
     wide_store(lambda, multiplier + c->step * t.r);
 }
 
-/* dx = displacement of vertex a. */
+/* dx = displacement of vertex a by the projected constraint. */
 KERNEL_INLINE void constrain_change(const constrained *c, int a, wide dx[3])
 {
     const wide scale = c->step * c->x[4 * a + 3];
@@ -187,7 +187,7 @@ KERNEL_INLINE void single_constrain(const sinew_constrain_kernel *kernel, int32_
     constrain_apply(kernel, group, vertex, n, C, r, weight, false, group_lambda(kernel, group, 1), &c);
 }
 
-/* Writes C, gradient and compliance of all groups. */
+/* Writes C, gradient and compliance of all groups, for energies of one constraint per element. */
 KERNEL_INLINE void single_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int n,
                                    single_constraint *constraint)
 {

@@ -9,18 +9,18 @@
 #include "energy/energy.h"
 
 enum {
-    SINEW_CONTACT_VERTICES = 4, /* unused entries repeat the first vertex, with weight zero */
+    SINEW_CONTACT_VERTICES = 4, /* vertices of a contact; unused ones repeat the first vertex, with weight zero */
     SINEW_CONTACT_WEIGHTS = 1,
-    SINEW_CONTACT_NORMAL = 5,       /* unit normal n */
-    SINEW_CONTACT_OFFSET = 8,       /* m: offset r, the lower bound of n.z */
-    SINEW_CONTACT_LAMBDA = 9,       /* N: multiplier of the normal constraint */
-    SINEW_CONTACT_KN = 10,          /* N/m, > 0: normal stiffness */
-    SINEW_CONTACT_KT = 11,          /* N/m, >= 0: tangential stiffness of friction */
-    SINEW_CONTACT_LIMIT = 12,       /* N: friction limit */
-    SINEW_CONTACT_ANCHOR = 13,      /* m: anchor of friction */
-    SINEW_CONTACT_SHAPE_COUNT = 11, /* numbers from the normal to the anchor */
+    SINEW_CONTACT_NORMAL = 5,       /* unit normal n of the contact */
+    SINEW_CONTACT_OFFSET = 8,       /* offset r in m: the lower bound of n.z */
+    SINEW_CONTACT_LAMBDA = 9,       /* multiplier of the normal constraint, in N */
+    SINEW_CONTACT_KN = 10,          /* normal stiffness in N/m, > 0 */
+    SINEW_CONTACT_KT = 11,          /* tangential stiffness of friction in N/m, >= 0 */
+    SINEW_CONTACT_LIMIT = 12,       /* largest friction force, in N */
+    SINEW_CONTACT_ANCHOR = 13,      /* anchor of friction in m: the z without slip */
+    SINEW_CONTACT_SHAPE_COUNT = 11, /* count of numbers from SINEW_CONTACT_NORMAL to the anchor */
     SINEW_CONTACT_MU = 16,
-    SINEW_CONTACT_STICK_FORCE = 17, /* N: stick force that warm-starts friction as a hard constraint */
+    SINEW_CONTACT_STICK_FORCE = 17, /* stick force in N that warm-starts friction as a hard constraint */
     SINEW_CONTACT_DATA_COUNT = 20
 };
 

@@ -17,14 +17,14 @@
 #include "energy/kernel_loop.h"
 #include "energy/vertex_kernel.h"
 
-/* Multiplier lambda of constraint i of m; zero for fillers. */
+/* Multiplier lambda of constraint i of the m constraints of each element; zero for fillers. */
 KERNEL_INLINE wide curvature_factor(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, wide weight)
 {
     const wide lambda = wide_load(kernel->lambda + ((size_t)group * (size_t)m + (size_t)i) * SIMD_WIDTH);
     return wide_select(wide_lt(wide_set(0), weight), lambda, wide_set(0));
 }
 
-/* Blocks of a group whose elements have n vertices. */
+/* The output blocks of one group whose elements have n vertices. */
 KERNEL_INLINE sinew_real *curvature_blocks(const sinew_jacobian_kernel *kernel, int32_t group, int n)
 {
     return kernel->blocks + (size_t)group * (size_t)(n * (n + 1) / 2 * 9 * SIMD_WIDTH);

@@ -25,7 +25,7 @@ _Static_assert(3 * DENSE_VERTICES <= SINEW_CLAMP_MAX, "every such matrix can be 
 typedef wide dense_first(const wide *x, const sinew_real *data, wide *g);
 typedef void dense_second(const wide *x, const sinew_real *data, wide *H);
 
-/* Index of row i and column j, j <= i. */
+/* Index of entry (i, j), j <= i, of a lower triangle that is stored row by row. */
 KERNEL_INLINE int dense_at(int i, int j)
 {
     return i * (i + 1) / 2 + j;

@@ -31,7 +31,7 @@ static inline const char *direction_of(const sinew_element *element, int first, 
     return length > 0 ? NULL : "its fibres have no direction; set direction_x, direction_y or direction_z";
 }
 
-/* turned = Q^T a, Q row-major. */
+/* turned = Q^T a: the direction a in the axes that are the columns of Q (row-major). */
 static inline void direction_turn(const double Q[9], const double a[3], double turned[3])
 {
     for (int i = 0; i < 3; i++)

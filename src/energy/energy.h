@@ -30,7 +30,7 @@
 #include "mesh/topology/stencil.h"
 #include "sinew/sinew.h"
 
-#define SINEW_POINT      4 /* reals per point */
+#define SINEW_POINT      4 /* reals per stored point: three coordinates and one more */
 #define SINEW_DATA_MAX   32
 #define SINEW_REASON_MAX 160
 #define SINEW_VERTEX_SUM 9 /* numbers of a node's sum: gradient 0 1 2, block 00 11 22 01 02 12 */
@@ -40,7 +40,7 @@ typedef struct sinew_groups {
     int32_t count;
     int32_t threes, twos;   /* leading groups of fans of three, next of two (batch_layout.h); multiples of 3 and of 2 */
     const int32_t *vertex;  /* [count][vertex_count][W] SINEW_POINT times the index of each vertex */
-    const sinew_real *data; /* [count][data_count][W] */
+    const sinew_real *data; /* [count][data_count][W] numbers of each element, its weight first */
 } sinew_groups;
 
 /* An operation takes one struct with its inputs and outputs. Pointers that an operation does not use are NULL. */
@@ -49,9 +49,9 @@ typedef struct sinew_groups {
  * determinants). */
 typedef struct sinew_kernel {
     sinew_groups groups;
-    const sinew_real *x;   /* [local vertex][4] m */
+    const sinew_real *x;   /* [local vertex][4] positions, in m */
     const sinew_real *p;   /* [local vertex][4] the vector p of a product H p */
-    sinew_real *g;         /* [local vertex][4] accumulated into (gradient, product) */
+    sinew_real *g;         /* [local vertex][4] output to which gradient and product add */
     sinew_real *tangent;   /* [groups.count][tangent_count][W] written by linearise, read by product, hessian */
     sinew_real *blocks;    /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
                             (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
@@ -62,12 +62,12 @@ typedef struct sinew_kernel {
 /* Reduced coordinates z = D x on the groups of one chunk (reduce, stiffness, local_project, local_prox). */
 typedef struct sinew_reduced_kernel {
     sinew_groups groups;
-    const sinew_real *x; /* [local vertex][4] m */
-    sinew_real *g;       /* [local vertex][4] accumulated into (local_project, local_prox) */
-    sinew_real *D;       /* [groups.count][reduced_count][vertex_count][W] written by reduce */
-    sinew_real *weights; /* [groups.count][W] written by stiffness; read by local_prox: w^2 > 0 */
+    const sinew_real *x; /* [local vertex][4] positions, in m */
+    sinew_real *g;       /* [local vertex][4] output to which local_project and local_prox add */
+    sinew_real *D;       /* [groups.count][reduced_count][vertex_count][W] matrix of z = D x, written by reduce */
+    sinew_real *weights; /* [groups.count][W] written by stiffness; input of local_prox: w^2 > 0 */
     sinew_real *u;       /* [groups.count][3 * reduced_count][W] local_prox: the scaled dual variable, updated */
-    double stretch_low, stretch_high; /* stiffness: the interval that a material is fitted over */
+    double stretch_low, stretch_high; /* stiffness: interval of stretches over which the quadratic is fitted to psi */
 } sinew_reduced_kernel;
 
 /* Constraints (constrain). The groups have no fans, and their vertex indices are those of particles. The elements of
@@ -77,12 +77,12 @@ typedef struct sinew_constrain_kernel {
     sinew_real *xw; /* [particle][4] positions, updated in place; fourth number: inverse mass (1/kg, 0: pinned) */
     sinew_real *dx; /* NULL, or [particle][4]: changes are added here instead (Jacobi) */
     const sinew_real *averaging_weight; /* NULL, or [groups.count][W]: factor of every change of an element (Jacobi) */
-    sinew_real *lambda;                 /* [groups.count][constraint_count][W] multipliers, updated */
-    sinew_real compliance;              /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
-    sinew_real stiffness;               /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
-    const sinew_real *x_old;            /* [particle][4] q_n, for damping; NULL: no damping */
-    sinew_real damping;                 /* beta of XPBD (26), s; gamma = alpha beta / h */
-    int32_t form;                       /* form of the constraints: SINEW_FORM_... */
+    sinew_real *lambda;      /* [groups.count][constraint_count][W] multipliers of the constraints, updated */
+    sinew_real compliance;   /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
+    sinew_real stiffness;    /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
+    const sinew_real *x_old; /* [particle][4] positions q_n before the step, for damping; NULL: no damping */
+    sinew_real damping;      /* beta of XPBD (26) in s; gamma = alpha beta / h */
+    int32_t form;            /* form of the constraints: SINEW_FORM_... */
     bool apart; /* groups share no vertex with each other, or changes are added to dx: a group may be loaded early */
 } sinew_constrain_kernel;
 
@@ -91,11 +91,11 @@ typedef struct sinew_constrain_kernel {
  * Jacobian and compliance 1, so that systems stay regular. */
 typedef struct sinew_jacobian_kernel {
     sinew_groups groups;
-    const sinew_real *x;      /* [local vertex][4] m */
+    const sinew_real *x;      /* [local vertex][4] positions, in m */
     int32_t form;             /* form of the constraints: SINEW_FORM_... */
     bool hard;                /* hard constraints: C is zero at rest, and all compliances are zero */
-    sinew_real *C;            /* [groups.count][constraint_count][W] */
-    sinew_real *jacobian;     /* [groups.count][constraint_count][vertex_count][3][W] dC/dx */
+    sinew_real *C;            /* [groups.count][constraint_count][W] constraint values */
+    sinew_real *jacobian;     /* [groups.count][constraint_count][vertex_count][3][W] derivatives dC/dx */
     sinew_real *compliance;   /* [groups.count][constraint_count][constraint_count][W] alpha, a symmetric matrix */
     sinew_real *one_sided;    /* NULL, or [groups.count][constraint_count][W] zeros. A hard energy that is free between
                                  limits writes 1 or -1 here and the inequality C >= 0 of the nearer limit; -1: C has
@@ -110,15 +110,15 @@ typedef struct sinew_jacobian_kernel {
 typedef struct sinew_vertex_kernel {
     int32_t group_count;
     const int32_t *first_incidence; /* [group_count + 1] first incidence of each group */
-    const int32_t *node;            /* [group_count][W] SINEW_POINT times the particle */
+    const int32_t *node;            /* [group_count][W] SINEW_POINT times the particle of each node */
     const int32_t *others;          /* [incidence][other_count][W] from incidence 0: SINEW_POINT times the other
                                        particles of the element */
-    const sinew_real *data;         /* [incidence][incidence_data_count][W] from incidence 0 */
-    const sinew_real *x;            /* [particle][4] m */
-    bool exact;                     /* block of projected second derivatives; false: approximate block */
-    sinew_real *sum;                /* [group_count][SINEW_VERTEX_SUM][W] `vertex` adds gradient and block */
-    const sinew_real *step;         /* [group_count][3][W] vertex_change: displacement of each node, m */
-    sinew_real *change;             /* [group_count][2][W] J: vertex_change adds the change of psi and its round-off */
+    const sinew_real *data;         /* [incidence][incidence_data_count][W] numbers of all incidences, from the first */
+    const sinew_real *x;            /* [particle][4] positions, in m */
+    bool exact;                     /* true: block of projected exact second derivatives; false: approximate block */
+    sinew_real *sum;                /* [group_count][SINEW_VERTEX_SUM][W] `vertex` adds gradient and block of a node */
+    const sinew_real *step;         /* [group_count][3][W] displacement of each node in m, read by vertex_change */
+    sinew_real *change;             /* [group_count][2][W] vertex_change adds the change of psi and its round-off (J) */
 } sinew_vertex_kernel;
 
 /* The block of a node is an upper bound: at any x its quadratic model bounds the energy from above while the node
@@ -148,11 +148,11 @@ enum {
 /* Input of `prepare` for one element, which runs once in scalar code. */
 typedef struct sinew_element {
     int32_t vertex_count;   /* number of distinct vertices; further entries repeat the first vertex (padded stencils) */
-    const sinew_real *rest; /* [vertex_count of the energy][3] m rest positions */
+    const sinew_real *rest; /* [vertex_count of the energy][3] rest positions, in m */
     const sinew_real *parameters; /* [parameter_count] described by the energy's info, in range */
     const sinew_real *weights;    /* PAIR: [8] signed: weights of the first point, then minus those of the second */
-    const sinew_real *normal;     /* PAIR: [3] unit vector */
-    const sinew_real *target;     /* VERTEX: [3] m */
+    const sinew_real *normal;     /* PAIR elements: [3] unit normal */
+    const sinew_real *target;     /* VERTEX elements: [3] target position, in m */
     const sinew_real *fraction;   /* TET: NULL, or the filled fraction of its rest volume, in (0, 1] */
     const sinew_real *examples;   /* TET: NULL, or [SINEW_EXAMPLE_MAX][6] symmetric stretches of the examples minus 1:
                                      00 11 22 01 02 12; zero: no such example */
@@ -165,11 +165,11 @@ typedef struct sinew_element {
 /* All elements of an energy, for energies that are not a sum over elements (the gas in a surface). */
 typedef struct sinew_global_constraint {
     int32_t count;
-    const int32_t *particles;     /* [count][vertex_count] with the caller's particle indices */
-    const sinew_real *q, *rest;   /* [particle][4] m */
-    const sinew_real *parameters; /* parameters of the energy, in range */
+    const int32_t *particles;     /* [count][vertex_count] particles of each element, as the caller's indices */
+    const sinew_real *q, *rest;   /* [particle][4] current and rest positions, in m */
+    const sinew_real *parameters; /* values of the energy's parameters, in range */
     uint32_t by_element;          /* bit p: parameter p differs between elements */
-    double time;                  /* s: time at the end of the step */
+    double time;                  /* time at the end of the step, in s */
 } sinew_global_constraint;
 
 enum {
@@ -182,7 +182,7 @@ typedef struct sinew_energy_ops {
     int32_t tangent_count;
     int32_t target_slot; /* data[target_slot .. target_slot + 2] is the target (VERTEX); -1: none */
     uint32_t rigid_cost; /* SINEW_COSTS_...; 0: psi is invariant under all rigid motions */
-    bool barrier;        /* psi is +inf at some finite x */
+    bool barrier;        /* true: psi is +inf at some finite x */
     bool projects_terms; /* a projected tangent is the sum of projected terms of psi; false: the semi-definite matrix
                             nearest to the exact one, bit for bit the exact one if that is definite */
     bool is_surface;     /* elements are triangles, and z = D x (`reduce`) is their 3x2 deformation gradient */
@@ -208,11 +208,11 @@ typedef struct sinew_energy_ops {
     double (*value)(const sinew_kernel *kernel);
     /* Returns the sum of psi (J) over the groups and adds grad psi to g. */
     double (*gradient)(const sinew_kernel *kernel);
-    /* tangent = second derivatives at x, exact or projected. */
+    /* tangent = second derivatives of psi at x, exact or projected. */
     void (*linearise)(const sinew_kernel *kernel);
-    /* g += H p, with H from the tangent. */
+    /* g += H p, with the Hessian H of psi from the tangent. */
     void (*product)(const sinew_kernel *kernel);
-    /* blocks = H from the tangent. */
+    /* blocks = the 3x3 blocks of the Hessian of psi, from the tangent. */
     void (*hessian)(const sinew_kernel *kernel);
 
     /* Optional operations: NULL, and counts zero, if the energy lacks them. */
@@ -227,8 +227,9 @@ typedef struct sinew_energy_ops {
     void (*update_shared_data)(const sinew_global_constraint *all, sinew_real *shared);
     /* A function of the sum over all elements, psi = f(C) (the gas in a surface), with parameters for which `couples`
      * returns true; all of the data are shared then. value, gradient and linearise return those of multiplier C times
-     * the weight, as with global_constraint; C has no Jacobian and no multiplier of its own. potential: f = f, f', f''
-     * at C, f'' >= 0; false: C is outside of the domain and psi = +inf. coupled_with: these parameters, for messages. */
+     * the weight, as with global_constraint; C has no Jacobian and no multiplier of its own. potential: f[3] = psi and
+     * its first and second derivative by C, the second >= 0; false: C is outside of the domain and psi = +inf.
+     * coupled_with: these parameters, for messages. */
     bool (*couples)(const sinew_real *parameters);
     bool (*potential)(const sinew_real *data, double C, double f[3]);
     const char *coupled_with;
@@ -244,13 +245,13 @@ typedef struct sinew_energy_ops {
      * a tet, z are the columns of F Q, Q a rotation of its rest shape (tet/tet.h); for an edge, the difference of
      * its ends. */
     int32_t reduced_count;                              /* number of 3-vectors of z; 0: none */
-    void (*reduce)(const sinew_reduced_kernel *kernel); /* writes D */
+    void (*reduce)(const sinew_reduced_kernel *kernel); /* writes the matrix D */
     /* weights = k such that psi = k/2 |z - proj z|^2 if the energy can project; else the k whose quadratic fits psi
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. For a
      * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2,
      * proj z = z - psi'(z) / k. */
     void (*stiffness)(const sinew_reduced_kernel *kernel);
-    /* SINEW_CAN_PROJECT: g += k D^T proj(D x) */
+    /* SINEW_CAN_PROJECT: g += k D^T proj(D x), with k and proj as for `stiffness`. */
     void (*local_project)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_PROX: with v = D x + u: z = argmin psi(z) + w^2/2 |z - v|^2, u = v - z, g += w^2 D^T (z - u - D x).
      * Outputs are u and g; psi is the element's energy, rest volume included. */
@@ -282,20 +283,20 @@ typedef struct sinew_energy_ops {
     void (*vertex)(const sinew_vertex_kernel *kernel);
     /* change += psi with the node displaced by `step`, minus psi. */
     void (*vertex_change)(const sinew_vertex_kernel *kernel);
-    uint32_t vertex_bounds; /* SINEW_BOUND_... */
+    uint32_t vertex_bounds; /* bits SINEW_BOUND_...: which blocks are upper bounds */
 } sinew_energy_ops;
 
 /* Computes the steps of nodes from their sums (kernels/vertex_step.c). Arrays are [group_count][..][W]. */
 typedef struct sinew_vertex_move {
     int32_t group_count;
     const int32_t *node;
-    const sinew_real *mass; /* kg; 0: filler */
+    const sinew_real *mass; /* mass of each node in kg; 0: filler */
     const sinew_real *sum;
     sinew_real *step, *change;
-    sinew_real *x;            /* [particle][4] m */
-    const sinew_real *target; /* [particle][4] m: q_tilde; quasistatic: external force, N */
-    sinew_real inertia;       /* 1/h^2; 0: quasistatic */
-    sinew_real relaxation;    /* factor of the step */
+    sinew_real *x;            /* [particle][4] positions, in m */
+    const sinew_real *target; /* [particle][4] q_tilde in m; quasistatic: external force in N */
+    sinew_real inertia;       /* 1/h^2, the factor of the masses; 0: quasistatic */
+    sinew_real relaxation;    /* factor of every node's step */
 } sinew_vertex_move;
 
 typedef struct sinew_vertex_step_kernels {
@@ -304,7 +305,7 @@ typedef struct sinew_vertex_step_kernels {
     /* Adds the change of the inertia term and halves steps that would increase the objective (`last`: sets such
      * steps to zero). Returns whether any step was changed. */
     bool (*shorten)(const sinew_vertex_move *move, bool last);
-    /* Moves the nodes: x += step. */
+    /* Adds the step of each node to its position: x += step. */
     void (*move)(const sinew_vertex_move *move);
 } sinew_vertex_step_kernels;
 
@@ -312,7 +313,7 @@ typedef struct sinew_vertex_step_kernels {
 typedef struct sinew_simd_variant {
     const char *name;
     int32_t width;
-    const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] */
+    const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] operations of each energy */
     const sinew_energy_ops *contact; /* contact energy, not in the table: its elements come from contact detection */
     const sinew_supernode_kernels *supernodes;     /* kernels of triangular solves */
     const sinew_dense_kernels *dense;              /* kernels of factorisations */
@@ -320,7 +321,7 @@ typedef struct sinew_simd_variant {
     const sinew_vertex_step_kernels *vertex_steps; /* kernels of node steps */
 } sinew_simd_variant;
 
-const sinew_simd_variant *sinew_simd(void); /* the variant chosen for this process */
+const sinew_simd_variant *sinew_simd(void); /* the SIMD variant chosen for this process */
 /* The variants of this build that the processor supports, best first. */
 const sinew_simd_variant *const *sinew_simd_variants(int32_t *count);
 

@@ -16,7 +16,7 @@
 #define EXAMPLE_SAME 1e-12
 #endif
 
-/* a : b of two symmetric matrices of six numbers. */
+/* a : b, the inner product of two symmetric matrices of six numbers. */
 static inline double example_dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + 2 * (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);

@@ -24,7 +24,7 @@ _Static_assert(SINEW_EXTENSION_VERTEX_MAX <= SINEW_STENCIL_MAX, "vertices of an 
 /* One element: the extension and the element's data in double. */
 typedef struct sinew_extension_view {
     const sinew_energy_extension *of;
-    int32_t n; /* number of vertices */
+    int32_t n; /* number of vertices of the element */
     double weight, shape;
     double data[SINEW_EXTENSION_DATA_MAX];
     double x[3 * SINEW_EXTENSION_VERTEX_MAX];

@@ -63,7 +63,7 @@ static bool is_key(const char *word, const char *keys)
     return false;
 }
 
-/* NULL, or the error of parameter i. */
+/* Returns NULL, or the reason why parameter i is refused. */
 static const char *one_parameter_flaw(const sinew_parameter *parameters, int32_t i, const char *keys, char *text)
 {
     const sinew_parameter *p = &parameters[i];
@@ -168,7 +168,7 @@ const char *sinew_extension_flaw(const sinew_energy_extension *of, char *text)
 typedef struct extension_check {
     const sinew_energy_extension *of;
     int n;
-    double step; /* step of difference quotients, m */
+    double step; /* step of difference quotients, in m */
     double data[SINEW_EXTENSION_DATA_MAX];
     double x[SIDE_MAX];
 } extension_check;

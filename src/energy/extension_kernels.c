@@ -234,7 +234,7 @@ static void vertex_any(const sinew_vertex_kernel *kernel, int W)
             }
 }
 
-/* J: magnitude of the terms of psi: second derivatives by the node times the squared size of the element. Near rest,
+/* Magnitude of the terms of psi in J: second derivatives by the node times the squared size of the element. Near rest,
  * psi of a material is a small difference of such terms and has their round-off. */
 static double vertex_scale(const sinew_extension_view *e, int node)
 {
@@ -369,7 +369,7 @@ static void jacobian_any(const sinew_jacobian_kernel *kernel, int W)
 
 /* ---- Reduced coordinates ------------------------------------------------------------------------- */
 
-/* z [reduced_count][3] = D x */
+/* z = D x: reduced coordinates [reduced_count][3] of one element */
 static void find_reduced(const sinew_extension_view *e, const double *D, double *z)
 {
     for (int i = 0; i < 3 * e->of->reduced_count; i++) {
@@ -379,7 +379,7 @@ static void find_reduced(const sinew_extension_view *e, const double *D, double 
     }
 }
 
-/* g += D^T y, y [reduced_count][3] */
+/* g += D^T y for one element, y [reduced_count][3] */
 static void spread_reduced(const sinew_reduced_kernel *kernel, int W, int32_t group, int lane,
                            const sinew_extension_view *e, const double *D, const double *y)
 {

@@ -7,7 +7,7 @@
 
 #include "energy/kernel_loop.h"
 
-/* C = A B */
+/* C = A B for row-major 3x3 matrices */
 KERNEL_INLINE void multiply3(const wide A[9], const wide B[9], wide C[9])
 {
     for (int i = 0; i < 3; i++)
@@ -15,7 +15,7 @@ KERNEL_INLINE void multiply3(const wide A[9], const wide B[9], wide C[9])
             C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
 }
 
-/* C = A^T B */
+/* C = A^T B for row-major 3x3 matrices */
 KERNEL_INLINE void multiply3_tn(const wide A[9], const wide B[9], wide C[9])
 {
     for (int i = 0; i < 3; i++)
@@ -23,7 +23,7 @@ KERNEL_INLINE void multiply3_tn(const wide A[9], const wide B[9], wide C[9])
             C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
 }
 
-/* C = A B^T */
+/* C = A B^T for row-major 3x3 matrices */
 KERNEL_INLINE void multiply3_nt(const wide A[9], const wide B[9], wide C[9])
 {
     for (int i = 0; i < 3; i++)
@@ -42,7 +42,7 @@ KERNEL_INLINE void multiply3_lower(const wide A[9], const wide L[6], wide C[9])
     }
 }
 
-/* C = A L^T */
+/* C = A L^T, L a lower triangle of six numbers */
 KERNEL_INLINE void multiply3_lower_t(const wide A[9], const wide L[6], wide C[9])
 {
     for (int i = 0; i < 3; i++) {
@@ -53,7 +53,7 @@ KERNEL_INLINE void multiply3_lower_t(const wide A[9], const wide L[6], wide C[9]
     }
 }
 
-/* C = L B */
+/* C = L B, L a lower triangle of six numbers */
 KERNEL_INLINE void lower_multiply3(const wide L[6], const wide B[9], wide C[9])
 {
     for (int j = 0; j < 3; j++) {
@@ -78,7 +78,7 @@ KERNEL_INLINE wide cofactor3(const wide F[9], wide C[9])
     return F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
 }
 
-/* |F|^2 */
+/* The squared Frobenius norm |F|^2. */
 KERNEL_INLINE wide norm3(const wide F[9])
 {
     wide rows[3];

@@ -13,11 +13,11 @@
 
 #include "energy/kernel_loop.h"
 
-#define PROX_ITERATIONS 40 /* Newton iterations of the proximal map */
+#define PROX_ITERATIONS 40 /* largest number of Newton iterations of the proximal map */
 #define PROX_HALVINGS   30
 #define PROX_SIZE_MAX   6
 
-/* Returns psi and sets P = dpsi/dF. */
+/* Returns the energy density psi at F and sets P = dpsi/dF. */
 typedef wide prox_stress(const wide *F, const sinew_real *material, wide *P);
 
 /* Returns psi + r/2 |s - y|^2 and sets its gradient g. */
@@ -27,9 +27,9 @@ typedef wide prox_value(const wide *s, const wide *y, wide r, const sinew_real *
 typedef void prox_canonical(wide *s);
 
 typedef struct prox_problem {
-    int size;      /* count of unknowns, at most PROX_SIZE_MAX */
-    const wide *y; /* [size] */
-    wide r;        /* w2 / w */
+    int size;      /* number of unknowns s, at most PROX_SIZE_MAX */
+    const wide *y; /* [size] the point y whose proximal map is computed */
+    wide r;        /* w2 / w: the factor r of |s - y|^2 / 2 */
     const sinew_real *material;
     prox_stress *stress;
     prox_value *value;
@@ -38,7 +38,7 @@ typedef struct prox_problem {
 
 typedef struct prox_iterate {
     wide s[PROX_SIZE_MAX], g[PROX_SIZE_MAX], value;
-    wide_mask busy; /* lanes that have not converged */
+    wide_mask busy; /* SIMD lanes that have not converged */
 } prox_iterate;
 
 /* Starts at y in lanes of `allowed` where the value is finite and no higher than at `inner`, else at `inner`. */

@@ -7,7 +7,7 @@
 
 #include "energy/kernel_loop.h"
 
-/* w^2 of the group's elements; zero for fillers. */
+/* The factor w^2 of the proximal map, for the group's elements; zero for fillers. */
 KERNEL_INLINE wide reduced_weight(const sinew_reduced_kernel *kernel, int32_t group, wide weight)
 {
     const wide zero = wide_set(0);

@@ -11,7 +11,7 @@
 
 #include "energy/energy.h"
 
-#define SINEW_ENERGIES_FOREIGN 32 /* largest number of registered energies */
+#define SINEW_ENERGIES_FOREIGN 32 /* largest number of energies that programs may register */
 
 /* The operations of one energy that a program registers. */
 typedef struct sinew_foreign_energy {

@@ -13,22 +13,22 @@
 
 typedef struct incidence_sum {
     wide g[3];
-    wide A[6]; /* symmetric block 00 11 22 01 02 12 */
+    wide A[6]; /* symmetric 3x3 block as 00 11 22 01 02 12 */
 } incidence_sum;
 
 /* One incidence: positions of the nodes, other vertices and data of the elements. */
 typedef struct incidence {
     wide x[3];
-    const sinew_real *q;    /* [particle][4] positions, m */
-    const int32_t *others;  /* [other_count][W] SINEW_POINT times the other particles */
-    const sinew_real *data; /* [incidence_data_count][W] */
+    const sinew_real *q;    /* [particle][4] positions, in m */
+    const int32_t *others;  /* [other_count][W] SINEW_POINT times the element's other particles */
+    const sinew_real *data; /* [incidence_data_count][W] numbers of the incidence */
 } incidence;
 
 typedef void incidence_add(const incidence *v, bool exact, incidence_sum *sum);
 /* Change of psi per unit of weight by the step d; noise: approximate round-off of the change. */
 typedef wide incidence_difference(const incidence *v, const wide d[3], wide *noise);
 
-/* A += diagonal 1 + s a a^T */
+/* A += diagonal 1 + s a a^T for a symmetric 3x3 matrix A of six numbers */
 KERNEL_INLINE void block_add(wide A[6], wide diagonal, wide s, const wide a[3])
 {
     const wide b[3] = {s * a[0], s * a[1], s * a[2]};

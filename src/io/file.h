@@ -17,15 +17,15 @@
 typedef struct sinew_writer {
     FILE *stream;       /* callers write to the stream; commit reports its errors */
     bool keep;          /* <path>.partial is not removed on failure, nor by abandon; open and reopen clear the flag */
-    char path[1024];    /* final path */
+    char path[1024];    /* path of the finished file */
     char partial[1040]; /* <path>.partial, the file until commit */
 } sinew_writer;
 
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error);
 /* Continues <path>.partial for reading and writing from the start. Without a partial file, <path> is renamed to it. */
 sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error);
-sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* to `size` bytes */
-sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* flushes to the disk */
+sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* cuts it to `size` bytes */
+sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* flushes the file to disk */
 /* Closes the stream and renames <path>.partial to <path>. On failure <path>.partial is removed unless keep is set. */
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error);
 /* As commit, but flushes the content to the disk before the rename and the folder after it, so that a checkpoint

@@ -10,9 +10,9 @@
 #include "base/base.h"
 
 typedef struct sinew_image {
-    int32_t width, height, channels; /* 1: grey, 3: red, green, blue */
+    int32_t width, height, channels; /* channels: 1 for grey, 3 for red, green, blue */
     int32_t depth;                   /* bytes per number: 1, 2, or 4 for floats */
-    double max;                      /* integer that is scaled to 1 */
+    double max;                      /* integer value that is scaled to 1.0 */
     bool little_endian, upwards;     /* upwards: the first row of the file is the bottom row */
     const unsigned char *pixels;     /* [height][width][channels] numbers; points into bytes */
     char *bytes;                     /* content of the file; release after use */

@@ -14,14 +14,14 @@
 #include "base/base.h"
 
 typedef struct sinew_text {
-    const char *name;   /* shown in errors */
+    const char *name;   /* name of the text in error messages */
     const char *begin;  /* first byte after a byte order mark */
-    const char *at;     /* the cursor */
+    const char *at;     /* cursor: the next byte to read */
     const char *end;    /* one past the last byte; *end == 0 */
     char comment;       /* starts a comment that runs to the end of its line; 0: none */
-    bool binary;        /* errors name bytes instead of lines */
-    locale_t c_locale;  /* the C locale, for decimal points */
-    sinew_error *error; /* may be NULL */
+    bool binary;        /* true: errors name bytes instead of lines */
+    locale_t c_locale;  /* the C locale, in which numbers have decimal points */
+    sinew_error *error; /* receives failures; may be NULL */
 } sinew_text;
 
 /* One word of the text, not terminated. */
@@ -43,9 +43,9 @@ bool sinew_text_fail(const sinew_text *text, const char *at, const char *format,
 bool sinew_text_next(sinew_text *text, sinew_token *token);
 /* Next word on this line; false (no error) at the end of the line. */
 bool sinew_text_next_on_line(sinew_text *text, sinew_token *token);
-bool sinew_token_is(sinew_token token, const char *word);          /* exact */
-bool sinew_token_is_any_case(sinew_token token, const char *word); /* ASCII letters in either case */
-/* Moves to the start of the next line. */
+bool sinew_token_is(sinew_token token, const char *word);          /* true: the token equals the word */
+bool sinew_token_is_any_case(sinew_token token, const char *word); /* compares ASCII letters in either case */
+/* Moves the cursor to the start of the next line. */
 void sinew_text_skip_line(sinew_text *text);
 /* Skips the next word; fails if it is not `word` (ASCII letters in either case). */
 bool sinew_text_expect(sinew_text *text, const char *word);

@@ -14,7 +14,7 @@ typedef double quad __attribute__((vector_size(32)));
 typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
 
 #ifdef __AVX__
-#define TILE 3 /* groups of four rows in a tile */
+#define TILE 3 /* number of groups of four rows in a tile of the product */
 #else
 #define TILE 1
 #endif

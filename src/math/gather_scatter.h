@@ -18,13 +18,13 @@ typedef struct sinew_slot_pass {
         [2]; /* [particle_count] the first two slots of each particle; a missing one is the index of a zero slot */
     const int32_t *first_more; /* [particle_count + 1] index of each particle's first entry in more */
     const int32_t (*more)[2];  /* [first_more[particle_count]] a particle and one of its slots beyond two, ascending */
-    const sinew_real *values;  /* [slot][4] contributions of the chunks */
-    const uint8_t *pinned;     /* [particle_count] 1: pinned */
-    const sinew_real *mass;    /* [particle_count] kg */
+    const sinew_real *values;  /* [slot][4] contribution of a chunk to a particle */
+    const uint8_t *pinned;     /* [particle_count] 1: the particle is pinned */
+    const sinew_real *mass;    /* [particle_count] masses, in kg */
     const sinew_real *q;
     const sinew_real *other; /* inertia: NULL, or the positions subtracted from q; load: forces */
     double scale;            /* factor of the inertia term */
-    sinew_real *out;         /* NULL: only the sum is returned */
+    sinew_real *out;         /* result; NULL: only the sum is returned */
 } sinew_slot_pass;
 
 typedef struct sinew_slot_kernels {

@@ -35,8 +35,8 @@
 
 #ifdef SINEW_SINGLE
 typedef int32_t wide_int;
-#define WIDE_EPSILON   1.1920929e-7f  /* distance from 1 to the next number */
-#define WIDE_TINY      1.1754944e-38f /* smallest normal number */
+#define WIDE_EPSILON   1.1920929e-7f  /* machine epsilon: distance from 1 to the next number */
+#define WIDE_TINY      1.1754944e-38f /* smallest normal number greater than zero */
 #define WIDE_ROOT_TINY 1.0842022e-19f /* root of the smallest normal number: shorter lengths have no normal square */
 #define WIDE_HUGE      3.4028235e+38f
 #else

@@ -11,7 +11,7 @@
 
 #include "sinew/types.h"
 
-/* out = a - b */
+/* out = a - b, the difference of two vectors */
 static inline void vec3_sub(const double a[3], const double b[3], double out[3])
 {
     for (int i = 0; i < 3; i++)
@@ -30,14 +30,14 @@ static inline double vec3_dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* out = a x b */
+/* out = a x b, the cross product */
 static inline void vec3_cross(const double a[3], const double b[3], double out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* sum += factor a x b */
+/* sum += factor (a x b), a scaled cross product */
 static inline void vec3_add_cross(const double a[3], const double b[3], double factor, double sum[3])
 {
     for (int i = 0; i < 3; i++)

@@ -18,10 +18,10 @@ enum {
 /* Different names in the order of their first use, looked up by hash. */
 typedef struct sinew_name_list {
     int32_t count, capacity;
-    size_t used, text_capacity; /* bytes of text */
+    size_t used, text_capacity; /* bytes of `text` in use; capacity of `text` in bytes */
     char *text;                 /* [text_capacity] names one after another, each with its final 0 */
     int32_t *starts;            /* [capacity] offset of each name in the text */
-    int32_t *table;             /* [table_size] index of the name + 1; 0: free */
+    int32_t *table;             /* [table_size] hash table: index of the name + 1; 0: free entry */
     int32_t table_size;         /* a power of two, at least twice the count */
 } sinew_name_list;
 
@@ -40,7 +40,7 @@ struct sinew_skin {
     int32_t *corner_uvs;       /* [starts[face_count]] entry of `uvs` of each corner, or NULL */
     float *uvs;                /* [2 * uv_count] texture coordinates, or NULL */
     int32_t *triangle_faces;   /* [triangle_count] face of each triangle */
-    int32_t *triangle_corners; /* [3 * triangle_count] entries of `corners` */
+    int32_t *triangle_corners; /* [3 * triangle_count] index in `corners` of each triangle corner */
     sinew_name_list names[SINEW_SKIN_SET_COUNT];
     int32_t *face_names[SINEW_SKIN_SET_COUNT]; /* [face_count] index of the name of each face, or NULL */
     sinew_name_list attributes;

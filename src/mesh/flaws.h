@@ -15,7 +15,7 @@
 /* ---- Shape of one cell (cell_measures.c) ----------------------------------------------------------- */
 
 typedef struct sinew_tet_shape {
-    double volume;        /* m3, signed */
+    double volume;        /* signed volume, in m3 */
     double quality;       /* 6 sqrt(2) volume / (rms edge)^3, signed; 0 if all vertices coincide */
     sinew_flaw_kind flaw; /* the first of degenerate, inverted, sliver that applies; SINEW_FLAW_COUNT: none */
 } sinew_tet_shape;
@@ -52,9 +52,9 @@ typedef struct sinew_orientation {
                            triangles, or the component has no consistent orientation */
     int32_t *against;   /* [triangle_count] for the triangle of a pair that is to be flipped (the higher one if a flip
                            cannot help): the lowest neighbour with opposite orientation; -1: none */
-    int32_t *votes;     /* [triangle_count] work space */
-    int64_t once_count; /* edges used by one triangle only */
-    int64_t odd_count;  /* edges used by an odd number of triangles */
+    int32_t *votes;     /* [triangle_count] work space of the orientation */
+    int64_t once_count; /* number of edges used by one triangle only */
+    int64_t odd_count;  /* number of edges used by an odd number of triangles */
     int64_t twisted_count; /* edges at which no flip makes both triangles agree, as in a Moebius strip */
 } sinew_orientation;
 

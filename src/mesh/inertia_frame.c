@@ -120,7 +120,7 @@ static bool inertia_frame_factorise(const double A[9], double L[9])
 sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error)
 {
     static const int corner[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
-    static const int32_t tet[4] = {0, 2, 1, 3}; /* positively oriented */
+    static const int32_t tet[4] = {0, 2, 1, 3}; /* vertices of a positively oriented tet */
     sinew_inertia inertia;
     double L[9];
     if (sinew_mesh_inertia(mesh, &inertia, error) != SINEW_OK)

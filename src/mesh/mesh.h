@@ -18,14 +18,14 @@ struct sinew_mesh {
     int32_t triangle_count;
     int32_t edge_count;
     int32_t director_count;
-    sinew_real *positions;  /* [3 * vertex_count] m */
-    int32_t *tets;          /* [4 * tet_count] */
-    int32_t *triangles;     /* [3 * triangle_count] */
-    int32_t *edges;         /* [2 * edge_count] */
+    sinew_real *positions;  /* [3 * vertex_count] coordinates, in m */
+    int32_t *tets;          /* [4 * tet_count] vertices of each tet */
+    int32_t *triangles;     /* [3 * triangle_count] vertices of each triangle */
+    int32_t *edges;         /* [2 * edge_count] vertices of each edge */
     int32_t *directors;     /* [3 * director_count] edge a b, director point p (rod_frames.h); NULL: none */
     sinew_real *fractions;  /* [tet_count] filled fractions in (0, 1]; NULL: every tet is filled */
     char *warnings;         /* lines separated by '\n'; NULL when there are none */
-    size_t warnings_length; /* without the final 0 */
+    size_t warnings_length; /* length of `warnings` without the final 0 */
 };
 
 /* A mesh with arrays of these sizes, contents undefined. The allocator is copied; NULL or zero-filled means the

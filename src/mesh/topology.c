@@ -92,7 +92,7 @@ typedef struct gather {
     const sinew_allocator *allocator;
     const sinew_elements *lists;
     int32_t list_count;
-    sinew_incidence *incidences; /* [list_count] */
+    sinew_incidence *incidences; /* [list_count] elements at each vertex, for each list */
     int32_t *met;                /* [vertex_count] last vertex whose search reached this one */
     int32_t *found;              /* [vertex_count] neighbours of the current vertex, unordered */
 } gather;

@@ -13,22 +13,23 @@
 
 /* Elements of one kind, e.g. all tetrahedra (size 4) or all springs (size 2). */
 typedef struct sinew_elements {
-    const int32_t *vertices; /* [size * count] */
+    const int32_t *vertices; /* [size * count] vertices of each element */
     int32_t count;
-    int32_t size; /* vertices of one element, >= 1 */
+    int32_t size; /* number of vertices of one element, >= 1 */
 } sinew_elements;
 
 /* ---- Incidence: vertex -> elements --------------------------------------------------------- */
 
 /* The elements at vertex v are elements[first[v]] .. elements[first[v + 1] - 1], ascending, each once. */
 typedef struct sinew_incidence {
-    int64_t *first;    /* [vertex_count + 1] */
-    int32_t *elements; /* [first[vertex_count]] */
+    int64_t *first;    /* [vertex_count + 1] start of each vertex's list in `elements` */
+    int32_t *elements; /* [first[vertex_count]] elements at each vertex */
 } sinew_incidence;
 
 sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_allocator *allocator, int32_t vertex_count,
                                    const sinew_elements *elements, sinew_error *error);
-void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator); /* accepts a zeroed struct */
+/* Frees the arrays of the incidence; a zeroed struct has none. */
+void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator);
 /* The largest number of elements at one vertex. */
 int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count);
 
@@ -36,8 +37,8 @@ int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex
 
 /* The vertices that share an element of any list with v, ascending, each once, without v itself. */
 typedef struct sinew_adjacency {
-    int64_t *first;      /* [vertex_count + 1] */
-    int32_t *neighbours; /* [first[vertex_count]] */
+    int64_t *first;      /* [vertex_count + 1] start of each vertex's list in `neighbours` */
+    int32_t *neighbours; /* [first[vertex_count]] neighbours of each vertex */
 } sinew_adjacency;
 
 sinew_status sinew_adjacency_build(sinew_adjacency *adjacency, const sinew_allocator *allocator, int32_t vertex_count,

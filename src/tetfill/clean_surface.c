@@ -23,7 +23,7 @@ enum {
 /* A surface is flat if all vertices lie within this fraction of the box's diagonal of one plane. */
 static const double flatness = 1e-6;
 
-/* m: range of box diagonals for which areas and volumes neither overflow nor underflow, also in single precision. */
+/* Range in m of box diagonals for which areas and volumes neither overflow nor underflow, also in single precision. */
 static const double diagonal_min = 1e-12, diagonal_max = 1e12;
 
 /* ---- Kept triangles -------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static sinew_status drop_twice(fill_surface *s, const sinew_allocator *allocator
 /* A connected component of the surface, stored at the index of its first triangle. */
 typedef struct component {
     double box[6];
-    double volume; /* m3, signed, with the component's first vertex as apex */
+    double volume; /* signed volume in m3, with the component's first vertex as apex */
     int32_t count;
 } component;
 
@@ -197,7 +197,7 @@ static void fill_surface_unit_normal(const fill_surface *s, const int32_t *trian
         normal[c] /= length;
 }
 
-/* m: extent of all vertices along the normal of the largest triangle. */
+/* Extent of all vertices along the normal of the largest triangle, in m. */
 static double thickness(const fill_surface *s)
 {
     int32_t largest = 0;

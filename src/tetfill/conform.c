@@ -42,7 +42,7 @@ typedef struct former {
     sinew_tree_point *nearest; /* [vertex_count] target of each vertex: its nearest point on the surface */
     uint8_t *moves;            /* [vertex_count] 0: fixed, 1: moves, 2: has reached its target */
     uint8_t *stays;            /* [tet_count] GOES: removed, STAYS: kept, WAITS: decided after the moves */
-    sinew_incidence around;    /* tets at each vertex */
+    sinew_incidence around;    /* lists of the tets at each vertex */
 } former;
 
 /* ---- Moving vertices ------------------------------------------------------------------------- */
@@ -128,8 +128,8 @@ static void move_all(former *m)
 /* Boundary faces of the kept tets. */
 typedef struct hull {
     const former *m;
-    const int32_t *tets; /* [4 * count] kept tets */
-    int32_t *faces;      /* [3 * count]; NULL: faces are only counted */
+    const int32_t *tets; /* [4 * count] vertices of the kept tets */
+    int32_t *faces;      /* [3 * count] vertices of the faces; NULL: faces are only counted */
     int64_t count;
 } hull;
 
@@ -174,7 +174,7 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
 typedef struct push {
     int32_t *faces; /* [3 * count] boundary faces of the kept tets */
     int64_t count;
-    sinew_real *middle;        /* [3 * count] m: centroids of the faces */
+    sinew_real *middle;        /* [3 * count] centroids of the faces, in m */
     sinew_real *winding;       /* [count] winding numbers at the centroids */
     sinew_tree_point *nearest; /* [count] surface points nearest to the centroids */
     double *out;               /* [4 * vertex_count] sum of the face normals; m: length of the displacement */

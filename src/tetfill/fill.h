@@ -19,10 +19,10 @@
 enum {
     FILL_SAMPLES = 64,       /* samples of a tet: the centroids of its 4^3 sub-tets of equal volume */
     FILL_LINKS = 96,         /* pairs of sub-tets of a tet that share a face */
-    FILL_FACE = 16,          /* sub-tets at a face of the tet */
+    FILL_FACE = 16,          /* number of sub-tets at one face of the tet */
     FILL_COMPONENTS_MAX = 4, /* components of the inside that are separated in one tet */
     FILL_NEAR_MAX = 256,     /* largest number of triangles in a tet for separating components: the work is quadratic */
-    FILL_BLOCK = 64          /* tets that a thread takes at once */
+    FILL_BLOCK = 64          /* number of tets that a thread takes at once */
 };
 
 /* A point is inside if its absolute winding number is above this value. */
@@ -43,13 +43,13 @@ enum {
 
 typedef struct fill_surface {
     int32_t vertex_count;
-    const sinew_real *positions; /* [3 * vertex_count] owned by the caller */
+    const sinew_real *positions; /* [3 * vertex_count] coordinates, owned by the caller */
     int32_t *triangles;          /* [3 * count] without degenerate triangles and duplicates, consistently oriented */
     int32_t count;
-    double box[6]; /* min x y z, max x y z of the triangles */
-    double volume; /* m3: signed volume that the closed surface encloses */
-    double area;   /* m2: sum over all given triangles */
-    bool closed;   /* every edge is used by an even number of triangles */
+    double box[6]; /* bounding box of the triangles: min x y z, max x y z */
+    double volume; /* signed volume that the closed surface encloses, in m3 */
+    double area;   /* sum of the areas of all given triangles, in m2 */
+    bool closed;   /* true: every edge is used by an even number of triangles */
 } fill_surface;
 
 sinew_status sinew_fill_surface(fill_surface *surface, const sinew_mesh *mesh, const sinew_allocator *allocator,
@@ -79,7 +79,7 @@ void sinew_fill_pattern(fill_pattern *pattern);
  * the cell above that corner, p = (k (n1 + 1) + j) (n0 + 1) + i. */
 typedef struct fill_lattice {
     double origin[3];
-    double cell;     /* m: edge length of a cell */
+    double cell;     /* edge length of a lattice cell, in m */
     int64_t n[3];    /* cells along each axis, including a layer around the surface's box */
     int64_t corners; /* number of cell corners; there are twice as many points */
     float *winding;  /* [2 * corners] winding number at each lattice point */
@@ -90,13 +90,13 @@ typedef struct fill_lattice {
  * triangles. */
 typedef struct fill_tets {
     int64_t count;
-    uint64_t *number;                           /* [count] index of the lattice tet */
+    uint64_t *number;                           /* [count] index of each tet in the lattice */
     int64_t *first;                             /* [count + 1] first entry of each tet in `near` */
     int32_t *near;                              /* [first[count]] triangles that intersect the tets */
-    uint8_t *sampled;                           /* [count] 1: may be only partly inside */
-    uint64_t (*component)[FILL_COMPONENTS_MAX]; /* [count] set of samples of each component */
-    float (*fraction)[FILL_COMPONENTS_MAX];     /* [count] filled fraction of each component */
-    uint8_t *component_count;                   /* [count] 0: nothing inside */
+    uint8_t *sampled;                           /* [count] 1: the tet may be only partly inside */
+    uint64_t (*component)[FILL_COMPONENTS_MAX]; /* [count] set of the samples in each component, one bit per sample */
+    float (*fraction)[FILL_COMPONENTS_MAX];     /* [count] filled fraction of the tet by each component */
+    uint8_t *component_count;                   /* [count] number of components in each tet; 0: nothing inside */
 } fill_tets;
 
 void sinew_fill_point(const fill_lattice *lattice, int64_t point, double x[3]);
@@ -130,17 +130,17 @@ sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);
 /* ---- Crossings of one segment (segment_triangle.c) ------------------------------------------------ */
 
 enum {
-    FILL_CROSSINGS = 16 /* crossings of a segment that are stored */
+    FILL_CROSSINGS = 16 /* largest number of stored crossings of a segment */
 };
 
 /* The intersections of a segment with triangles; the first FILL_CROSSINGS of them in order along the segment. */
 typedef struct fill_crossings {
-    int32_t count; /* number of crossings */
+    int32_t count; /* number of crossings of the segment */
     int32_t sum;   /* sum of the signs of the crossings: +1 if the segment leaves through the front of a triangle */
     double at[FILL_CROSSINGS]; /* [min(count, FILL_CROSSINGS)] parameters along the segment, 0 .. 1, ascending */
     int8_t sign[FILL_CROSSINGS];
     int32_t last;   /* triangle crossed last; -1: none */
-    double last_at; /* parameter of that crossing */
+    double last_at; /* parameter of that crossing along the segment */
 } fill_crossings;
 
 /* Tests whether the segment from p to q crosses triangle t: 0: no, +1: from its back to its front, -1: from its

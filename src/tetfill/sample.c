@@ -351,7 +351,7 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
     return count > 2 ? area : 0;
 }
 
-/* m: distance to the next triangle on one side of a point, if the segment between them is inside; 0 if none is near. */
+/* Distance in m to the next triangle on one side of a point, if the segment between them is inside; 0: none is near. */
 static double wall_behind(const view *v, const double centre[3], const double normal[3], double side)
 {
     const double a = v->f->lattice.cell;
@@ -370,7 +370,7 @@ static double wall_behind(const view *v, const double centre[3], const double no
     return fabs((double)winding) > FILL_INSIDE ? (double)hit.t : 0;
 }
 
-/* m3: volume of the walls in the tet that are thin enough for rays. `only`: returns -1 if other triangles, with more
+/* Volume in m3 of the walls in the tet that are thin enough for rays. `only`: returns -1 if other triangles, with more
  * than a quarter of the walls' area, also bound the inside; the rim of a wall has less. */
 static double thin_volume(const view *v, bool only)
 {

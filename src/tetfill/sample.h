@@ -8,7 +8,7 @@
 #include "tetfill/fill.h"
 
 typedef struct fill_trace {
-    double x[FILL_SAMPLES + 4][3]; /* m: the samples, then the tet's corners */
+    double x[FILL_SAMPLES + 4][3]; /* positions of the samples, then of the tet's corners, in m */
     int32_t sum[FILL_LINKS + 4];   /* sum of the signs of the surface crossings of each link of fill_pattern */
     int32_t count[FILL_LINKS + 4]; /* number of surface crossings of each link */
     int32_t C[FILL_SAMPLES + 4];   /* change of the winding number from the first corner */

@@ -21,12 +21,12 @@
 
 typedef struct splitter {
     fill *f;
-    int32_t tet_count; /* non-empty tets of fill_tets */
+    int32_t tet_count; /* number of non-empty tets of fill_tets */
     int64_t *listed;   /* [tet_count] index of each non-empty tet in fill_tets */
     int32_t *corners;  /* [4 * tet_count] lattice points at the corners of the tets */
     int32_t *first;    /* [tet_count + 1] first copy of each tet; one copy per component */
     int32_t copy_count;
-    float *fraction; /* [copy_count] filled fraction; 0: removed */
+    float *fraction; /* [copy_count] filled fraction of each copy of a tet; 0: removed */
     uint8_t *hangs;  /* [copy_count] bit 0: has a connected neighbour, bit 1: has one filled by less than FILL_FIRM */
     int32_t *same;   /* [4 * copy_count] union-find of merged corners; the root is the lowest */
     int32_t *number; /* [4 * copy_count] vertex index, stored at the root */
@@ -99,7 +99,7 @@ static void splitter_free(splitter *s)
 typedef struct side {
     int32_t tet;    /* index of the tet in splitter.listed */
     int64_t listed; /* index of the tet in fill_tets */
-    int face;       /* the face opposite to this corner */
+    int face;       /* corner of the tet opposite to the face */
     int component;
 } side;
 

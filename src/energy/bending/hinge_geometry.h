@@ -35,10 +35,10 @@
 /* ---- Rest shape, scalar ------------------------------------------------------------------------ */
 
 typedef struct hinge_rest {
-    double length, height[2], t[2]; /* m, m, position of the foot on the edge in lengths */
+    double length, height[2], t[2]; /* edge length and heights in m; t: foot of each height as a fraction of the edge */
     double edge[3], m[2][3];        /* unit vectors along the edge and along the heights of the wings */
-    double angle;                   /* rad */
-    double coefficient[4];          /* 1/m: sum_a coefficient[a] x_a = m_2 + m_3; zero if flat */
+    double angle;                   /* theta at rest, in rad */
+    double coefficient[4];          /* in 1/m, with sum_a coefficient[a] x_a = m_2 + m_3; zero if the hinge is flat */
 } hinge_rest;
 
 /* Height of a wing over the edge: its length, foot and direction. */
@@ -153,7 +153,7 @@ KERNEL_INLINE void hinge_geometry(const wide *x, wide floor, hinge_now *s)
     s->theta = wide_atan2(zero - jacobi_dot(across, s->e), zero - jacobi_dot(s->m[0], s->m[1]));
 }
 
-/* Coefficient of vertex a in y_w of wing w. */
+/* Coefficient of dx_a in y_w, the displacement of wing w relative to the foot of its height. */
 KERNEL_INLINE wide hinge_coefficient(const hinge_now *s, int wing, int a)
 {
     return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : wide_set(a == 2 + wing ? 1 : 0);

@@ -29,7 +29,7 @@ static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the surfac
 /* One triangle of a ring: cotangents at the vertex and at its neighbours j and k, and twice its area. */
 typedef struct ring_triangle {
     double vertex, j, k, twice;
-    double to_j, to_k; /* squared lengths of the edges at the vertex */
+    double to_j, to_k; /* squared lengths of the edges from the ring's vertex to j and to k */
 } ring_triangle;
 
 static const char *measure_triangle(const sinew_real *x, int j, int k, ring_triangle *t)
@@ -58,7 +58,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
     return NULL;
 }
 
-/* m2: the part of the triangle's area that belongs to the vertex. */
+/* The part of the triangle's area that belongs to the vertex, in m2. */
 static double nearest_area(const ring_triangle *t)
 {
     if (t->vertex < 0)

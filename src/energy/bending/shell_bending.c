@@ -42,12 +42,12 @@ enum {
     DATA_FLOOR = 1,
     DATA_Q = 2, /* quadratic form of the angles: Q_00 Q_11 Q_22 Q_01 Q_02 Q_12 */
     DATA_ANGLE = 8,
-    DATA_SQUARE = 11,  /* s^2, m2: squared offset of each director point */
-    DATA_LENGTH = 14,  /* k / (4 s^2): stiffness of the offsets */
+    DATA_SQUARE = 11,  /* squared offset s^2 of each director point, in m2 */
+    DATA_LENGTH = 14,  /* k / (4 s^2): stiffness against changes of the offset s */
     DATA_ACROSS = 17,  /* k / l^2: stiffness of the directors' motion along the edges */
-    DATA_ALONG = 20,   /* r . e at rest, m2 */
-    DATA_REACH = 23,   /* 1/m: inverse of the height below which the barrier acts */
-    DATA_BARRIER = 26, /* c / 2: stiffness of the barriers */
+    DATA_ALONG = 20,   /* r . e of each edge at rest, in m2 */
+    DATA_REACH = 23,   /* inverse, in 1/m, of the height below which the barrier acts */
+    DATA_BARRIER = 26, /* c / 2: stiffness of the barriers of each hinge */
     DATA_COUNT = 29,
     INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT
@@ -99,16 +99,16 @@ static const sinew_parameter parameters[] = {
 
 /* Points of hinge i: the edge, the triangle's third vertex, the director point. */
 static const int corners[3][4] = {{1, 2, 0, 3}, {2, 0, 1, 4}, {0, 1, 2, 5}};
-/* Index of entry (i, j) in Q. */
+/* Index of entry (i, j) of the symmetric matrix Q among its six numbers at DATA_Q. */
 static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
 /* ---- Rest shape ---------------------------------------------------------------------------------- */
 
 typedef struct shell_rest {
     hinge_rest hinge[3];
-    double area, warp[3], weft[3]; /* m2; unit vectors in the plane */
-    double along[3];               /* m2: r . e at rest */
-    double offset[3];              /* m: offsets of the director points */
+    double area, warp[3], weft[3]; /* area in m2; unit vectors along warp and weft in the triangle's plane */
+    double along[3];               /* r . e of each edge at rest, in m2 */
+    double offset[3];              /* offset of each director point, in m */
 } shell_rest;
 
 static const char *measure_hinges(const sinew_real *rest, shell_rest *r)
@@ -191,7 +191,7 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
 
 /* ---- The three angles ------------------------------------------------------------------------------ */
 
-/* A function of one variable with its first two derivatives. */
+/* Value, first and second derivative of a barrier as a function of one variable. */
 typedef struct barrier {
     wide value, first, second;
 } barrier;
@@ -199,7 +199,7 @@ typedef struct barrier {
 typedef struct shell_now {
     hinge_now hinge[3];
     wide d[3], m[3];  /* angles relative to rest, and their moments Q d per unit of weight */
-    barrier angle[3]; /* barriers of the angles */
+    barrier angle[3]; /* barrier of each angle, with derivatives by that angle */
 } shell_now;
 
 KERNEL_INLINE wide number(const sinew_real *data, int i)
@@ -209,14 +209,14 @@ KERNEL_INLINE wide number(const sinew_real *data, int i)
 
 #define HALF_TURN ((sinew_real)3.14159265358979323846)
 
-/* b(u) */
+/* The barrier b(u) = (1 - u)^3 / u^2 for u < 1, else 0, with its derivatives by u. */
 KERNEL_INLINE barrier barrier_at(wide distance)
 {
     const wide u = wide_min(distance, wide_set(1)), inverse = 1 / u, gap = 1 - u, square = inverse * inverse;
     return (barrier){square * gap * gap * gap, -square * inverse * gap * gap * (u + 2), 6 * square * square * gap};
 }
 
-/* k b(rate x + ...) by x */
+/* k b and its derivatives by x, if the argument of b changes by `rate` per unit of x. */
 KERNEL_INLINE barrier barrier_scaled(barrier b, wide k, wide rate)
 {
     return (barrier){k * b.value, k * rate * b.first, k * rate * rate * b.second};
@@ -238,7 +238,7 @@ KERNEL_INLINE wide shell_angle(const wide *x, const sinew_real *data, int i, hin
     return wrapped(s->theta - number(data, DATA_ANGLE + i));
 }
 
-/* Barrier of angle i by the angle. */
+/* Barrier of angle i, with derivatives by d, the angle relative to rest. */
 KERNEL_INLINE barrier angle_barrier(wide d, const sinew_real *data, int i)
 {
     const sinew_real rate = 1 / ((sinew_real)BARRIER_ANGLE * HALF_TURN);
@@ -247,7 +247,7 @@ KERNEL_INLINE barrier angle_barrier(wide d, const sinew_real *data, int i)
     return barrier_scaled(barrier_at(u), number(data, DATA_BARRIER + i), toward);
 }
 
-/* Computes the angles and their moments; returns 1/2 d^T Q d. */
+/* Computes the angles d relative to rest and their moments Q d; returns 1/2 d^T Q d. */
 KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_now *s)
 {
     wide psi = wide_set(0);
@@ -293,7 +293,7 @@ KERNEL_INLINE void anchor_slope(const anchor *h, int a, wide g[3])
                h->q * h->along * (middle_coefficient[a] * h->e[c] + edge_coefficient[a] * h->r[c]);
 }
 
-/* Entry (i, j) of block (a, b) of the director's term. */
+/* Entry (i, j) of the Hessian block of points a and b for the term that holds a director point. */
 KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
 {
     const sinew_real middle = middle_coefficient[a] * middle_coefficient[b];
@@ -362,7 +362,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return psi;
 }
 
-/* slope[i][18] = derivatives of angle i. */
+/* slope[i][18] = derivatives of angle i by the coordinates of the six points. */
 KERNEL_INLINE void shell_slopes(const shell_now *s, wide slope[3][18])
 {
     for (int i = 0; i < 3; i++) {
@@ -513,7 +513,7 @@ KERNEL_INLINE void corner_add(const shell_now *s, const anchor h[3], const sinew
                 A[c] += number(data, DATA_Q + pair[i][j]) * slope[i][row[c]] * slope[j][column[c]];
 }
 
-/* Sets negative eigenvalues of A to zero. */
+/* Sets negative eigenvalues of the symmetric 3x3 block A to zero. */
 KERNEL_INLINE void clamp_block(wide A[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};

@@ -28,7 +28,7 @@
 enum {
     VERTICES = SINEW_CONTACT_VERTICES,
     DATA_COUNT = SINEW_CONTACT_DATA_COUNT,
-    TANGENT_K = VERTICES, /* weights, then K as 00 11 22 01 02 12 */
+    TANGENT_K = VERTICES, /* index of K (00 11 22 01 02 12) in the tangent, after the vertex weights */
     TANGENT_COUNT = VERTICES + 6,
     /* data of an incidence: scale, weight of the node, weights of the others, then the contact's data from normal to
      * anchor */
@@ -67,8 +67,8 @@ KERNEL_INLINE contact_parameters contact_load(const sinew_real *shape)
 
 /* The state of a contact at z: normal force, and slip with its length. */
 typedef struct contact_state {
-    wide force;      /* max(0, lambda + kn (r - n.z)) */
-    wide u[3], slip; /* slip >= WIDE_ROOT_TINY */
+    wide force;      /* normal force max(0, lambda + kn (r - n.z)), in N */
+    wide u[3], slip; /* slip vector and its length in m; slip >= WIDE_ROOT_TINY */
     wide_mask sticks;
 } contact_state;
 
@@ -87,7 +87,7 @@ KERNEL_INLINE contact_state contact_state_at(const contact_parameters *t, const 
     return s;
 }
 
-/* Friction force over slip: kt while sticking, L/|u| while sliding. */
+/* Friction force over slip length: kt while sticking, limit / |u| while sliding. */
 KERNEL_INLINE wide contact_tangent_stiffness(const contact_parameters *t, const contact_state *s)
 {
     return wide_select(s->sticks, t->kt, t->limit / s->slip);

@@ -30,15 +30,15 @@
 #endif
 
 enum {
-    EDGE_LENGTH = EDGE_DATA, /* rest length, or the smallest length */
+    EDGE_LENGTH = EDGE_DATA, /* index of the rest length, or of the smallest length if the length has limits */
     EDGE_GREATEST = EDGE_DATA + 1,
     EDGE_TANGENT_COUNT = 6
-}; /* tangent: H_11 as 00 11 22 01 02 12 */
+}; /* the tangent is H_11, the Hessian block of the second vertex, as 00 11 22 01 02 12 */
 
 #define EDGE_LENGTH_BOUND ((sinew_real)1e-6)
 #define EDGE_ACROSS_FLOOR ((sinew_real)0.1)
 
-/* Capabilities of energies of an edge's length. */
+/* Capabilities of energies that depend on an edge's length. */
 #define EDGE_CAPABILITIES                                                                                              \
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE |                 \
      SINEW_CAN_JACOBIAN)
@@ -55,7 +55,7 @@ static inline const char *edge_rest_length(const sinew_element *element, double 
     return isfinite(*length) ? NULL : "its rest length is not finite";
 }
 
-/* Target length p of an edge of length l. */
+/* Target length p of an edge of length l: the rest length or, if `limited`, l clamped to its limits. */
 KERNEL_INLINE wide edge_target(const sinew_real *data, bool limited, wide l)
 {
     const wide min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
@@ -71,7 +71,7 @@ KERNEL_INLINE wide_mask edge_is_free(const sinew_real *data, wide l)
 
 static const int edge_other_vertex[1] = {1}; /* index of the second vertex of an edge in a group */
 
-/* d = x1 - x0 */
+/* d = x1 - x0, the edge vectors of a group */
 KERNEL_INLINE void edge_gather(const sinew_real *x, const int32_t *vertex, wide d[3])
 {
     wide_gather_edges(x, vertex, edge_other_vertex, 1, (wide(*)[3])d);
@@ -91,7 +91,7 @@ KERNEL_INLINE void edge_scatter(sinew_real *g, const int32_t *vertex, const wide
 
 /* ---- Evaluating ------------------------------------------------------------------------------ */
 
-/* Returns the value; also adds the gradient if `scatter`. */
+/* Returns the energy of all groups; with `scatter`, also adds its gradient. */
 KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, bool limited, bool scatter)
 {
     const wide half = wide_set((sinew_real)0.5);
@@ -113,7 +113,7 @@ KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, b
     return value_total(&sum);
 }
 
-/* H_11 of an edge d of length l, exact or projected. */
+/* H_11, the Hessian block of the second vertex of an edge d of length l, exact or projected. */
 KERNEL_INLINE void edge_block(const sinew_real *data, bool limited, bool project, wide l, const wide d[3],
                               wide H[EDGE_TANGENT_COUNT])
 {
@@ -143,7 +143,7 @@ KERNEL_INLINE void edge_linearise(const sinew_kernel *kernel, int data_count, bo
     }
 }
 
-/* f = H d with a symmetric H of six numbers. */
+/* f = H d with a symmetric 3x3 matrix H of six numbers. */
 KERNEL_INLINE void edge_apply(const wide H[EDGE_TANGENT_COUNT], const wide d[3], wide f[3])
 {
     f[0] = H[0] * d[0] + H[3] * d[1] + H[4] * d[2];

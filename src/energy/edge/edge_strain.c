@@ -14,12 +14,12 @@
 
 enum {
     DATA_COUNT = 3
-}; /* data: k / L, minimum L, maximum L */
+}; /* data of an element: k / L, minimum L, maximum L (L: rest length) */
 enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

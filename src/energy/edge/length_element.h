@@ -28,12 +28,12 @@
 enum {
     LENGTH_MIN = EDGE_LENGTH,
     LENGTH_GREATEST = EDGE_GREATEST,
-    LENGTH_FIRST, /* index of the first coefficient */
+    LENGTH_FIRST, /* index in data of the first coefficient c_a */
     LENGTH_DATA_COUNT = LENGTH_FIRST + VERTEX_COUNT,
     LENGTH_INCIDENCE_OWN = LENGTH_FIRST,
     LENGTH_INCIDENCE_OTHERS,
     LENGTH_INCIDENCE_COUNT = LENGTH_INCIDENCE_OTHERS + VERTEX_COUNT - 1,
-    LENGTH_TANGENT = 6, /* K as 00 11 22 01 02 12, then the coefficients */
+    LENGTH_TANGENT = 6, /* index of the coefficients in the tangent, after K as 00 11 22 01 02 12 */
     LENGTH_TANGENT_COUNT = LENGTH_TANGENT + VERTEX_COUNT
 };
 
@@ -118,7 +118,7 @@ static double length_gradient(const sinew_kernel *kernel)
     return value_total(&sum);
 }
 
-/* The eigenvalue of K / k perpendicular to z. */
+/* The eigenvalue of K / k for directions perpendicular to z; l = |z|, L the target length. */
 KERNEL_INLINE wide length_across(wide l, wide L)
 {
     return 1 - L / wide_max(wide_max(l, LENGTH_RELATIVE_MIN * L), wide_set(WIDE_ROOT_TINY));

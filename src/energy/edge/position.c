@@ -16,7 +16,7 @@ enum {
     DATA_TARGET = 1,
     DATA_COUNT = 4,
     TANGENT_COUNT = 1
-}; /* tangent: k */
+}; /* the tangent of an element is its stiffness k */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",
@@ -37,7 +37,7 @@ static const char *position_prepare(const sinew_element *element, sinew_real *da
     return NULL;
 }
 
-/* d = x - target; returns |d|^2 / 2 */
+/* d = x - target, the offset of the vertex; returns |d|^2 / 2 */
 KERNEL_INLINE wide position_offset(const sinew_kernel *kernel, int32_t group, wide d[3])
 {
     const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -119,7 +119,7 @@ KERNEL_INLINE void load_target(const sinew_real *data, wide t[3])
     load_wide_array(data + DATA_TARGET * SIMD_WIDTH, 3, t);
 }
 
-/* PD's projection: g += k target */
+/* PD's projection of a vertex is its target: g += k target */
 static void position_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -11,7 +11,7 @@
 
 enum {
     DATA_COUNT = 2
-}; /* data: k, L */
+}; /* data of an element: stiffness k, rest length L */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

@@ -322,7 +322,7 @@ KERNEL_INLINE wide incidence_force(const incidence *v, wide f[3])
     return own;
 }
 
-/* The block of the node is w^2 K, PBNG (34). */
+/* The Hessian block of the node is w^2 K, PBNG (34), with the node's weight w. */
 KERNEL_INLINE void weak_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;

@@ -33,7 +33,7 @@ enum {
     /* The last three vertices of a frame have stored weights; the weight of the first follows from the sum. */
     JOINT_ANCHOR_A = JOINT_FIRST,
     JOINT_ANCHOR_B = JOINT_ANCHOR_A + 3,
-    JOINT_AXES = JOINT_ANCHOR_B + 3, /* e_1 e_2 e_3 f_1 f_3 */
+    JOINT_AXES = JOINT_ANCHOR_B + 3, /* index in data of the axes e_1 e_2 e_3 f_1 f_3 */
     JOINT_AXIS_COUNT = 5,
     JOINT_END = JOINT_AXES + 3 * JOINT_AXIS_COUNT
 };
@@ -110,7 +110,7 @@ static inline double joint_determinant(const double M[9])
 /* A frame at rest: its first vertex, and the inverse of the matrix of edges from that vertex to the other three. */
 typedef struct joint_frame {
     double origin[3], inverse[9];
-    double spread; /* m2: sum of squared distances from the centroid */
+    double spread; /* sum of squared distances of the four vertices from their centroid, in m2 */
 } joint_frame;
 
 /* Measures the frame of vertices x [4][3]. Returns false if the vertices are coplanar. */
@@ -243,7 +243,7 @@ KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, in
     return C;
 }
 
-/* C, or zero if a one-sided constraint is inactive. */
+/* C, or zero where a one-sided constraint is inactive (C > 0). */
 KERNEL_INLINE wide joint_acts(wide C)
 {
     return JOINT_ONE_SIDED ? wide_min(C, wide_set(0)) : C;

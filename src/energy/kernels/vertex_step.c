@@ -19,7 +19,7 @@ KERNEL_INLINE wide invert_pivot(wide pivot, wide floor)
     return wide_select(good, 1 / wide_select(good, pivot, wide_set(1)), wide_set(0));
 }
 
-/* Solves A d = -g by L D L^T. */
+/* Solves A d = -g for a symmetric 3x3 block A by L D L^T. */
 KERNEL_INLINE void solve_block(const wide A[6], const wide g[3], wide d[3])
 {
     const wide floor = PIVOT_FLOOR * (A[0] + A[1] + A[2]);

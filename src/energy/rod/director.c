@@ -23,9 +23,9 @@
 #include "math/small/jacobi.h"
 
 enum {
-    DATA_DISTANCE = 1, /* s, m: rest distance of the director point */
-    DATA_ALONG = 2,    /* c, m: rest distance along the edge */
-    DATA_FLOOR = 3,    /* lower bounds of |m| and of l */
+    DATA_DISTANCE = 1, /* rest distance s of the director point, in m */
+    DATA_ALONG = 2,    /* rest offset c of the director point along the edge, in m */
+    DATA_FLOOR = 3,    /* lower bounds of |m| and of l, in m */
     DATA_COUNT = 5,
     INCIDENCE_NODE = DATA_COUNT /* data of an incidence: those of the element, then the index of the node */
 };

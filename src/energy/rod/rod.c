@@ -21,10 +21,10 @@
 #include "math/vec3.h"
 
 enum {
-    DATA_STIFFNESS = 1, /* EI_1 / L, EI_2 / L, GJ / L */
+    DATA_STIFFNESS = 1, /* bending stiffnesses EI_1 / L and EI_2 / L, twisting stiffness GJ / L */
     DATA_REST = DATA_STIFFNESS + ROD_STRAINS,
     DATA_REDUCED = DATA_REST + ROD_REST_COUNT, /* factors of the reduced coordinates: segments, then directors */
-    DATA_MAX = DATA_REDUCED + 4,               /* the largest stiffness */
+    DATA_MAX = DATA_REDUCED + 4,               /* the largest of the three stiffnesses */
     DATA_COUNT = DATA_MAX + 1
 };
 

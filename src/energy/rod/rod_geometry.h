@@ -54,7 +54,7 @@ enum {
 };
 
 typedef struct rod_frame {
-    wide axis[3][3]; /* t, d, n */
+    wide axis[3][3]; /* unit axes t, d, n of the frame */
     wide l, rho;
     wide slant; /* mu / l: offset of the director point along the edge */
 } rod_frame;
@@ -65,7 +65,7 @@ typedef struct rod_now {
     wide strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau minus their rest values */
     wide kappa[2];              /* bending strains kappa_1 and kappa_2 */
     wide slope[ROD_STRAINS][3]; /* v_1 v_2 v_3: derivatives of the strains by rotations */
-    wide turn[3];               /* t_a x t_b */
+    wide turn[3];               /* t_a x t_b, the cross product of both tangents */
 } rod_now;
 
 /* The slots of a segment are its two ends and its director point. */
@@ -180,14 +180,14 @@ typedef struct rod_curve {
     wide bend[2][3][9]; /* v . w' of each frame as a form over (E, E), (E, Q) and (Q, Q) */
 } rod_curve;
 
-/* A += f (x y^T + y x^T) */
+/* A += f (x y^T + y x^T) for a row-major 3x3 matrix A */
 KERNEL_INLINE void rod_add_symmetric(wide A[9], wide f, const wide x[3], const wide y[3])
 {
     for (int i = 0; i < 9; i++)
         A[i] += f * (x[i / 3] * y[i % 3] + y[i / 3] * x[i % 3]);
 }
 
-/* A += f x y^T */
+/* A += f x y^T for a row-major 3x3 matrix A */
 KERNEL_INLINE void rod_add_outer(wide A[9], wide f, const wide x[3], const wide y[3])
 {
     for (int i = 0; i < 9; i++)
@@ -279,7 +279,7 @@ static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_we
     rod_turning(&s->f[j], row, L);
     rod_turning(&s->f[k], column, R);
     for (int i = 0; i < 9; i++) {
-        const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y; /* W^T for frame a with b */
+        const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y; /* reads W^T if j < k */
         WR[i] = W[first] * R[z] + W[first + step] * R[3 + z] + W[first + 2 * step] * R[6 + z];
     }
     for (int i = 0; i < 9; i++)

@@ -35,7 +35,7 @@ enum {
     STIFFNESS = 0,
     MODE = 1,
     WEIGHT = 2
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 #define TURNS_MAX 200
 
@@ -203,7 +203,7 @@ static __attribute__((noinline)) void find_blend(const wide F[9], const sinew_re
         }
         busy = wide_lt(2 * WIDE_EPSILON * size, change);
     }
-    blend_turn(b, F, w); /* the rotation for the final weights */
+    blend_turn(b, F, w); /* computes the rotation for the final weights */
     blend_shape(b);
 }
 

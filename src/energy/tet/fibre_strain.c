@@ -34,7 +34,7 @@ enum {
     MINIMUM = 1,
     MAXIMUM = 2,
     DIRECTION = 3
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,
@@ -56,7 +56,7 @@ static const char *fibre_strain_prepare(const sinew_element *element, sinew_real
     direction_turn(Q, a, turned);
     data[EDGE_LENGTH] = element->parameters[MINIMUM];
     data[EDGE_GREATEST] = element->parameters[MAXIMUM];
-    for (int row = 0, at = TET_LOWER; row < 3; row++) { /* m = L Q^T a */
+    for (int row = 0, at = TET_LOWER; row < 3; row++) { /* m = L Q^T a: weights of the edges */
         double m = 0;
         for (int i = 0; i <= row; i++, at++)
             m += (double)data[at] * turned[i];
@@ -65,7 +65,7 @@ static const char *fibre_strain_prepare(const sinew_element *element, sinew_real
     return NULL;
 }
 
-static const int fibre_other_vertices[3] = {1, 2, 3}; /* all vertices except the first */
+static const int fibre_other_vertices[3] = {1, 2, 3}; /* the tet's vertices except the first */
 
 /* z = F a = sum m_a (x_a - x_0), the deformed fibre direction */
 KERNEL_INLINE void fibre_gather(const sinew_real *x, const int32_t *vertex, const wide m[3], wide z[3])

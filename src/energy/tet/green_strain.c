@@ -78,7 +78,7 @@ KERNEL_INLINE void strain_solve(wide M[STRAINS][STRAINS], const wide t[STRAINS],
             for (int k = 0; k < j; k++)
                 M[i][j] -= M[i][k] * M[j][k] * inverse[k];
     }
-    /* M holds L D below the diagonal. */
+    /* M = L D L^T is factorised: M holds L D below the diagonal. */
     for (int i = 0; i < STRAINS; i++) {
         d[i] = t[i];
         for (int k = 0; k < i; k++)

@@ -37,7 +37,7 @@ static inline double cubic_at(const double c[4], double t)
     return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
 }
 
-/* Positive zeros of the slope, ascending; returns their number. */
+/* Finds the positive zeros of the cubic's derivative, ascending; returns their number. */
 static inline int cubic_turns(const double c[4], double turns[2])
 {
     const double a = 3 * c[3], b = 2 * c[2], under = b * b - 4 * a * c[1];
@@ -83,7 +83,7 @@ static inline double cubic_root(const double c[4], double max)
             return cubic_bisect(c, low, turns[i]);
         low = turns[i];
     }
-    /* Beyond `low` the cubic is monotone. */
+    /* Beyond `low`, 0 or the last turning point, the cubic is monotone. */
     const double slope = c[3] != 0 ? c[3] : c[2] != 0 ? c[2] : c[1];
     double high = isfinite(max) ? max : 2 * low + 1;
     while (!isfinite(max) && slope < 0 && high < 1e150 && cubic_at(c, high) > 0)

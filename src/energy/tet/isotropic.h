@@ -20,9 +20,9 @@
 #include "energy/tet/tet.h"
 #include "math/small/decompose.h"
 
-/* Pairs are in the order 01 02 12. */
+/* Second derivatives of a material by singular values. Pairs are in the order 01 02 12. */
 typedef struct isotropic_eigen {
-    wide A[6]; /* A00 A11 A22 A01 A02 A12 */
+    wide A[6]; /* symmetric 3x3 matrix as A00 A11 A22 A01 A02 A12 */
     wide even[3];
     wide odd[3];
 } isotropic_eigen;

@@ -21,13 +21,13 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* number of the material: l / mu */
+}; /* the material's number in data: l / mu */
 enum {
     MATCHED = LAME_PARAMETER_COUNT
 };
 enum {
     CONSTRAINT_COUNT = 2
-}; /* number of constraints of the split form */
+}; /* number of constraints per element in the split form */
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,

@@ -19,7 +19,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* number of the material: kappa / mu */
+}; /* the material's number in data: kappa / mu, bulk over shear modulus */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -29,7 +29,7 @@ static const char *isochoric_prepare(const sinew_element *element, sinew_real *d
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
-/* a and b per unit of mu, J > 0. */
+/* Factors of P = a F + b cof F per unit of mu, for J > 0. */
 KERNEL_INLINE void isochoric_factors(wide norm, wide J, wide bulk, wide *a, wide *b)
 {
     const wide root = wide_cbrt(J);

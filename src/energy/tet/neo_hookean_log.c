@@ -16,7 +16,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* number of the material: lambda / mu */
+}; /* the material's number in data: lambda / mu of the Lame constants */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
 

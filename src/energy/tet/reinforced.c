@@ -32,12 +32,12 @@ enum {
     FIBRE = LAME_PARAMETER_COUNT,
     COMPRESS,
     DIRECTION
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 enum {
     TANGENT_REACH = TET_TANGENT_COUNT,
     TANGENT_K = TANGENT_REACH + 3,
     TANGENT_COUNT = TANGENT_K + 6
-}; /* tangent of the matrix, L Q^T a, w K */
+}; /* the tangent: that of the rubber matrix, then L Q^T a and w K of the fibres */
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,
@@ -77,7 +77,7 @@ static const char *reinforced_prepare(const sinew_element *element, sinew_real *
     return NULL;
 }
 
-/* Adds P of the fibres and returns their psi. */
+/* Adds the stress P of the fibres and returns their energy density psi. */
 KERNEL_INLINE wide fibre_stress(const wide F[9], const wide a[3], const sinew_real *material, wide P[9])
 {
     const wide k = wide_load(material + STRENGTH * SIMD_WIDTH), slack = wide_load(material + SLACK * SIMD_WIDTH);

@@ -17,7 +17,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* number of the material: l / mu */
+}; /* the material's number in data: l / mu */
 
 /* m / mu, the factor of the shear terms */
 #define SHEAR ((sinew_real)(4.0 / 3.0))
@@ -49,7 +49,7 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
     const wide I = sigma[0] * sigma[0] + sigma[1] * sigma[1] + sigma[2] * sigma[2];
     const wide inverse = 1 / (I + 1);
     isotropic_volume_form(sigma, shear * I * inverse, ratio * growth - 1, ratio, eigen);
-    /* Adds sigma_i d(scale)/dsigma_j. */
+    /* Adds sigma_i times the derivative of the factor of F by sigma_j. */
     const wide extra = 2 * shear * inverse * inverse;
     for (int i = 0; i < 3; i++)
         eigen->A[i] += extra * sigma[i] * sigma[i];

@@ -20,7 +20,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,

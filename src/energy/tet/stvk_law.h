@@ -17,7 +17,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* number of the material: lambda / mu */
+}; /* the material's number in data: lambda / mu of the Lame constants */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -30,7 +30,7 @@ static const char *stvk_prepare(const sinew_element *element, sinew_real *data)
 KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
-    wide S[9]; /* 2 E, then the second Piola-Kirchhoff stress */
+    wide S[9]; /* 2 E (E: Green strain), later the second Piola-Kirchhoff stress */
     multiply3_tn(F, F, S);
     for (int i = 0; i < 3; i++)
         S[4 * i] -= 1;
@@ -81,7 +81,7 @@ static void stvk_vertex(const sinew_vertex_kernel *kernel)
     incidence_vertex(kernel, 3, DATA_COUNT, stvk_add);
 }
 
-/* All operations except name, summary and constraints. */
+/* The fields of the energy's table except name, summary and constraints. */
 #define STVK_INFO TET_MATERIAL_INFO, .capabilities = TET_MATERIAL_CAPABILITIES
 #define STVK_OPS                                                                                                       \
     TET_MATERIAL_OPS, .prepare = stvk_prepare, .vertex = stvk_vertex, ISOTROPIC_MATERIAL_OPS, INCIDENCE_ANY_OPS,       \

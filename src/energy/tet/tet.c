@@ -16,7 +16,7 @@
 /* Smallest det Dm / (longest edge)^3 of a rest shape with an accurate inverse. */
 #define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
 
-/* to = a / |a|; returns |a|. */
+/* Normalises a vector: to = a / |a|; returns |a|. */
 static double unit(const double a[3], double to[3])
 {
     const double length = vec3_norm(a);
@@ -161,7 +161,7 @@ KERNEL_INLINE void tet_mirror(wide K[9])
     K[7] = K[5];
 }
 
-/* sum += K, or K^T if `transposed` */
+/* Adds a 3x3 block: sum += K, or K^T if `transposed`. */
 KERNEL_INLINE void tet_add_block(wide sum[9], const wide K[9], bool transposed)
 {
     for (int i = 0; i < 3; i++)

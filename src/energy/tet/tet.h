@@ -35,7 +35,7 @@ enum {
     TET_WEIGHT = 0,
     TET_LOWER = 1,
     TET_MATERIAL = 7
-}; /* indices in data: weight, L, numbers of the material */
+}; /* indices in data: weight, inverse rest shape L, numbers of the material */
 enum {
     TET_U = 0,
     TET_W = 9,
@@ -43,11 +43,11 @@ enum {
     TET_S = 24,
     TET_T = 27,
     TET_TANGENT_COUNT = 30
-}; /* indices in the tangent */
+}; /* indices of U, W, A, s and t in the tangent */
 
 /* The second derivatives in the frames of the singular value decomposition. Pairs are in the order 01 02 12. */
 typedef struct tet_tangent {
-    wide A[6]; /* A00 A11 A22 A01 A02 A12 */
+    wide A[6]; /* symmetric 3x3 matrix as A00 A11 A22 A01 A02 A12 */
     wide s[3];
     wide t[3];
 } tet_tangent;
@@ -105,7 +105,7 @@ KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan
     wide_scatter_balanced(g, vertex, tet_fan_vertex, fan + 2, (const wide(*)[3])sum);
 }
 
-/* Computes F of one group; `lower` receives L. */
+/* Computes the deformation gradients F of one group; `lower` receives L. */
 KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data, wide lower[6],
                                    wide F[9])
 {
@@ -137,7 +137,7 @@ typedef struct tet_tile {
     int fan;
 } tet_tile;
 
-/* The tile that begins with group `first`. */
+/* The tile of groups of one fan size that begins with group `first`. */
 KERNEL_INLINE tet_tile tet_tile_at(const sinew_groups *groups, int32_t first)
 {
     const int32_t threes = groups->threes, twos = threes + groups->twos;
@@ -228,7 +228,7 @@ KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bo
                                   tet_rotated_stress *rotated)
 {
     value_sum sum = {0};
-    wide FP[TET_TILE][9], R[TET_TILE][9]; /* F, then P */
+    wide FP[TET_TILE][9], R[TET_TILE][9]; /* FP: deformation gradients F, later stresses P */
     tet_tile tile;
     for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
         tile = tet_tile_at(&kernel->groups, first);
@@ -271,7 +271,7 @@ KERNEL_INLINE double tet_rotated_gradient(const sinew_kernel *kernel, int data_c
     return tet_evaluate(kernel, data_count, true, stress, rotated);
 }
 
-/* Writes the tangent of one group; W = L V. */
+/* Writes the tangent of one group, given by the frames U and W = L V. */
 KERNEL_INLINE void tet_store_tangent(sinew_real *to, wide weight, const wide U[9], const wide W[9],
                                      const tet_tangent *tangent)
 {

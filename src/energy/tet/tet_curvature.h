@@ -42,7 +42,7 @@ KERNEL_INLINE void tet_volume_block(const wide F[9], const wide la[3], const wid
     memcpy(block, entries, sizeof entries);
 }
 
-/* out = M l */
+/* out = M l, a row-major 3x3 matrix times a vector */
 KERNEL_INLINE void tet_apply(const wide M[9], const wide l[3], wide out[3])
 {
     for (int i = 0; i < 3; i++)

@@ -73,7 +73,7 @@ KERNEL_INLINE void tet_set_prox(const sinew_reduced_kernel *kernel, int data_cou
     }
 }
 
-/* Adds the gradient and the approximate block w |b|^2 1. */
+/* Adds the gradient by the node and the approximate Hessian block w |b|^2 1. */
 KERNEL_INLINE void tet_set_add(const incidence *v, tet_stress *stress, incidence_sum *sum)
 {
     wide F[9], b[3];

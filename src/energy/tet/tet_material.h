@@ -37,7 +37,7 @@ static inline double material_gradient(const sinew_kernel *kernel)
     return tet_gradient(kernel, DATA_COUNT, stress);
 }
 
-/* One constraint per element. */
+/* Projects the one constraint of each element. */
 static inline void material_constrain(const sinew_constrain_kernel *kernel)
 {
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);

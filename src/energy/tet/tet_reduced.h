@@ -17,7 +17,7 @@
 #include "energy/prox_newton.h"
 #include "energy/tet/isotropic.h"
 
-#define FIT_INTERVALS 32 /* intervals of Simpson's rule */
+#define FIT_INTERVALS 32 /* intervals of Simpson's rule over the stretches of the stiffness fit */
 
 /* D[r][a]: F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], D[r][0] = -sum */
 KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count)
@@ -39,7 +39,7 @@ KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count
     }
 }
 
-/* weights = w: psi is w/2 times a squared distance */
+/* Writes the weights w of energies that are w/2 times a squared distance. */
 KERNEL_INLINE void tet_weight_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)

@@ -244,7 +244,7 @@ static inline void volume_incidence(const sinew_real *data, const int32_t *parti
 typedef struct volume_state {
     wide J, c[3];
     wide fb[3], b2; /* F b, |b|^2: |F|^2 changes by 2 d . F b + |d|^2 |b|^2 */
-    wide norm;      /* |F|^2 if requested */
+    wide norm;      /* squared norm |F|^2; set only if requested */
 } volume_state;
 
 KERNEL_INLINE wide square_distance(const wide a[3], const wide b[3])
@@ -291,7 +291,7 @@ KERNEL_INLINE void volume_add(const incidence *v, const volume_state *s, wide sc
     block_add(sum->A, w * diagonal * s->b2, w * bulk, s->c);
 }
 
-/* Changes of |F|^2 and J by the step d. */
+/* Changes of |F|^2 and J by the step d of the node. */
 KERNEL_INLINE void volume_moved(const volume_state *s, const wide d[3], wide *norm, wide *J)
 {
     *norm = 2 * dot3(d, s->fb) + dot3(d, d) * s->b2;

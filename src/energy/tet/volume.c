@@ -29,7 +29,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 #define NEWTON_ITERATIONS 60
 #define FLAT_SAMPLES      32

@@ -27,7 +27,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 /* Number of Newton steps. Convergence is quadratic except near the triple root x = y = sigma0/2, where each step
  * removes a third of the error. */
@@ -42,7 +42,7 @@ KERNEL_INLINE wide_mask beyond(const wide sigma[2], const sinew_real *material, 
     return outside;
 }
 
-/* The largest root of q; *slope = q' there. */
+/* The largest root of q(x) = x^3 (x - sigma_0) + c (sigma_1 x - c); *slope = q' there. */
 KERNEL_INLINE wide largest_root(const wide sigma[2], wide c, wide *slope)
 {
     wide x = sigma[0] + wide_sqrt(c);

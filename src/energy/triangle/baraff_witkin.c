@@ -16,8 +16,8 @@
 #include "energy/triangle/directional.h"
 
 enum {
-    DATA_WEFT = TRIANGLE_MATERIAL, /* k_v / k_u */
-    DATA_SHEAR,                    /* k_s / k_u */
+    DATA_WEFT = TRIANGLE_MATERIAL, /* k_v / k_u: stiffness of the weft over that of the warp */
+    DATA_SHEAR,                    /* k_s / k_u: stiffness of shear over that of the warp */
     DATA_COUNT,
     CONSTRAINT_COUNT = 3
 };
@@ -26,7 +26,7 @@ enum {
     STRETCH_WEFT,
     SHEAR,
     DIRECTION
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 

@@ -28,7 +28,7 @@ static inline double closed_six_volumes(const sinew_real *points, const int32_t 
            x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0]);
 }
 
-/* The enclosed volume; centre = mean of the corners. */
+/* Returns the volume that all triangles enclose; sets centre to the mean of their corners. */
 static inline double closed_volume(const sinew_global_constraint *all, const sinew_real *points, double centre[3])
 {
     double sum = 0;

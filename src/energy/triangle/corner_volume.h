@@ -9,7 +9,7 @@
 
 #include "energy/dense_element.h"
 
-/* out = s a x b */
+/* out = s (a x b), a scaled cross product */
 KERNEL_INLINE void corner_cross(wide s, const wide a[3], const wide b[3], wide out[3])
 {
     for (int i = 0; i < 3; i++)

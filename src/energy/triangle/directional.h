@@ -15,8 +15,8 @@
 #include "energy/triangle/membrane.h"
 
 typedef struct directional_moduli {
-    wide S[3]; /* S_uu S_vv S_uv */
-    wide c[3]; /* c_uu c_vv c_uv */
+    wide S[3]; /* in-plane stresses S_uu S_vv S_uv */
+    wide c[3]; /* moduli c_uu c_vv c_uv of the stretches */
     wide shear;
 } directional_moduli;
 
@@ -75,7 +75,7 @@ KERNEL_INLINE void directional_linearise(const sinew_kernel *kernel, int data_co
     }
 }
 
-/* sum += the block of the second derivatives, made semi-definite. */
+/* Adds the node's block of second derivatives, made semi-definite. */
 KERNEL_INLINE void directional_incidence(const incidence *v, const wide F[6], const wide b[2],
                                          directional_curvature *curvature, incidence_sum *sum)
 {
@@ -126,7 +126,7 @@ KERNEL_INLINE void directional_solve(wide M[36], const wide g[6], wide d[6])
                 M[6 * i + k] -= l * M[6 * k + j];
         }
     }
-    /* M holds L D below and on the diagonal. */
+    /* M is factorised: it holds L D below and on the diagonal. */
     for (int i = 0; i < 6; i++) {
         d[i] = -g[i];
         for (int k = 0; k < i; k++)

@@ -21,9 +21,9 @@
 #include "energy/curvature.h"
 
 enum {
-    DATA_WEIGHT, /* weight 1 / alpha */
+    DATA_WEIGHT, /* 1 / alpha, the inverse compliance */
     DATA_CENTRE,
-    DATA_REST_VOLUME = DATA_CENTRE + 3, /* contribution of a triangle to f V_0 */
+    DATA_REST_VOLUME = DATA_CENTRE + 3, /* the triangle's contribution to f V_0, in m3 */
     DATA_COUNT
 };
 
@@ -92,7 +92,7 @@ KERNEL_INLINE void enclosed_from_centre(const wide *x, const sinew_real *data, w
         r[i] = x[i] - wide_load(data + (DATA_CENTRE + i % 3) * SIMD_WIDTH);
 }
 
-/* The contribution of a triangle to C. */
+/* The contribution of a triangle to C = V - f V_0. */
 KERNEL_INLINE wide enclosed_first(const wide *x, const sinew_real *data, wide *g)
 {
     wide r[9];

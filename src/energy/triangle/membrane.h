@@ -21,10 +21,10 @@
 #include "energy/prox_newton.h"
 #include "energy/triangle/triangle.h"
 
-#define MEMBRANE_INTERVALS 128 /* intervals of Simpson's rule */
+#define MEMBRANE_INTERVALS 128 /* intervals of Simpson's rule over the stretches of the stiffness fit */
 
 typedef struct membrane_eigen {
-    wide A[3]; /* A00 A11 A01 */
+    wide A[3]; /* symmetric 2x2 matrix as A00 A11 A01 */
     wide even, odd;
     wide out[2];
 } membrane_eigen;
@@ -101,7 +101,7 @@ KERNEL_INLINE void membrane_linearise(const sinew_kernel *kernel, int data_count
         curvature(sigma, data + TRIANGLE_MATERIAL * SIMD_WIDTH, &eigen);
         if (kernel->project)
             membrane_project(&eigen);
-        for (int i = 0; i < 4; i++) /* W = B V */
+        for (int i = 0; i < 4; i++) /* W = B V, the inverse rest shape in the axes V */
             W[i] = inverse[i / 2 * 2] * V[i % 2] + inverse[i / 2 * 2 + 1] * V[2 + i % 2];
         membrane_block(&eigen, U, W, W, near);
         membrane_block(&eigen, U, W + 2, W, mixed);
@@ -220,7 +220,7 @@ KERNEL_INLINE void membrane_prox_solve(const wide s0[2], wide r, const sinew_rea
         s[i] = at.s[i];
 }
 
-/* Z = [u0 u1] diag(s) V^T */
+/* Z = [u0 u1] diag(s) V^T, the 3x2 matrix with singular values s */
 KERNEL_INLINE void membrane_compose(const wide U[9], const wide s[2], const wide V[4], wide Z[6])
 {
     for (int i = 0; i < 3; i++) {

@@ -52,7 +52,7 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     return wide_select(defined, half * psi, wide_set((sinew_real)INFINITY));
 }
 
-/* psi_i = sigma_i - q / sigma_i with q = 1/J^2 */
+/* Second derivatives of psi, with dpsi/dsigma_i = sigma_i - q / sigma_i and q = 1/J^2. */
 KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
     (void)material;
@@ -95,7 +95,7 @@ static void normal_along(const double F[2][3], const double D[2][3], double c[3]
     vec3_add_cross(D[0], D[1], 1, c[2]);
 }
 
-/* Whether the normal at t is only round-off. */
+/* Whether the triangle's normal at the step length t is only round-off. */
 static bool vanishes(const double c[3][3], double t)
 {
     double size = 0, scale = 0;

@@ -13,7 +13,7 @@
 
 enum {
     DATA_COUNT = TRIANGLE_MATERIAL + 1
-}; /* number of the material: lambda / mu */
+}; /* the material's number in data: lambda / mu of the Lame constants */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER, PLANE_THICKNESS_PARAMETER,
                                              PLANE_CHOICE_PARAMETER};
@@ -27,7 +27,7 @@ static const char *membrane_stvk_prepare(const sinew_element *element, sinew_rea
 KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
-    wide C[3]; /* 2 E as 00 11 01 */
+    wide C[3]; /* 2 E (E: Green strain) as 00 11 01 */
     metric32(F, C);
     C[0] -= 1;
     C[1] -= 1;

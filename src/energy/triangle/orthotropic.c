@@ -16,9 +16,9 @@
 #include "energy/plane_stress.h"
 
 enum {
-    DATA_WEFT = TRIANGLE_MATERIAL, /* Q_vv / Q_uu */
-    DATA_CROSS,                    /* Q_uv / Q_uu */
-    DATA_SHEAR,                    /* G / Q_uu */
+    DATA_WEFT = TRIANGLE_MATERIAL, /* Q_vv / Q_uu: modulus along the weft over that along the warp */
+    DATA_CROSS,                    /* Q_uv / Q_uu: coupling of warp and weft over the warp's modulus */
+    DATA_SHEAR,                    /* G / Q_uu: shear modulus over the warp's modulus */
     DATA_COUNT
 };
 enum {
@@ -28,7 +28,7 @@ enum {
     POISSON,
     THICKNESS,
     DIRECTION
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
 #define MODULUS_PARAMETER(text, value, about)                                                                          \
     {                                                                                                                  \

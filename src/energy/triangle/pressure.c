@@ -26,15 +26,15 @@ enum {
 };
 
 enum {
-    DATA_WEIGHT, /* constant: |p|; ideal: 1 */
-    DATA_SIGN,   /* constant: sign of p; ideal: 0 */
+    DATA_WEIGHT, /* constant pressure: |p|; ideal gas: 1 */
+    DATA_SIGN,   /* constant pressure: sign of p; ideal gas: 0 */
     DATA_CENTRE,
-    DATA_VERTEX_COUNT = DATA_CENTRE + 3, /* numbers of an incidence; a gas has none */
-    /* Ideal gas: */
-    DATA_INSIDE = DATA_VERTEX_COUNT, /* Pa: P, absolute pressure at the rest volume */
-    DATA_OUTSIDE,                    /* Pa: p_a */
-    DATA_EXPONENT,                   /* k */
-    DATA_REST_VOLUME,                /* m3: V_0 */
+    DATA_VERTEX_COUNT = DATA_CENTRE + 3, /* count of numbers per incidence; a gas has no incidences */
+    /* The following numbers exist for an ideal gas only. */
+    DATA_INSIDE = DATA_VERTEX_COUNT, /* absolute pressure P at the rest volume, in Pa */
+    DATA_OUTSIDE,                    /* pressure p_a outside, in Pa */
+    DATA_EXPONENT,                   /* exponent k of p = P (V_0 / V)^k - p_a */
+    DATA_REST_VOLUME,                /* rest volume V_0, in m3 */
     DATA_COUNT
 };
 

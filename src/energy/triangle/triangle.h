@@ -28,13 +28,13 @@ enum {
     TRIANGLE_WEIGHT = 0,
     TRIANGLE_INVERSE = 1,
     TRIANGLE_MATERIAL = 5
-}; /* indices in data: weight, B, numbers of the material */
+}; /* indices in data: weight, inverse rest shape B, numbers of the material */
 enum {
     TRIANGLE_NEAR = 0,
     TRIANGLE_FAR = 6,
     TRIANGLE_MIXED = 12,
     TRIANGLE_TANGENT_COUNT = 21
-}; /* indices in the tangent: K11, K22, K21 */
+}; /* indices in the tangent of the Hessian blocks K11, K22, K21 */
 
 /* A material: psi and P = dpsi/dF per unit of the modulus. `material` is data from TRIANGLE_MATERIAL on. */
 typedef wide triangle_stress(const wide F[6], const sinew_real *material, wide P[6]);
@@ -60,7 +60,7 @@ KERNEL_INLINE void multiply32(const wide A[6], const wide M[4], wide C[6])
     }
 }
 
-/* C = A M^T */
+/* C = A M^T, A 3x2 and M 2x2, row-major. */
 KERNEL_INLINE void multiply32_t(const wide A[6], const wide M[4], wide C[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -69,7 +69,7 @@ KERNEL_INLINE void multiply32_t(const wide A[6], const wide M[4], wide C[6])
     }
 }
 
-/* F^T F as 00 11 01. */
+/* C = F^T F as 00 11 01, F 3x2. */
 KERNEL_INLINE void metric32(const wide F[6], wide C[3])
 {
     C[0] = F[0] * F[0] + F[2] * F[2] + F[4] * F[4];
@@ -77,7 +77,7 @@ KERNEL_INLINE void metric32(const wide F[6], wide C[3])
     C[2] = F[0] * F[1] + F[2] * F[3] + F[4] * F[5];
 }
 
-/* |F|^2 */
+/* The squared Frobenius norm |F|^2. */
 KERNEL_INLINE wide norm32(const wide F[6])
 {
     return (F[0] * F[0] + F[2] * F[2] + F[4] * F[4]) + (F[1] * F[1] + F[3] * F[3] + F[5] * F[5]);
@@ -122,7 +122,7 @@ KERNEL_INLINE void stretch32(const wide s[2], wide F[6])
 
 static const int triangle_other_vertices[2] = {1, 2}; /* indices of the second vertices of the edges in a group */
 
-/* Ds = [x1-x0  x2-x0] */
+/* Ds = [x1-x0  x2-x0], the edge vectors of a group's triangles. */
 KERNEL_INLINE void triangle_edges(const sinew_real *x, const int32_t *vertex, wide Ds[6])
 {
     wide edge[2][3];
@@ -131,7 +131,7 @@ KERNEL_INLINE void triangle_edges(const sinew_real *x, const int32_t *vertex, wi
         Ds[i] = edge[i % 2][i / 2];
 }
 
-/* Computes F of one group; `inverse` receives B. */
+/* Computes the deformation gradients F of one group; `inverse` receives B. */
 KERNEL_INLINE void triangle_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data,
                                         wide inverse[4], wide F[6])
 {
@@ -159,7 +159,7 @@ KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, wide s
     triangle_balance(g, vertex, f);
 }
 
-/* Returns the value; also adds the gradient if `scatter`. */
+/* Returns the energy of all groups; with `scatter`, also adds its gradient. */
 KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_count, bool scatter,
                                        triangle_stress *stress)
 {
@@ -177,7 +177,7 @@ KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_coun
     return value_total(&sum);
 }
 
-/* Writes the three blocks of a tangent, times the weight. */
+/* Writes the three Hessian blocks of a tangent, multiplied by the weight. */
 KERNEL_INLINE void triangle_store_tangent(sinew_real *to, wide weight, const wide near[9], const wide mixed[9],
                                           const wide far[9])
 {
@@ -207,7 +207,7 @@ KERNEL_INLINE void triangle_reduce(const sinew_reduced_kernel *kernel, int data_
     }
 }
 
-/* weights = w: psi is w/2 times a squared distance */
+/* Writes the weights w of energies that are w/2 times a squared distance. */
 KERNEL_INLINE void triangle_weight_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -313,7 +313,7 @@ KERNEL_INLINE void triangle_incidence_deformation(const incidence *v, wide F[6],
     b[1] = -(inverse[1] + inverse[3]);
 }
 
-/* out = M b */
+/* out = M b, a row-major 3x2 matrix times a vector */
 KERNEL_INLINE void apply32(const wide M[6], const wide b[2], wide out[3])
 {
     for (int i = 0; i < 3; i++)

@@ -20,9 +20,9 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
-/* s_i = sigma_i clamped to [minimum, maximum]. */
+/* s_i = singular value sigma_i clamped to [minimum, maximum]. */
 KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide s[2])
 {
     const wide low = wide_load(material), high = wide_load(material + SIMD_WIDTH);

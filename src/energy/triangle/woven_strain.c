@@ -13,7 +13,7 @@
 #include "energy/limits.h"
 
 enum {
-    DATA_LIMITS = TRIANGLE_MATERIAL, /* warp: minimum and maximum, weft: the same */
+    DATA_LIMITS = TRIANGLE_MATERIAL, /* index of the limits: minimum and maximum of warp, then of weft */
     DATA_COUNT = TRIANGLE_MATERIAL + 4
 };
 enum {
@@ -23,12 +23,12 @@ enum {
     WEFT_MINIMUM,
     WEFT_MAXIMUM,
     DIRECTION
-}; /* indices of the parameters */
+}; /* indices of the energy's parameters */
 
-/* Lower bound of lengths in second derivatives. */
+/* Lower bound of the columns' lengths in second derivatives. */
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 
-/* The length of column c, and its target length. */
+/* Returns the length of column c of F and sets its target length. */
 KERNEL_INLINE wide column_length(const wide F[6], int c, const sinew_real *material, wide *wanted)
 {
     const wide low = wide_load(material + 2 * c * SIMD_WIDTH), high = wide_load(material + (2 * c + 1) * SIMD_WIDTH);

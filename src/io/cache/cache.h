@@ -18,13 +18,13 @@
 #include "sinew/scene.h"
 
 typedef struct sinew_cache_ops {
-    const char *name; /* name on the command line */
+    const char *name; /* name of the format on the command line */
     size_t own_size;  /* bytes of the format's own data, zeroed before open */
-    bool bodies;      /* the format writes the simulated bodies, not their skins */
+    bool bodies;      /* true: the format writes the simulated bodies, not their skins */
     /* Each operation but drop may fail. open validates the cache->kept frames in the files and appends after them.
      * After a failure only drop is called. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
-    sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* appends cache->q and cache->v */
+    sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* appends the frame cache->q and cache->v */
     /* Rebuilds the data that depends on the topology of the world; NULL: all frames of this format share one
      * topology. */
     sinew_status (*reshape)(sinew_cache *cache, sinew_error *error);
@@ -49,19 +49,19 @@ extern const sinew_cache_ops sinew_cache_usda;
 typedef struct sinew_cache_shape {
     int64_t face_count;
     int32_t *starts;      /* [face_count + 1] face f has corners[starts[f]] to corners[starts[f + 1] - 1] */
-    int32_t *corners;     /* [starts[face_count]] points */
-    int32_t *face_bodies; /* [face_count] index of the body in cache->bodies */
+    int32_t *corners;     /* [starts[face_count]] point of each corner */
+    int32_t *face_bodies; /* [face_count] index of each face's body in cache->bodies */
     int64_t triangle_count;
     int32_t *triangles;        /* [3 * triangle_count] points: the triangulated faces, in the order of the faces */
-    int32_t *triangle_corners; /* [3 * triangle_count] indices into `corners` */
+    int32_t *triangle_corners; /* [3 * triangle_count] indices of the triangle's corners in `corners` */
     int32_t *triangle_faces;   /* [triangle_count] index of the face that contains the triangle */
     int64_t edge_count;
-    int32_t *edges; /* [2 * edge_count] points */
+    int32_t *edges; /* [2 * edge_count] points of each edge */
     int64_t uv_count;
-    float *uvs;                                  /* [2 * uv_count]; NULL: no body has texture coordinates */
+    float *uvs;                                  /* [2 * uv_count] texture coordinates u, v; NULL: no body has any */
     int32_t *corner_uvs;                         /* [starts[face_count]] indices into `uvs`, -1: none; may be NULL */
     sinew_name_list names[SINEW_SKIN_SET_COUNT]; /* names of groups and of materials */
-    int32_t *face_names[SINEW_SKIN_SET_COUNT];   /* [face_count] index of the name, -1: none; may be NULL */
+    int32_t *face_names[SINEW_SKIN_SET_COUNT];   /* [face_count] index of the face's name, -1: none; may be NULL */
     sinew_name_list libraries;                   /* files that define the materials */
 } sinew_cache_shape;
 
@@ -74,33 +74,33 @@ typedef struct sinew_cache_body {
 
 struct sinew_cache {
     const sinew_cache_ops *ops;
-    void *own; /* [ops->own_size] data of the format */
+    void *own; /* [ops->own_size] data that belong to the format */
     sinew_allocator allocator;
     sinew_world *world;
     char stem[960];      /* directory/name of the cache, without ending */
     const char *name;    /* the part of `stem` after the directory */
-    int32_t expected;    /* final number of frames, 0: unknown */
-    int32_t first;       /* number of the first frame */
+    int32_t expected;    /* final number of frames in the cache, 0: unknown */
+    int32_t first;       /* number of the cache's first frame */
     int32_t kept;        /* frames that an earlier run left in the files */
-    bool resumable;      /* unfinished files are not deleted */
+    bool resumable;      /* true: unfinished files are not deleted */
     int32_t frame_count; /* frames so far, including kept frames: the next frame has the number first + frame_count */
-    int32_t synced;      /* frames that are flushed to the disk */
-    double frame_time;   /* s between frames */
+    int32_t synced;      /* number of frames that are flushed to the disk */
+    double frame_time;   /* time between frames, in s */
     uint32_t fields, fields_if_any; /* bits of mandatory fields, and of fields that are written if the world has them */
     int32_t morph_frames;           /* maximum number of morph targets of glTF, 0: unlimited */
     int32_t body_count;
-    sinew_cache_body *bodies; /* [body_count] */
-    bool whole_bodies;        /* simulated bodies are written, not their skins */
+    sinew_cache_body *bodies; /* [body_count] bodies of the cache */
+    bool whole_bodies;        /* true: simulated bodies are written, not their skins */
     bool skinned;             /* the points of at least one body are vertices of a skin */
     bool by_body;             /* points are numbered body by body without gaps; false: by particle number */
     const char *noun;         /* noun for a point in messages: "particle", "point" */
     int32_t point_count;
     int32_t particle_count; /* particles of the world at open or at the last topology change */
     int64_t shape_version;  /* sinew_world_shape_version at open or at the last topology change */
-    double time;            /* s, of the world at this frame */
-    sinew_real *q;          /* [3 * point_count] m, of this frame */
-    sinew_real *v;          /* [3 * point_count] m/s */
-    sinew_error failure;    /* the first failure; SINEW_OK: none */
+    double time;            /* time of the world at this frame, in s */
+    sinew_real *q;          /* [3 * point_count] positions of this frame, in m */
+    sinew_real *v;          /* [3 * point_count] velocities of this frame, in m/s */
+    sinew_error failure;    /* the first failure of a call; SINEW_OK: none */
 };
 
 /* ---- Points and shape of the world (points.c, surface.c) ---------------------------- */
@@ -131,7 +131,7 @@ sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size
 sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const char *format, ...) SINEW_PRINTF(3, 4);
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
 sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset,
-                              sinew_error *error); /* bytes from the file's start */
+                              sinew_error *error); /* offset: bytes from the file's start */
 
 /* Frames per second. The rate is rounded to a multiple of 1/1000 if it differs only by the rounding of the frame
  * time. */
@@ -144,7 +144,7 @@ void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suf
 sinew_status sinew_cache_cut_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 
-#define SINEW_CACHE_NUMBER 32 /* bytes for any number as text */
+#define SINEW_CACHE_NUMBER 32 /* bytes that suffice for any number as text */
 /* Writes the number with enough digits to restore the same bits, with a decimal point in every locale. Returns the
  * length. */
 int sinew_cache_number(char *text, sinew_real value);

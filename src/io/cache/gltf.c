@@ -452,7 +452,7 @@ static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->glb, error);
     if (status == SINEW_OK)
-        own->side.keep = false; /* the finished file holds the frames */
+        own->side.keep = false; /* the finished file holds the frames, so the side file is removed */
     return status;
 }
 

@@ -10,7 +10,7 @@
 
 #include "io/cache/cache.h"
 
-/* Numbers of the glTF specification. */
+/* Numeric codes of the glTF specification. */
 enum {
     type_float = 5126,
     type_uint = 5125,
@@ -30,11 +30,11 @@ typedef struct sinew_gltf {
     sinew_writer glb;
     sinew_cache_shape shape; /* triangles and edges refer to vertices of the file */
     int32_t vertex_count;
-    int32_t *points;           /* [vertex_count] point of each vertex */
+    int32_t *points;           /* [vertex_count] point of the cache of each vertex */
     float *uvs;                /* [2 * vertex_count] with glTF's v axis (downwards); NULL: none */
     int32_t primitive_count;   /* triangle primitives: one per material, then one for faces without a material */
     int64_t *primitive_starts; /* [primitive_count + 1] first triangle of each primitive; empty ones are not written */
-    int32_t group_count;       /* groups of corners that share a normal */
+    int32_t group_count;       /* number of groups of corners that share a normal */
     int32_t *groups;           /* [vertex_count] group of each vertex, -1: the vertex has no triangle */
     double *sums;              /* [3 * group_count] sums of triangle normals */
     int32_t every;             /* stride of frames in the file; set in close */
@@ -57,7 +57,7 @@ sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sine
 /* The JSON of a file with `frames` frames, every own->every-th frame of the run; *size receives the bytes of the binary
  * chunk. NULL: out of memory. */
 json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size);
-/* Time at which frame `frame` of the file is shown, s. */
+/* Time at which frame `frame` of the file is shown, in s. */
 float sinew_gltf_time(const sinew_cache *cache, int frame);
 
 #endif

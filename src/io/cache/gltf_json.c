@@ -10,7 +10,7 @@
 /* Buffer views and accessors, added in the order of their bytes. After the first failure all later calls fail. */
 typedef struct json_tables {
     json_t *views, *accessors;
-    json_int_t size; /* bytes of all views so far */
+    json_int_t size; /* bytes of all buffer views so far */
     bool good;
 } json_tables;
 
@@ -119,7 +119,7 @@ static json_t *animations(const sinew_cache *cache, json_tables *tables, int fra
 typedef struct vertex_arrays {
     int positions; /* accessor of the first frame; accessors of later frames follow */
     int normals;   /* accessor of the first frame; accessors of later frames follow. -1: none */
-    int uvs;       /* -1: none */
+    int uvs;       /* accessor of the texture coordinates; -1: none */
     int frames;
 } vertex_arrays;
 

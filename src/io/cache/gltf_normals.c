@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double crease_cosine = 0.6967067093471654; /* cosine of 0.8 rad */
+static const double crease_cosine = 0.6967067093471654; /* cosine of the crease angle, 0.8 rad */
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 

@@ -16,7 +16,7 @@
 
 enum {
     header_size = 128,
-    magic_size = 10 /* bytes before the Python literal */
+    magic_size = 10 /* bytes of an NPY file before the Python literal */
 };
 
 /* ---- Headers ----------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static size_t row_size(const sinew_npy_array *array)
 
 /* ---- Rows -------------------------------------------------------------------------------------- */
 
-/* Appends rows, little-endian on every machine. */
+/* Appends rows to an array's file, little-endian on every machine. */
 static sinew_status put_rows(sinew_npy_array *array, const void *data, size_t rows, sinew_error *error)
 {
     const uint16_t one = 1;

@@ -8,16 +8,16 @@
 #include "io/cache/fields.h"
 
 enum {
-    SINEW_NPY_STATES = 3,    /* positions, velocities, time */
-    SINEW_NPY_CONSTANTS = 6, /* tets, material, triangles, edges, skin_vertices, skin_weights */
-    SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS /* upper bound */
+    SINEW_NPY_STATES = 3,    /* count of the arrays positions, velocities, time */
+    SINEW_NPY_CONSTANTS = 6, /* count: tets, material, triangles, edges, skin_vertices, skin_weights */
+    SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS /* bound of all counts */
 };
 
 typedef struct sinew_npy_array {
     sinew_writer writer;
-    const char *name; /* <cache>.<name>.npy */
+    const char *name; /* the array's file is <cache>.<name>.npy */
     const char *type; /* NumPy's type string, for example "<f8" */
-    const char *unit; /* SI unit; "" for indices */
+    const char *unit; /* SI unit of the numbers; "" for indices */
     int32_t rank;
     int64_t shape[3]; /* [rank]; the first entry is the number of frames for an array with frames */
     const void *data; /* the data of a constant array; NULL: each frame adds one row */
@@ -27,11 +27,11 @@ typedef struct sinew_npy_array {
 typedef struct sinew_npy {
     sinew_cache_fields fields;
     int32_t array_count, moving_count;
-    sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count], arrays with frames first */
+    sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count] arrays of the cache, those with frames first */
     const void *frame_data[SINEW_NPY_ARRAYS]; /* [moving_count] values of the next frame for each array with frames */
     int32_t *triangles, *edges;
-    int64_t skin_count;     /* vertices of all skins */
-    int32_t *skin_vertices; /* [4 * skin_count] particles */
+    int64_t skin_count;     /* number of vertices of all skins */
+    int32_t *skin_vertices; /* [4 * skin_count] particles that each skin vertex follows */
     sinew_real *skin_weights;
     sinew_writer index;
 } sinew_npy;

@@ -62,7 +62,7 @@ static sinew_status put_face(const sinew_cache_shape *shape, int64_t face, sinew
 {
     sinew_status status = sinew_cache_put(writer, "f", 1, error);
     for (int32_t i = shape->starts[face]; i < shape->starts[face + 1] && status == SINEW_OK; i++) {
-        /* OBJ indices start at one. */
+        /* Vertex indices of OBJ files start at one. */
         status = sinew_cache_print(writer, error, " %lld", shape->corners[i] + 1LL);
         if (status == SINEW_OK && shape->corner_uvs && shape->corner_uvs[i] >= 0)
             status = sinew_cache_print(writer, error, "/%lld", shape->corner_uvs[i] + 1LL);
@@ -127,7 +127,7 @@ static sinew_status obj_close(sinew_cache *cache, sinew_error *error)
 {
     (void)cache;
     (void)error;
-    return SINEW_OK; /* every frame already has its final name */
+    return SINEW_OK; /* nothing to rename: every frame already has its final name */
 }
 
 static void obj_drop(sinew_cache *cache)

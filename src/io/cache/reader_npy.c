@@ -16,7 +16,7 @@
 #include "io/input.h"
 
 enum {
-    magic_size = 10, /* bytes before the Python literal */
+    magic_size = 10, /* bytes of an NPY file before the Python literal */
     literal_size = 1024
 };
 
@@ -24,8 +24,8 @@ typedef struct npy_array {
     FILE *stream;
     char path[1024];
     int64_t frames, points;
-    int64_t start; /* byte offset of the first number */
-    size_t width;  /* bytes per number */
+    int64_t start; /* byte offset of the array's first number in the file */
+    size_t width;  /* bytes per number of the array */
 } npy_array;
 
 typedef struct npy_state {
@@ -90,7 +90,7 @@ static sinew_status npy_reader_open(sinew_cache_reader *reader, sinew_error *err
         status = npy_reader_open_array(reader, ".velocities.npy", &own->v, error);
     if (status != SINEW_OK)
         return status;
-    if (reader->unfinished) /* velocities are written after positions */
+    if (reader->unfinished) /* an unfinished cache may lack the last velocities, written after positions */
         own->q.frames = own->v.frames = own->q.frames < own->v.frames ? own->q.frames : own->v.frames;
     if (own->q.frames != own->v.frames || own->q.points != own->v.points)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has %lld frames of %lld points, %s %lld of %lld", own->q.path,

@@ -35,7 +35,7 @@ void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape)
 /* The surface of the world in particle indices, including bodies with skins. */
 typedef struct world_surface {
     sinew_surface cells;
-    int32_t triangle_count, edge_count; /* of bodies without a skin */
+    int32_t triangle_count, edge_count; /* counts over the bodies without a skin */
 } world_surface;
 
 static void release_surface(const sinew_cache *cache, sinew_surface *cells)

@@ -30,10 +30,10 @@ int64_t sinew_usda_offset(const sinew_usda *own, int64_t frame, int array, int32
 
 /* ---- Resume ------------------------------------------------------------------------------------ */
 
-/* Parser of a finished file. */
+/* Parser of a finished USDA file. */
 typedef struct usda_reader {
     FILE *stream;
-    locale_t plain; /* locale with a decimal point */
+    locale_t plain; /* locale whose numbers have decimal points */
 } usda_reader;
 
 /* Skips to just after the next occurrence of `line`, which begins with a line break and contains no other one before
@@ -202,7 +202,7 @@ static sinew_status usda_close(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->text, error);
     if (status == SINEW_OK)
-        own->side.keep = false; /* the finished file holds the frames */
+        own->side.keep = false; /* the finished file holds the frames, so the side file is removed */
     return status;
 }
 

@@ -12,27 +12,27 @@
 
 /* One body in USD: a Mesh, or BasisCurves if the body has edges only. */
 typedef struct sinew_usda_prim {
-    int32_t name; /* index in sinew_usda.names */
+    int32_t name; /* index of the prim's name in sinew_usda.names */
     bool curves;
-    int32_t first_vertex, vertex_count; /* range of sinew_usda.points */
+    int32_t first_vertex, vertex_count; /* range of the prim's vertices in sinew_usda.points */
     int64_t first_face, face_count;     /* faces of the shape; for curves: entries of curve_counts */
-    double width;                       /* m: diameter of curves; 0 for a Mesh */
+    double width;                       /* diameter of curves, in m; 0 for a Mesh */
 } sinew_usda_prim;
 
 typedef struct sinew_usda {
     sinew_writer side; /* positions and velocities, frame by frame; never committed */
     sinew_writer text;
-    sinew_cache_shape shape; /* corners are vertex indices of their prim */
+    sinew_cache_shape shape; /* shape whose corners are vertex indices within their prim */
     int32_t prim_count;
-    sinew_usda_prim *prims; /* [prim_count] */
+    sinew_usda_prim *prims; /* [prim_count] prims of the file */
     sinew_name_list names;  /* valid and distinct names of prims */
     int32_t *materials;     /* [number of materials of the shape] indices of their names in `material_names` */
     sinew_name_list material_names;
     int32_t root; /* index of the root prim's name in `material_names` */
     int64_t vertex_count;
-    int32_t *points; /* [vertex_count] point of each vertex */
+    int32_t *points; /* [vertex_count] point of the cache of each vertex */
     int64_t curve_count;
-    int32_t *curve_counts; /* [curve_count] vertices of each curve */
+    int32_t *curve_counts; /* [curve_count] number of vertices of each curve */
     unsigned char *bytes;  /* [12 * vertex_count] one array of one frame, as 32-bit floats */
 } sinew_usda;
 

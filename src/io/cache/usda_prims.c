@@ -104,7 +104,7 @@ static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodie
 typedef struct edge_net {
     const int32_t *edges;
     int32_t *starts; /* [point_count + 2] offsets into list; the last entry is used only during filling */
-    int32_t *list;   /* [2 * edge_count] edges by point */
+    int32_t *list;   /* [2 * edge_count] edges at each point, sorted by point */
     uint8_t *used;   /* [edge_count] 1: the edge belongs to a chain */
 } edge_net;
 

@@ -112,7 +112,7 @@ typedef struct usda_attribute {
     const char *head; /* USD type and name of the attribute */
     int array;        /* index of the array in the side file */
     sinew_status (*put)(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error);
-    bool timeless; /* also has a default value */
+    bool timeless; /* true: the attribute also has a default value */
 } usda_attribute;
 
 static const usda_attribute extent_attribute = {"float3[] extent", SINEW_USDA_POINTS, put_extent, true};
@@ -124,7 +124,7 @@ typedef struct usda_source {
     const sinew_cache *cache;
     sinew_usda *own;
     FILE *side;
-    int32_t frames; /* 0: the values have no time */
+    int32_t frames; /* number of time samples; 0: the values have no time */
 } usda_source;
 
 static sinew_status put_attribute(const usda_source *from, const sinew_usda_prim *prim, const usda_attribute *attribute,

@@ -25,10 +25,10 @@ enum {
 typedef struct format_state {
     sinew_writer pvd;
     int64_t cell_count;
-    int64_t index_count;   /* vertex indices over all cells */
-    int32_t *connectivity; /* [index_count] points */
+    int64_t index_count;   /* number of vertex indices over all cells */
+    int32_t *connectivity; /* [index_count] point of each corner of the cells */
     int32_t *offsets;      /* [cell_count] end of each cell in connectivity */
-    uint8_t *types;        /* [cell_count] VTK cell types */
+    uint8_t *types;        /* [cell_count] VTK type of each cell */
     int32_t *body;         /* [cell_count] index of the body in cache->bodies */
     sinew_cache_fields fields;
     int32_t *tet_cells; /* [fields.tet_count] the cell of each tet, -1: the tet is not written */
@@ -273,7 +273,7 @@ typedef struct block {
     const char *type, *name;
     int components;
     const void *data;
-    uint64_t size; /* bytes */
+    uint64_t size; /* size of the array in bytes */
 } block;
 
 typedef struct block_list {

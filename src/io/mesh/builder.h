@@ -23,7 +23,7 @@ enum {
 };
 
 typedef struct sinew_builder_cells {
-    int32_t *indices; /* [(kind + 2) * capacity] vertices */
+    int32_t *indices; /* [(kind + 2) * capacity] vertices of the cells */
     int64_t count;
     int64_t capacity;
 } sinew_builder_cells;
@@ -37,18 +37,18 @@ typedef struct sinew_embedded_builder sinew_embedded_builder; /* defined in embe
 
 typedef struct sinew_builder {
     sinew_allocator allocator;
-    sinew_error *error;    /* may be NULL */
-    sinew_real *positions; /* [3 * vertex_capacity] */
+    sinew_error *error;    /* receives failures; may be NULL */
+    sinew_real *positions; /* [3 * vertex_capacity] coordinates of the vertices */
     int64_t vertex_count;
     int64_t vertex_capacity;
     sinew_builder_cells cells[SINEW_BUILDER_KINDS];
     sinew_real *fractions;     /* [fraction_capacity] filled fractions of the tets; NULL: the file has none */
-    int64_t fraction_capacity; /* later tets have fraction 1 */
+    int64_t fraction_capacity; /* capacity of `fractions`; tets beyond it have fraction 1 */
     sinew_builder_ignored ignored[SINEW_BUILDER_IGNORED_MAX];
     int32_t ignored_count;
-    int64_t cut_count;            /* polygons cut into triangles */
-    int64_t merged_count;         /* vertices merged because the format repeats them */
-    int64_t shortened_count;      /* second-order cells read as their corners */
+    int64_t cut_count;            /* number of polygons cut into triangles */
+    int64_t merged_count;         /* number of vertices merged because the format repeats them */
+    int64_t shortened_count;      /* number of second-order cells read as their corners */
     sinew_embedded_builder *skin; /* also collects faces, names and values; NULL: only a mesh is requested */
 } sinew_builder;
 

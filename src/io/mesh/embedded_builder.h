@@ -16,7 +16,7 @@ enum {
     SINEW_ATTRIBUTES_MAX = 64
 };
 
-/* A growing array. */
+/* A growing array of items of one size. */
 typedef struct sinew_builder_list {
     void *items;
     int64_t count, capacity;
@@ -25,17 +25,17 @@ typedef struct sinew_builder_list {
 struct sinew_embedded_builder {
     sinew_builder_list starts;                           /* int32_t per face: its first corner */
     sinew_builder_list corners;                          /* int32_t per corner: its vertex */
-    sinew_builder_list corner_uvs;                       /* int32_t per corner; empty while no corner has one */
-    sinew_builder_list uvs;                              /* float[2]: u, v */
-    sinew_builder_list triangle_faces, triangle_corners; /* int32_t and int32_t[3] per triangle of the builder */
+    sinew_builder_list corner_uvs;                       /* int32_t per corner: index in `uvs`; empty while unused */
+    sinew_builder_list uvs;                              /* float[2] per texture coordinate: u, v */
+    sinew_builder_list triangle_faces, triangle_corners; /* int32_t face and int32_t[3] corners per triangle */
     sinew_name_list names[SINEW_SKIN_SET_COUNT];
-    int32_t current[SINEW_SKIN_SET_COUNT];               /* names of the following faces; -1: none */
-    sinew_builder_list face_names[SINEW_SKIN_SET_COUNT]; /* int32_t per face; empty while no face has a name */
+    int32_t current[SINEW_SKIN_SET_COUNT];               /* indices of the names of the following faces; -1: none */
+    sinew_builder_list face_names[SINEW_SKIN_SET_COUNT]; /* int32_t per face: index of its name; empty while unused */
     sinew_name_list attributes;
-    sinew_builder_list values[SINEW_ATTRIBUTES_MAX]; /* float per vertex; missing values at the end are 0 */
+    sinew_builder_list values[SINEW_ATTRIBUTES_MAX]; /* float per vertex: one attribute; missing last values are 0 */
     char *library;
     const int32_t *coming_uvs; /* texture coordinates of the next face's corners, or NULL */
-    bool uvs_of_vertices;      /* texture coordinates are per vertex; NaN: none */
+    bool uvs_of_vertices;      /* true: texture coordinates are per vertex; NaN: none */
 };
 
 void sinew_skin_builder_open(sinew_embedded_builder *skin);

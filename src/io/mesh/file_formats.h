@@ -24,12 +24,12 @@
 typedef char *sinew_source_open(void *context, const char *path, bool named, const sinew_allocator *allocator,
                                 size_t *size, sinew_error *error);
 
-/* A file in memory. */
+/* A mesh file whose content is in memory. */
 typedef struct sinew_source {
     const char *name;  /* path: its ending selects the format; errors show it */
-    const char *bytes; /* [size], followed by a 0 byte */
+    const char *bytes; /* [size] content of the file, followed by a 0 byte */
     size_t size;
-    sinew_source_open *open; /* NULL: no sibling files */
+    sinew_source_open *open; /* opens files beside this one; NULL: there are none */
     void *context;
 } sinew_source;
 
@@ -41,14 +41,14 @@ enum {
 };
 
 typedef struct sinew_mesh_kind {
-    const char *endings[SINEW_MESH_ENDINGS]; /* lower case, with the dot */
+    const char *endings[SINEW_MESH_ENDINGS]; /* endings of file names, in lower case, with the dot */
     unsigned variants;                       /* bits 1 << sinew_mesh_format that a caller may select */
     bool surface; /* the format has no tets: a mesh with tets and no triangles is written as its boundary */
     bool (*read)(const sinew_source *source, sinew_builder *builder);
     /* One file per ending with a printer. A format of one file uses the path itself. */
     sinew_mesh_print *print[SINEW_MESH_ENDINGS];
-    bool several_files;  /* each ending is a separate file, and all are written */
-    bool only_triangles; /* the format stores triangles in single precision only (STL) */
+    bool several_files;  /* true: each ending is a separate file, and all are written */
+    bool only_triangles; /* true: the format stores triangles in single precision only (STL) */
 } sinew_mesh_kind;
 
 extern const sinew_mesh_kind sinew_mesh_kind_gmsh;
@@ -62,7 +62,7 @@ extern const sinew_mesh_kind sinew_mesh_kind_stl;
 extern const sinew_mesh_kind sinew_mesh_kind_off;
 extern const sinew_mesh_kind sinew_mesh_kind_gltf;
 
-/* Printers in separate files. */
+/* Functions that write a mesh in one format, each in its own source file. */
 sinew_mesh_print sinew_gmsh_print;
 sinew_mesh_print sinew_vtu_print;
 

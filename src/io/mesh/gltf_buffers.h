@@ -29,15 +29,15 @@ typedef struct sinew_gltf_reader {
     const sinew_source *source;
     sinew_builder *builder;
     json_t *root;
-    const unsigned char *chunk; /* binary chunk of a .glb, or NULL */
+    const unsigned char *chunk; /* binary chunk of a .glb file, or NULL */
     size_t chunk_size;
-    sinew_gltf_buffer *buffers; /* [buffer_count], opened when first used */
+    sinew_gltf_buffer *buffers; /* [buffer_count] buffers of the file, opened when first used */
     size_t buffer_count;
     const sinew_gltf_buffer *last_read; /* last buffer that was read from a file, or NULL */
     unsigned char *visited;             /* [node_count] number of visits over both passes */
     size_t node_count;
     int64_t corner_budget; /* vertices and indices that the primitives of the scene may still have */
-    bool trial;            /* the first pass: checks everything and adds nothing to the builder */
+    bool trial;            /* true in the first pass, which checks everything and adds nothing to the builder */
 } sinew_gltf_reader;
 
 /* A typed array within a buffer. */

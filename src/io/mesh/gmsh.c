@@ -25,8 +25,8 @@ typedef struct gmsh_reader {
     bool swap;
     bool version_4;
     bool has_nodes;
-    bool has_fractions; /* the file contains filled fractions, so tet numbers are stored */
-    sinew_tags tets;    /* tet numbers of the file */
+    bool has_fractions; /* true: the file contains filled fractions, so tet numbers are stored */
+    sinew_tags tets;    /* the file's numbers of the tets */
 } gmsh_reader;
 
 /* ---- Element types ------------------------------------------------------------------------- */

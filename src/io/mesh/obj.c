@@ -22,7 +22,7 @@ typedef struct obj_reader {
     int32_t *corners; /* [2 * capacity] corners of the current face: vertices; from `capacity` on, uv indices or -1 */
     int64_t count;
     int64_t capacity;
-    bool textured;     /* some corner of the face has a texture coordinate */
+    bool textured;     /* true: some corner of the face has a texture coordinate */
     int64_t wrong_uvs; /* number of invalid references to texture coordinates */
 } obj_reader;
 
@@ -79,7 +79,7 @@ static bool read_vertex(obj_reader *reader)
            (reader->builder->skin ? obj_read_colour(reader) : (skip_line(reader), true));
 }
 
-/* Reads u and the optional v. */
+/* Reads a texture coordinate: u and the optional v. */
 static bool read_uv(obj_reader *reader)
 {
     sinew_real uv[2] = {0, 0};

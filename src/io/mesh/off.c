@@ -75,7 +75,7 @@ static bool off_read_face(off_reader *reader, int32_t *corners)
             return false;
         corners[k] = (int32_t)index;
     }
-    /* Skips optional colours. */
+    /* Skips the optional colours at the end of a line. */
     sinew_text_skip_line(&reader->text);
     return sinew_builder_add_polygon(reader->builder, corners, count);
 }

@@ -34,10 +34,10 @@ typedef enum ply_role {
 } ply_role;
 
 typedef struct ply_property {
-    sinew_scalar count_type; /* NONE: the property is not a list */
+    sinew_scalar count_type; /* type of the list's length; NONE: the property is not a list */
     sinew_scalar type;
     ply_role role;
-    int32_t attribute; /* attribute of the skin; -1: none */
+    int32_t attribute; /* index of the skin's attribute that the property sets; -1: none */
     double scale;      /* factor of the attribute's values */
 } ply_property;
 
@@ -52,7 +52,7 @@ typedef struct ply_element {
     char name[32];
     ply_meaning meaning;
     int64_t count;
-    const char *at; /* the element's line in the header */
+    const char *at; /* start of the element's line in the text of the header */
     int property_count;
     ply_property properties[PROPERTIES_MAX];
 } ply_element;
@@ -63,7 +63,7 @@ typedef struct ply_reader {
     bool binary;
     bool swap;
     int element_count;
-    int32_t *corners; /* [corner_capacity] */
+    int32_t *corners; /* [corner_capacity] vertices of the current face */
     int64_t corner_capacity;
     ply_element elements[ELEMENTS_MAX];
 } ply_reader;
@@ -71,8 +71,8 @@ typedef struct ply_reader {
 /* Values that were read from one row of an element. */
 typedef struct ply_row {
     double values[3];     /* x, y, z of a vertex */
-    int64_t ends[2];      /* vertices of an edge */
-    int64_t corner_count; /* of a face, in ply_reader.corners; 0: no list was read */
+    int64_t ends[2];      /* vertices at both ends of an edge */
+    int64_t corner_count; /* corners of a face in ply_reader.corners; 0: no list was read */
 } ply_row;
 
 /* ---- Header -------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ typedef enum sinew_scalar {
 } sinew_scalar;
 
 bool sinew_host_is_big_endian(void);
-size_t sinew_scalar_size(sinew_scalar type); /* bytes; 0 for NONE */
+size_t sinew_scalar_size(sinew_scalar type); /* size of a number in bytes; 0 for NONE */
 bool sinew_scalar_is_integer(sinew_scalar type);
 /* `swap`: the bytes are in the opposite order of this machine. */
 double sinew_scalar_real(sinew_scalar type, const unsigned char *bytes, bool swap);

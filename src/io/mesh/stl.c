@@ -23,7 +23,7 @@ enum {
 
 /* Hash table of vertices by position: open addressing, power-of-two size, at most half full. */
 typedef struct vertex_table {
-    int32_t *slots; /* [size] vertex, -1: free */
+    int32_t *slots; /* [size] hash table of vertices, -1: free entry */
     size_t size;
 } vertex_table;
 
@@ -190,7 +190,7 @@ static bool read_ascii(stl_reader *reader)
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
-        reader->text.at = reader->text.begin = source->bytes; /* no byte order mark is skipped */
+        reader->text.at = reader->text.begin = source->bytes; /* a binary file has no byte order mark to skip */
         return read_binary(reader);
     }
     sinew_token word;

@@ -360,7 +360,7 @@ static bool vtk_read_header(vtk_reader *reader)
         return sinew_text_fail(text, start, "version %g of the format is not read, only 1 to 5.1", version);
     reader->version_5 = version >= 5;
     sinew_text_skip_line(text);
-    sinew_text_skip_line(text); /* skips the title */
+    sinew_text_skip_line(text); /* skips the file's title, its second line */
     if (!sinew_text_next(text, &word))
         return sinew_text_fail(text, text->end, "the file ends without ASCII or BINARY");
     reader->binary = sinew_token_is_any_case(word, "BINARY");

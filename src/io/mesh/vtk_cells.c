@@ -27,7 +27,7 @@ static bool vtk_cells_add_tet(sinew_builder *builder, const int32_t *corners, in
 
 typedef struct vtk_type {
     int corners;      /* number of corners, 0: any; unused for ignored types */
-    add_corners *add; /* NULL: the type is ignored */
+    add_corners *add; /* adds a cell to the builder; NULL: the type is ignored */
     const char *plural;
 } vtk_type;
 

@@ -21,10 +21,10 @@
 
 typedef struct xml_tag {
     sinew_token name;
-    const char *at;    /* position of its '<' */
-    sinew_token inner; /* text of the attributes */
-    bool closes;       /* a closing tag, </name> */
-    bool empty;        /* an empty element, <name/> */
+    const char *at;    /* position of the tag's '<' in the file */
+    sinew_token inner; /* text of the tag's attributes */
+    bool closes;       /* true: a closing tag, </name> */
+    bool empty;        /* true: an empty element, <name/> */
 } xml_tag;
 
 enum {
@@ -33,11 +33,11 @@ enum {
 };
 
 typedef struct vtu_reader {
-    sinew_text text; /* ends where the appended data start */
+    sinew_text text; /* text of the file up to the appended data */
     sinew_builder *builder;
-    bool trial;          /* the first pass: checks everything and adds nothing */
+    bool trial;          /* true in the first pass, which checks everything and adds nothing */
     int64_t byte_budget; /* bytes that arrays may still decode to, in the first pass */
-    int32_t *corners;    /* [corner_capacity] of the current cell */
+    int32_t *corners;    /* [corner_capacity] vertices of the current cell */
     int64_t corner_capacity;
     sinew_vtu_coding coding;
     const char *appended;     /* first byte of the appended data, or NULL */
@@ -54,7 +54,7 @@ typedef struct vtu_piece {
     sinew_vtu_array connectivity;
     sinew_vtu_array offsets;
     sinew_vtu_array types;
-    sinew_vtu_array fractions; /* filled fractions of tets; optional */
+    sinew_vtu_array fractions; /* filled fractions of the tets; the file may lack them */
 } vtu_piece;
 
 /* ---- XML ----------------------------------------------------------------------------------- */
@@ -363,8 +363,8 @@ static bool vtu_add_points(vtu_reader *reader, const vtu_piece *piece)
 /* Streams over the cell arrays, read in parallel. */
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
-    sinew_vtu_stream *fractions; /* NULL: the file has no filled fractions */
-    int64_t start;               /* connectivity entries read so far */
+    sinew_vtu_stream *fractions; /* filled fractions of tets; NULL: the file has none */
+    int64_t start;               /* number of connectivity entries read so far */
 } cell_streams;
 
 /* Reads `count` entries of the connectivity; the first pass checks them, the second stores them in reader->corners. */

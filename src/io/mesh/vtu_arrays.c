@@ -17,7 +17,7 @@
 
 enum {
     DEFLATE_RATIO_MAX = 1032,
-    CHUNK_SIZE = 8192, /* bytes; a multiple of the size of every number type */
+    CHUNK_SIZE = 8192, /* bytes of a chunk; a multiple of the size of every number type */
     PACKED_SIZE = 4096
 };
 
@@ -26,14 +26,14 @@ typedef struct byte_source {
     const char *at;
     const char *end;
     bool base64;
-    bool run_ended; /* padding ended the run */
+    bool run_ended; /* true: base64 padding ended the run */
     unsigned char spare[3];
     int spare_count;
 } byte_source;
 
 /* The sizes in the header of a compressed array. */
 typedef struct packed_layout {
-    unsigned char *header; /* [3 + blocks] header words, owned */
+    unsigned char *header; /* [3 + blocks] words of the header, owned */
     int64_t blocks;
     int64_t block_size; /* uncompressed bytes of every block but the last */
     int64_t last_size;  /* uncompressed bytes of the last block */

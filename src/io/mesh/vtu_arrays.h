@@ -13,9 +13,9 @@
 
 /* The coding of all arrays of a file, from its root element. */
 typedef struct sinew_vtu_coding {
-    bool swap;                /* byte order is not this machine's */
+    bool swap;                /* true: the file's byte order is not this machine's */
     sinew_scalar header_type; /* type of the byte counts before each array: UINT32 or UINT64 */
-    bool compressed;          /* arrays are compressed by zlib */
+    bool compressed;          /* true: arrays are compressed by zlib */
 } sinew_vtu_coding;
 
 typedef enum sinew_vtu_form {
@@ -29,9 +29,9 @@ typedef enum sinew_vtu_form {
 typedef struct sinew_vtu_array {
     sinew_vtu_form form;
     sinew_scalar type;
-    const char *location; /* tag of the array, for errors */
-    const char *at;       /* first byte of the array */
-    const char *end;      /* upper bound of the array's end */
+    const char *location; /* position of the array's tag, for errors */
+    const char *at;       /* first byte of the array's data in the file */
+    const char *end;      /* upper bound of the end of the array's data */
     int64_t count;        /* number of values; set by sinew_vtu_measure */
 } sinew_vtu_array;
 
@@ -46,7 +46,7 @@ typedef struct sinew_vtu_stream sinew_vtu_stream;
  * the stream. */
 sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                                  const sinew_allocator *allocator);
-void sinew_vtu_close(sinew_vtu_stream *stream); /* accepts NULL */
+void sinew_vtu_close(sinew_vtu_stream *stream); /* closes the stream; NULL has no effect */
 /* Each function may be called at most `count` times. Returns false with the error set for corrupt data. Reading a real
  * as an integer gives -1. */
 bool sinew_vtu_next_real(sinew_vtu_stream *stream, double *value);

@@ -129,10 +129,10 @@ static uint64_t types_size(const sinew_mesh *mesh)
 /* ---- The file ------------------------------------------------------------------------------ */
 
 typedef struct vtu_array {
-    const char *before; /* XML before and after the array */
+    const char *before; /* XML text before and after the array */
     const char *after;
     const char *attributes;
-    uint64_t (*size)(const sinew_mesh *mesh); /* bytes in binary form */
+    uint64_t (*size)(const sinew_mesh *mesh); /* size of the array in bytes, in binary form */
     void (*print)(const sinew_mesh *mesh, FILE *stream, bool binary);
 } vtu_array;
 

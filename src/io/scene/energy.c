@@ -34,7 +34,7 @@ void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
 typedef struct cell_view {
     const sinew_stencil_info *stencil;
     int32_t count, width;
-    int32_t *cells; /* [count * width], owned */
+    int32_t *cells; /* [count * width] vertices of the cells, owned */
 } cell_view;
 
 /* Finds all cells of a stencil in the mesh; the caller releases view->cells. Fails at `node` if the mesh has none. */

@@ -20,9 +20,9 @@
 
 struct sinew_tree_block {
     sinew_tree_block *next;
-    json_t *json;       /* owned */
+    json_t *json;       /* the parsed JSON value, owned */
     char *text;         /* key path of a setting, cut at its dots, owned; or NULL */
-    sinew_node nodes[]; /* size depends on the block */
+    sinew_node nodes[]; /* nodes of the block; their number varies */
 };
 
 /* ---- Lines ---------------------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ typedef struct node_maker {
     locale_t locale;
     sinew_node *nodes;
     size_t count, used;
-    const int32_t *lines; /* [count], NULL for a setting */
+    const int32_t *lines; /* [count] line of each value in the file; NULL for a setting */
     const char *setting;
 } node_maker;
 

@@ -18,9 +18,9 @@ typedef struct sinew_node {
     const char *key;           /* key of a member; NULL in an array and at the root */
     const char *setting;       /* text "key.path=value" that created the node; NULL: the file */
     int32_t index;             /* index in the parent array; 0 for a member of an object */
-    int32_t line;              /* line in the file, from 1 */
-    struct sinew_node *parent; /* NULL at the root */
-    struct sinew_node *child;  /* first member or entry */
+    int32_t line;              /* line of the value in the file, from 1 */
+    struct sinew_node *parent; /* the object or list that contains the value; NULL at the root */
+    struct sinew_node *child;  /* first member of an object, or first entry of a list */
     struct sinew_node *next;   /* next member or entry of the parent */
 } sinew_node;
 
@@ -31,8 +31,8 @@ typedef struct sinew_tree {
     const char *path; /* path of the file, for messages */
     sinew_node *root;
     sinew_tree_block *blocks;
-    sinew_error *error; /* never NULL */
-    locale_t locale;    /* the C locale, for decimal points */
+    sinew_error *error; /* receives failures; never NULL */
+    locale_t locale;    /* the C locale, in which numbers have decimal points */
 } sinew_tree;
 
 /* Parses `text` [size]. The path and the error must outlive the tree. Returns false on failure; the tree is then
@@ -46,10 +46,10 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting);
 
 /* The member of an object; NULL if it does not exist or `object` is NULL. */
 const sinew_node *sinew_node_get(const sinew_node *object, const char *key);
-int32_t sinew_node_count(const sinew_node *node); /* number of members or entries */
-/* "a text", "a number", ... for messages. */
+int32_t sinew_node_count(const sinew_node *node); /* number of members of an object or entries of a list */
+/* Type of a value for messages: "a text", "a number", ... */
 const char *sinew_node_type(const sinew_node *node);
-/* Writes "bodies[0].energies[0].young"; "" for the root. */
+/* Writes the key path of a node: "bodies[0].energies[0].young"; "" for the root. */
 void sinew_node_path(const sinew_node *node, char *text, size_t size);
 
 /* Sets the error to "<file>:<line>: <key path>: <text>", or "--set <setting>: ..." and returns false. */

@@ -16,16 +16,16 @@ enum {
     SINEW_FORM_INTEGER = 1 << 1,
     SINEW_FORM_BOOLEAN = 1 << 2,
     SINEW_FORM_TEXT = 1 << 3,
-    SINEW_FORM_KEYWORD = 1 << 4,     /* one of `choices` */
+    SINEW_FORM_KEYWORD = 1 << 4,     /* one of the words `choices` */
     SINEW_FORM_VECTOR = 1 << 5,      /* [x, y, z], each a NUMBER */
-    SINEW_FORM_INTEGERS = 1 << 6,    /* `count` integers; 0: any number */
-    SINEW_FORM_TEXTS = 1 << 7,       /* `count` texts */
-    SINEW_FORM_OBJECT = 1 << 8,      /* an object of `shape` */
-    SINEW_FORM_LIST = 1 << 9,        /* a list of objects of `shape` */
-    SINEW_FORM_BOX = 1 << 10,        /* [[x, y, z], [x, y, z]] */
-    SINEW_FORM_PAIRS = 1 << 11,      /* [[i, j], ...] */
+    SINEW_FORM_INTEGERS = 1 << 6,    /* a list of `count` integers; 0: any number of them */
+    SINEW_FORM_TEXTS = 1 << 7,       /* a list of `count` texts */
+    SINEW_FORM_OBJECT = 1 << 8,      /* an object with the keys of `shape` */
+    SINEW_FORM_LIST = 1 << 9,        /* a list of objects with the keys of `shape` */
+    SINEW_FORM_BOX = 1 << 10,        /* two corners of a box: [[x, y, z], [x, y, z]] */
+    SINEW_FORM_PAIRS = 1 << 11,      /* a list of pairs of integers: [[i, j], ...] */
     SINEW_FORM_SELECTION = 1 << 12,  /* "all", an object of the selection shape, or a list (the union of its entries) */
-    SINEW_FORM_SELECTIONS = 1 << 13, /* a list of SELECTION */
+    SINEW_FORM_SELECTIONS = 1 << 13, /* a list of values of the form SELECTION */
     SINEW_FORM_MATRIX = 1 << 14      /* [[a, b, ...], ...], each a NUMBER; all rows have the same length */
 };
 
@@ -35,8 +35,8 @@ typedef struct sinew_field {
     const char *meaning;
     const char *unit;                /* SI unit of the numbers, alternatives by '|'; NULL or "": dimensionless */
     const char *choices;             /* for KEYWORD: words separated by '|' */
-    const struct sinew_shape *shape; /* for OBJECT and LIST */
-    double minimum, maximum;         /* range of the numbers; both 0: any */
+    const struct sinew_shape *shape; /* for OBJECT and LIST: the keys of the objects */
+    double minimum, maximum;         /* range of the numbers; both 0: any number */
     bool open_minimum, open_maximum;
     bool required;
     int32_t count; /* INTEGERS, TEXTS: exact number; LIST, PAIRS: minimum number; MATRIX: minimum of rows and columns */
@@ -47,7 +47,7 @@ enum {
 };
 
 typedef struct sinew_shape {
-    const char *name; /* name in the schema's $defs */
+    const char *name; /* name of the shape in the schema's $defs */
     const sinew_field *fields;
     int32_t field_count;
     const char *exactly_one; /* keys separated by '|', of which exactly one is required; or NULL */
@@ -68,7 +68,7 @@ typedef struct sinew_shape {
 
 extern const sinew_shape sinew_scene_shape;     /* shape of the scene's root object */
 extern const sinew_shape sinew_selection_shape; /* shape of the objects of SINEW_FORM_SELECTION */
-extern const sinew_shape sinew_turn_shape;      /* rotation by axis and angle */
+extern const sinew_shape sinew_turn_shape;      /* shape of a rotation by axis and angle */
 extern const sinew_shape sinew_transform_shape;
 extern const sinew_shape sinew_motion_shape;
 extern const sinew_shape sinew_mesh_shape;
@@ -91,7 +91,7 @@ int32_t sinew_shape_fields(const sinew_shape *shape, const char *word, sinew_fie
 /* Values of nodes that have passed the check, in SI units. */
 double sinew_node_number(const sinew_node *node);
 int32_t sinew_node_integer(const sinew_node *node);
-const char *sinew_node_text(const sinew_node *node); /* NULL if the node is not a text */
+const char *sinew_node_text(const sinew_node *node); /* NULL if the value is not a text */
 void sinew_node_vector(const sinew_node *node, sinew_real vector[3]);
 
 /* Reads a member; a missing member leaves the value unchanged. */

@@ -17,8 +17,8 @@ struct generator {
     const sinew_field *fields;
     int32_t field_count;
     sinew_mesh *(*make)(const generator *self, sinew_reader *reader, const sinew_node *node);
-    sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error); /* generator of a round shape */
-    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);   /* generator of a coiled rope */
+    sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error); /* makes a round shape; may be NULL */
+    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);   /* makes a coiled rope; may be NULL */
 };
 
 static void take_integers(const sinew_node *node, const char *key, int32_t *values)

@@ -22,13 +22,13 @@ struct sinew_scene {
     sinew_solver_def solver;
     sinew_real time_step;
     sinew_scene_view view;
-    char colour[16]; /* storage of view.colour */
+    char colour[16]; /* storage of the text view.colour */
 };
 
 typedef struct sinew_reader {
     sinew_allocator allocator;
     sinew_tree tree;
-    sinew_error *error; /* never NULL */
+    sinew_error *error; /* receives failures; never NULL */
     const char *path;   /* path of the scene file; paths in it are relative to its folder */
     sinew_scene *scene;
 } sinew_reader;
@@ -50,7 +50,7 @@ sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, in
 sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
 /* Transforms points in place; a NULL node leaves them unchanged. */
 bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
-/* "x" or a direction, as a unit vector. */
+/* Reads an axis, "x" or a direction, as a unit vector. */
 bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
 /* Reads a rotation vector (rad), or an axis and an angle; a NULL node leaves the rotation unchanged. */
 bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
@@ -70,19 +70,19 @@ void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3],
 
 typedef struct sinew_selected {
     int32_t count;
-    int32_t *indices; /* [count] ascending; the caller releases it */
+    int32_t *indices; /* [count] selected indices, ascending; the caller releases them */
 } sinew_selected;
 
 /* Mode of mapping a selection on the embedded surface to points of the body. */
 typedef enum sinew_points_kind {
     SINEW_POINTS_VERTICES = 0, /* vertices of the body in which a selected surface vertex is embedded */
     SINEW_POINTS_ELEMENTS,     /* centres of elements whose nearest surface vertex is selected */
-    SINEW_POINTS_SKIN          /* vertices of the surface */
+    SINEW_POINTS_SKIN          /* vertices of the body's embedded surface */
 } sinew_points_kind;
 
 /* Points from which a selection chooses. */
 typedef struct sinew_selectable {
-    const sinew_real *points; /* [3 * count] */
+    const sinew_real *points; /* [3 * count] coordinates of the points */
     int32_t count;
     const char *noun; /* name of the points in messages: "vertices", "tets" */
     sinew_points_kind kind;

@@ -12,9 +12,9 @@
 typedef struct selector {
     sinew_reader *reader;
     const sinew_selectable *from;
-    const sinew_real *points; /* [3 * count] */
+    const sinew_real *points; /* [3 * count] coordinates of the points */
     int32_t count;
-    int32_t *scratch; /* [count] indices */
+    int32_t *scratch; /* [count] work space for indices */
 } selector;
 
 static bool selector_evaluate(selector *s, const sinew_node *node, uint8_t *mask);

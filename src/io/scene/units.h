@@ -36,13 +36,13 @@ typedef enum sinew_dimension {
 typedef struct sinew_unit {
     const char *name;
     sinew_dimension dimension;
-    double factor; /* SI value of one unit */
+    double factor; /* value of one unit, in SI units */
 } sinew_unit;
 
-const sinew_unit *sinew_unit_by_name(const char *name); /* NULL: unknown */
+const sinew_unit *sinew_unit_by_name(const char *name); /* NULL: no unit has this name */
 /* The dimension of an SI unit as descriptors write it ("Pa", "m/s2"); "" gives NONE. */
 sinew_dimension sinew_unit_dimension(const char *name);
-const char *sinew_dimension_name(sinew_dimension dimension); /* for messages: "a length" */
+const char *sinew_dimension_name(sinew_dimension dimension); /* name of a dimension for messages, e.g. "a length" */
 /* Writes the units of a dimension, for example "s, ms, us, min". */
 void sinew_dimension_units(sinew_dimension dimension, char *text, size_t size);
 

@@ -50,7 +50,7 @@ sinew_status sinew_fill_reducing_order(const sinew_allocator *allocator, int32_t
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-/* Expands block columns to scalar columns. */
+/* Expands the pattern of 3x3 block columns to scalar columns. */
 static void cholesky_expand_pattern(sinew_lower_triangle *matrix, int32_t count, const int32_t *column,
                                     const int32_t *row)
 {

@@ -26,12 +26,12 @@ sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, const si
                                       int32_t count, const int32_t *column, const int32_t *row, sinew_error *error);
 void sinew_cholesky_destroy(sinew_cholesky *cholesky);
 
-double *sinew_cholesky_values(sinew_cholesky *cholesky); /* [9 * column[count]], to be filled before factorise */
+double *sinew_cholesky_values(sinew_cholesky *cholesky); /* [9 * column[count]] block values, input of factorise */
 /* Computes L of A + shift I. SINEW_ERROR_NUMERIC: A + shift I is not positive definite. */
 sinew_status sinew_cholesky_factorise(sinew_cholesky *cholesky, double shift, sinew_error *error);
 /* x = (A + shift I)^-1 b with the last factor; both have [3 * count] numbers; b may be x. */
 void sinew_cholesky_solve(sinew_cholesky *cholesky, const double *b, double *x);
 int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* number of entries of L */
-double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* sum of squares of the column counts of L */
+double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* sum of squares of L's column counts */
 
 #endif

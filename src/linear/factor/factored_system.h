@@ -20,8 +20,8 @@
 typedef struct sinew_factored_system sinew_factored_system;
 
 typedef struct sinew_factored_system_kernels {
-    const sinew_supernode_kernels *supernodes; /* kernels of solves */
-    const sinew_dense_kernels *dense;          /* kernels of the factorisation */
+    const sinew_supernode_kernels *supernodes; /* kernels of the triangular solves with L */
+    const sinew_dense_kernels *dense;          /* kernels of the dense factorisations of supernodes */
     bool single;                               /* S and L are rounded to 32 bits (dense_float.h) */
 } sinew_factored_system_kernels;
 
@@ -52,7 +52,7 @@ sinew_status sinew_factored_system_refactor(sinew_factored_system *system, const
 void sinew_factored_system_solve(sinew_factored_system *system, const int32_t *index, const sinew_real *b,
                                  sinew_real *x);
 
-int64_t sinew_factored_system_size(const sinew_factored_system *system);   /* entries of L, including fillers */
-int64_t sinew_factored_system_memory(const sinew_factored_system *system); /* allocated bytes */
+int64_t sinew_factored_system_size(const sinew_factored_system *system);   /* number of entries of L, with fillers */
+int64_t sinew_factored_system_memory(const sinew_factored_system *system); /* memory of the system, in bytes */
 
 #endif

@@ -11,7 +11,7 @@
 /* Data for factorisations of new values in the same pattern. */
 typedef struct sinew_kept_factor {
     sinew_supernodal factor;       /* L of P S P^T = L L^T */
-    sinew_reordered_matrix matrix; /* P S P^T, P the elimination order */
+    sinew_reordered_matrix matrix; /* P S P^T, P the permutation of the elimination order */
 } sinew_kept_factor;
 
 struct sinew_factored_system {
@@ -21,7 +21,7 @@ struct sinew_factored_system {
     int32_t thread_count, n;
     int32_t *order; /* [n] the matrix row that is eliminated k-th */
     sinew_solve_tree tree;
-    sinew_kept_factor *kept; /* NULL if the system cannot be refactored */
+    sinew_kept_factor *kept; /* data for refactorisation; NULL: not possible */
 };
 
 /* Forward and backward substitution. Forward leaves y = L^-1 P b in the own columns of the subtrees' vectors; backward

@@ -19,19 +19,19 @@ typedef struct sinew_indefinite_solver {
     void *factors; /* factors of the registered method, opaque */
     int64_t n;     /* number of scalar unknowns: 3 per block */
     sinew_rows rows;
-    double *lower;   /* [9 * blocks] values that the caller writes */
-    int64_t *column; /* [n + 1] scalar columns of both triangles */
-    int64_t *row;    /* [column[n]] ascending in each column */
-    double *value;   /* [column[n]] */
+    double *lower;   /* [9 * blocks] values of the lower triangle, which the caller writes */
+    int64_t *column; /* [n + 1] first entry of each scalar column; both triangles are stored */
+    int64_t *row;    /* [column[n]] row of each entry, ascending in each column */
+    double *value;   /* [column[n]] value of each entry */
 } sinew_indefinite_solver;
 
 /* method: "lu" or "qr". NULL on failure; SINEW_ERROR_UNSUPPORTED if no such method is registered. */
 sinew_indefinite_solver *sinew_indefinite_solver_create(const sinew_allocator *allocator, const char *method,
                                                         int32_t count, const int32_t *column, const int32_t *row,
                                                         sinew_error *error);
-void sinew_indefinite_solver_destroy(sinew_indefinite_solver *g); /* accepts NULL */
+void sinew_indefinite_solver_destroy(sinew_indefinite_solver *g); /* frees the solver; NULL has no effect */
 
-double *sinew_indefinite_solver_values(sinew_indefinite_solver *g); /* [9 * column[count]], set before factorise */
+double *sinew_indefinite_solver_values(sinew_indefinite_solver *g); /* [9 * column[count]] block values of A */
 /* SINEW_ERROR_NUMERIC: the matrix is singular. */
 sinew_status sinew_indefinite_solver_factorise(sinew_indefinite_solver *g, sinew_error *error);
 /* x = A^-1 b; b and x [3 * count] must not overlap. */

@@ -20,9 +20,9 @@ struct sinew_ldl {
     const double *values;
     int32_t *index;                /* [count] position of each unknown in the postorder */
     sinew_reordered_matrix matrix; /* the matrix in the postorder */
-    double *floors;                /* [count] in the postorder */
-    double *work;                  /* [count] in the postorder */
-    double *residual;              /* [count] */
+    double *floors;                /* [count] floors of the pivots in factorise, in the postorder */
+    double *work;                  /* [count] vector of a solve, in the postorder */
+    double *residual;              /* [count] residual of a solve */
     sinew_supernodal factor;
 };
 

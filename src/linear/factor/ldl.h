@@ -34,13 +34,13 @@ typedef struct sinew_pivots {
  * NULL on failure. */
 sinew_ldl *sinew_ldl_create(const sinew_allocator *allocator, const sinew_dense_kernels *kernels, int32_t count,
                             const size_t *column, const int32_t *row, sinew_error *error);
-void sinew_ldl_destroy(sinew_ldl *ldl); /* accepts NULL */
+void sinew_ldl_destroy(sinew_ldl *ldl); /* frees the factor; NULL has no effect */
 
 /* values [column[count]] borrowed until the next call. floors [count] or NULL: an unknown with |pivot| <= floor is
  * dropped. A negative floor, for unknowns that are eliminated early: the factored matrix has at most this number on the
  * diagonal; refinement removes the difference. False: a pivot is not finite, or zero without a floor. */
 bool sinew_ldl_factorise(sinew_ldl *ldl, const double *values, const double *floors, sinew_pivots *inertia);
-/* True if unknown k was dropped. */
+/* True if the pivot of unknown k was dropped in the last factorisation. */
 bool sinew_ldl_dropped(const sinew_ldl *ldl, int32_t k);
 /* The pivot of unknown k in the last factorisation, also if unknown k was dropped. */
 double sinew_ldl_pivot(const sinew_ldl *ldl, int32_t k);

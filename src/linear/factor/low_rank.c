@@ -82,7 +82,7 @@ static int32_t quad_count(const sinew_low_rank *l)
     return (l->count + QUAD - 1) / QUAD;
 }
 
-/* Term c of a quad; NULL after the last term. */
+/* Rank-one term c of a group of four terms; NULL after the last term. */
 static const sinew_rank_one_term *row_of(const sinew_low_rank *l, const sinew_rank_one_term *rows, int32_t quad, int c)
 {
     const int32_t at = QUAD * quad + c;
@@ -310,7 +310,7 @@ static bool factorise_small(sinew_low_rank *l, const sinew_dense_kernels *dense)
     return dense->factorise(added, added, l->added_block, NULL, l->product, l->work, sinew_stop_came) < 0;
 }
 
-/* w = C^-1 w */
+/* w = C^-1 w with the factors of the small dense matrix C */
 static void solve_small(const sinew_low_rank *l, const sinew_dense_kernels *dense, double *w)
 {
     const int32_t taken = l->taken, added = l->count - taken;
@@ -362,7 +362,7 @@ sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_factored_system *f, con
                : sinew_fail(error, status, "the system matrix, less what was taken away, is not positive definite");
 }
 
-/* sums [3][count] = V^T y, y in the subtrees' vectors */
+/* sums [3][count] = V^T y; the vectors of the subtrees hold y */
 static void gather_sums(const sinew_low_rank *l, const sinew_factored_system *f)
 {
     for (int32_t q = 0; q < quad_count(l); q++) {

@@ -46,7 +46,7 @@ typedef struct sinew_low_rank {
     size_t *first;       /* [count / 4 rounded up + 1] index of each group of four terms in supernode and start */
     int32_t *supernode;  /* supernodes that the terms of each group reach, ascending */
     size_t *start;       /* offset of each such supernode in values */
-    sinew_real *values;  /* V: [columns of the supernode][4] */
+    sinew_real *values;  /* entries of V: [columns of the supernode][4] for each such supernode */
     double *taken_block; /* [taken][count] columns of the removed terms: L1, L2 (factorise_small in low_rank.c) */
     double *added_block; /* [count - taken][count - taken] L3, the factor of the Schur complement */
     double *product, *work, *sums;
@@ -61,7 +61,7 @@ typedef struct sinew_low_rank {
 sinew_status sinew_low_rank_set(sinew_low_rank *low_rank, sinew_factored_system *factor,
                                 const sinew_rank_one_term *rows, int32_t taken, int32_t count, const int32_t *index,
                                 double scale, sinew_error *error);
-/* x = S'^-1 b; arguments as in sinew_factored_system_solve. */
+/* x = S'^-1 b with the changed matrix S'; arguments as in sinew_factored_system_solve. */
 void sinew_low_rank_solve(sinew_low_rank *low_rank, sinew_factored_system *factor, const int32_t *index,
                           const sinew_real *b, sinew_real *x);
 void sinew_low_rank_destroy(sinew_low_rank *low_rank, const sinew_allocator *allocator);

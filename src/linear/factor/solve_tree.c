@@ -17,10 +17,10 @@
 
 /* Work space of the division, freed when the tree is built. */
 typedef struct division {
-    int32_t *parent;       /* [supernodes] supernode that holds the first row below, -1 at roots */
+    int32_t *parent;       /* [supernodes] parent: the supernode that holds the first row below; -1 at roots */
     int32_t *subtree_of;   /* [supernodes] subtree of each supernode */
-    int32_t *supernode_of; /* [n] supernode of a column */
-    double *weight;        /* [supernodes] count of numbers in the supernode and its descendants */
+    int32_t *supernode_of; /* [n] supernode that contains each column */
+    double *weight;        /* [supernodes] count of the entries of L in the supernode and its descendants */
     int32_t *children;     /* [supernodes] number of heavy children */
 } division;
 

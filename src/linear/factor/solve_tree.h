@@ -19,11 +19,11 @@
 typedef struct sinew_solve_subtree {
     int32_t first, last; /* columns first .. last - 1 of L belong to the subtree */
     int32_t supernode_first, supernode_count;
-    int32_t parent, level; /* level 0: no children */
+    int32_t parent, level; /* parent subtree; level 0: the subtree has no children */
     int32_t ancestor_count;
     int32_t *ancestors;      /* [ancestor_count] rows of ancestors, ascending */
     int32_t *ancestor_index; /* [ancestor_count] index of each ancestor row in the parent's vector */
-    sinew_real *x;           /* [last - first + ancestor_count + 1][4] */
+    sinew_real *x;           /* [last - first + ancestor_count + 1][4] the subtree's vector in a solve */
 } sinew_solve_subtree;
 
 typedef struct sinew_solve_tree {
@@ -37,13 +37,13 @@ typedef struct sinew_solve_tree {
     sinew_real *values; /* [value_total] numbers of L by supernodes, with fillers */
 } sinew_solve_tree;
 
-/* False: out of memory; destroy in any case. */
+/* Returns false if memory is short; call destroy in any case. */
 bool sinew_solve_tree_create(sinew_solve_tree *tree, const sinew_allocator *allocator, const sinew_supernodal *factor);
-void sinew_solve_tree_destroy(sinew_solve_tree *tree); /* accepts a zeroed struct */
+void sinew_solve_tree_destroy(sinew_solve_tree *tree); /* frees the arrays; a zeroed struct has none */
 
-/* Copies new numbers of the same factor. Does not allocate. */
+/* Copies new values of the same factor L. Does not allocate. */
 void sinew_solve_tree_refill(sinew_solve_tree *tree, const sinew_supernodal *factor);
 
-int64_t sinew_solve_tree_memory(const sinew_solve_tree *tree); /* allocated bytes */
+int64_t sinew_solve_tree_memory(const sinew_solve_tree *tree); /* memory of the tree, in bytes */
 
 #endif

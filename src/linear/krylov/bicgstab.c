@@ -41,10 +41,10 @@ void sinew_bicgstab_destroy(const sinew_allocator *allocator, sinew_bicgstab *s)
     *s = (sinew_bicgstab){0};
 }
 
-/* The scalars of the recurrence. */
+/* The scalars of the BiCGSTAB recurrence. */
 typedef struct recurrence {
     double rho, alpha, omega;
-    bool fresh; /* p and v are not set yet */
+    bool fresh; /* true: the vectors p and v are not set yet */
 } recurrence;
 
 static void restart(sinew_bicgstab *s, recurrence *k)
@@ -108,7 +108,7 @@ sinew_bicgstab_result sinew_bicgstab_solve(sinew_bicgstab *s, sinew_multiply *mu
     if (!(target > 0))
         return result;
     restart(s, &k);
-    bool first = true; /* no iteration since the last restart */
+    bool first = true; /* true: no iteration since the last restart */
     result.residual = 1;
     while (result.iterations < iterations && result.residual > tolerance && isfinite(result.residual) &&
            !sinew_stop_came()) {

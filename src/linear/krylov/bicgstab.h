@@ -16,13 +16,13 @@
 
 typedef struct sinew_bicgstab {
     int32_t count, thread_count;
-    sinew_real *r, *shadow, *p, *v, *t, *z; /* [count][4] work space */
+    sinew_real *r, *shadow, *p, *v, *t, *z; /* [count][4] work space: the vectors of BiCGSTAB */
     sinew_block_inverse precondition;
 } sinew_bicgstab;
 
 typedef struct sinew_bicgstab_result {
     int32_t iterations;
-    double residual; /* |b - A x| / |b| */
+    double residual; /* relative residual |b - A x| / |b| */
 } sinew_bicgstab_result;
 
 sinew_status sinew_bicgstab_create(const sinew_allocator *allocator, sinew_bicgstab *solver, int32_t count,

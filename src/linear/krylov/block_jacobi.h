@@ -15,7 +15,7 @@ bool sinew_invert_block(const double A[9], double floor, double inverse[9]);
 
 typedef struct sinew_block_inverse {
     int32_t count, thread_count;
-    sinew_real *inverse; /* [count][9] inverse blocks, row-major */
+    sinew_real *inverse; /* [count][9] inverses of the diagonal blocks, row-major */
 } sinew_block_inverse;
 
 sinew_status sinew_block_inverse_create(const sinew_allocator *allocator, sinew_block_inverse *blocks, int32_t count,

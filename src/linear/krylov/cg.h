@@ -15,13 +15,13 @@
 typedef struct sinew_cg_vectors {
     double (*multiply)(void *context);              /* computes A p; returns p . A p */
     double (*advance)(void *context, double alpha); /* x += alpha p, r -= alpha A p, z = P r; returns r . z */
-    void (*turn)(void *context, double beta);       /* p = z + beta p */
+    void (*turn)(void *context, double beta);       /* p = z + beta p: the next search direction */
     void *context;
 } sinew_cg_vectors;
 
 typedef struct sinew_cg {
-    double rz;          /* r . z */
-    double alpha, beta; /* coefficients of the last iteration */
+    double rz;          /* r . z, residual times preconditioned residual */
+    double alpha, beta; /* step length and direction factor of the last iteration */
 } sinew_cg;
 
 /* Returns false, with all vectors except A p unchanged, if the curvature along p is not positive. */

@@ -89,7 +89,7 @@ void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs)
             }
 }
 
-/* r = b_i - sum_j A_ij x_j */
+/* Residual of row i: r = b_i - sum_j A_ij x_j. */
 static void row_residual(const sinew_gauss_seidel *gs, int32_t i, const double *b, const double *x, double r[3])
 {
     memcpy(r, b + 3 * (size_t)i, 3 * sizeof *r);

@@ -17,8 +17,8 @@
 typedef struct sinew_gauss_seidel {
     sinew_allocator allocator;
     int32_t count, colour_count, thread_count;
-    int32_t *first_row; /* [colour_count + 1] index of each colour's first row in order */
-    int32_t *order;     /* [count] rows by colour */
+    int32_t *first_row; /* [colour_count + 1] index of each colour's first row in `order` */
+    int32_t *order;     /* [count] rows sorted by colour */
     sinew_rows rows;
     double *values;  /* [9 * blocks] the lower triangle by block columns, to be filled before invert */
     double *inverse; /* [count][9] inverse diagonal blocks; zero if singular */
@@ -29,9 +29,9 @@ typedef struct sinew_gauss_seidel {
 sinew_status sinew_gauss_seidel_create(const sinew_allocator *allocator, sinew_gauss_seidel *gs, int32_t thread_count,
                                        int32_t count, const int32_t *column, const int32_t *row, const int32_t *colours,
                                        int32_t colour_count, sinew_error *error);
-void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* accepts a zeroed struct */
+void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* frees the arrays; a zeroed struct has none */
 void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs);  /* inverts the diagonal blocks of new values */
-/* One sweep over x [3 * count]. */
+/* One Gauss-Seidel sweep over the vector x [3 * count]. */
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x);
 /* Euclidean norm |b - A x|; b and x [3 * count]. */
 double sinew_gauss_seidel_residual(const sinew_gauss_seidel *gs, const double *b, const double *x);

@@ -56,8 +56,8 @@ static bool stalled(const stopping *stop, const sinew_pcg_result *result)
 typedef struct pcg_run {
     sinew_pcg *pcg;
     sinew_linear_map A, P; /* A: the matrix, or the matrix minus P^-1 if w is set; P: the preconditioner */
-    sinew_real *w;         /* [count][4] P^-1 p, or NULL */
-    sinew_real *x;         /* [count][4], or NULL if only the coefficients matter */
+    sinew_real *w;         /* [count][4] P^-1 p; NULL: not computed */
+    sinew_real *x;         /* [count][4] solution; NULL if only the coefficients matter */
 } pcg_run;
 
 static double pcg_multiply(void *context)
@@ -90,7 +90,7 @@ static void pcg_turn(void *context, double beta)
         sinew_combine(run->w, pcg->r, (sinew_real)beta, run->w, pcg->count, pcg->thread_count);
 }
 
-/* r = b, z = P r, p = z */
+/* Starts CG at x = 0: r = b, z = P r, p = z. */
 static sinew_cg pcg_begin(const pcg_run *run, const sinew_real *b)
 {
     const sinew_pcg *pcg = run->pcg;

@@ -14,15 +14,15 @@
 
 typedef struct sinew_pcg {
     int32_t count, thread_count;
-    sinew_real *r, *z, *p, *Ap; /* [count][4] work space */
+    sinew_real *r, *z, *p, *Ap; /* [count][4] work space: the vectors of CG */
 } sinew_pcg;
 
 typedef struct sinew_pcg_result {
     int32_t iterations;
-    double residual; /* |b - A x| / |b| */
+    double residual; /* relative residual |b - A x| / |b| */
     double decrease; /* b . x - x . A x / 2: the decrease by x, a lower bound of b . A^-1 b / 2 */
-    bool indefinite; /* stopped because the curvature along a direction was not positive */
-    bool stalled;    /* stopped because the decrease no longer grew */
+    bool indefinite; /* true: stopped because the curvature along a direction was not positive */
+    bool stalled;    /* true: stopped because the decrease no longer grew */
 } sinew_pcg_result;
 
 typedef void sinew_multiply(void *context, const sinew_real *x, sinew_real *Ax);

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Number of eigenvalues below x. */
+/* Number of eigenvalues of the tridiagonal matrix below x. */
 static int32_t count_below(const sinew_tridiagonal *t, double x)
 {
     int32_t below = 0;

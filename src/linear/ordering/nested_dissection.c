@@ -13,8 +13,8 @@
 #include "math/vec3.h"
 
 #define LEAF_ROWS    200 /* rows; smaller sets are not cut, because minimum degree orders them equally well */
-#define COARSEST     120 /* vertices of the coarsest graph */
-#define GRAPH_STARTS 4   /* number of breadth-first orders tried */
+#define COARSEST     120 /* about the number of vertices of the coarsest graph */
+#define GRAPH_STARTS 4   /* number of breadth-first orders tried for a cut */
 /* Price of a row in a separator; each neighbour lowers the price by one, down to half. Of two separators of equal size,
  * the one that removes more edges leaves less to cut later. */
 #define PRICE     32
@@ -25,13 +25,13 @@
 typedef struct dissection {
     const sinew_graph *graph;
     const sinew_real *points;
-    int32_t *set;      /* [count] result: set of each row */
+    int32_t *set;      /* [count] result: index of the set that contains each row */
     int32_t set_count; /* number of finished sets */
     int32_t *rows;     /* [count] the rows; the current set is a range of this array */
     int32_t *local;    /* [count] index of each row within the current set, -1: not in the set */
-    int32_t *scratch;  /* [count] work space */
+    int32_t *scratch;  /* [count] work space, one entry per row */
     int32_t *key;      /* [count] positions of vertices along a direction */
-    double scale[3];   /* 1/m: scale of the axes, so that mean edge lengths along them are equal */
+    double scale[3];   /* scale of the axes in 1/m, so that mean edge lengths along them are equal */
     uint8_t *best;     /* [count] sides of the best cut so far */
     sinew_levels levels;
     sinew_separator separator;
@@ -102,7 +102,7 @@ static void split_in_order(const dissection *d, sinew_weighted *g)
 static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *order)
 {
     int32_t tail = 0, end = -1, next = 0;
-    memset(g->side, 0, (size_t)g->count); /* 1: the vertex is listed */
+    memset(g->side, 0, (size_t)g->count); /* side 1: the vertex is already listed */
     for (int32_t head = 0; head < g->count; head++) {
         if (head == tail) {
             while (head > 0 && g->side[next])

@@ -14,7 +14,7 @@ enum {
 
 /* A graph whose vertices stand for one or more rows of a matrix. */
 typedef struct sinew_weighted {
-    int32_t count, total; /* number of vertices; sum of all weights */
+    int32_t count, total; /* number of vertices; sum of all vertex weights */
     size_t *first;        /* [count + 1] index of each vertex's first edge in other and edge */
     int32_t *other;       /* [first[count]] neighbours of each vertex */
     int32_t *edge;        /* [first[count]] number of matrix entries that each edge stands for */
@@ -22,15 +22,15 @@ typedef struct sinew_weighted {
     int32_t *price;       /* [count] cost of a vertex in the separator */
     int32_t *coarse;      /* [count] vertex of the next coarser graph that contains each vertex */
     double *point;        /* [count][3] mean position of each vertex's rows, m */
-    uint8_t *side;        /* [count] 0, 1 or SINEW_BETWEEN */
+    uint8_t *side;        /* [count] side of each vertex: 0, 1 or SINEW_BETWEEN (in the separator) */
 } sinew_weighted;
 
 /* Work space of the refinement. The number of vertices given to create limits the graphs. */
 typedef struct sinew_separator {
     sinew_weighted *graph;     /* graph whose separator is refined; borrowed */
-    int32_t size[3];           /* weight of each side */
+    int32_t size[3];           /* total weight of side 0, of side 1 and of the separator */
     int64_t price;             /* sum of the prices of the separator's vertices */
-    int32_t limit;             /* largest weight of a side */
+    int32_t limit;             /* largest total weight that a side may have */
     uint8_t *locked;           /* [count] 1: the vertex has moved in this pass */
     int32_t heap_count, *heap; /* [2 count] moves (vertex << 1 | side), the best on top */
     int32_t *heap_index;       /* [2 count] index of each move in the heap, -1: not in the heap */

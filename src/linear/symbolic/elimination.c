@@ -86,7 +86,7 @@ static void elimination_find_postorder(const sinew_elimination *e, const int32_t
 
 /* Work space of the counts, each [count]. */
 typedef struct count_work {
-    int32_t *post;     /* columns in postorder */
+    int32_t *post;     /* columns of the matrix in postorder */
     int32_t *first;    /* postorder position of a column's first descendant */
     int32_t *last;     /* postorder position of the last column seen with an entry in this row, -1: none */
     int32_t *leaf;     /* the last leaf of this row's subtree, -1: none */

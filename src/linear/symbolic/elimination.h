@@ -20,9 +20,9 @@
 /* Column k of L belongs to vertex order[k] of the graph. */
 typedef struct sinew_elimination {
     sinew_allocator allocator;
-    const sinew_graph *graph; /* borrowed */
+    const sinew_graph *graph; /* pattern of the matrix; borrowed */
     int32_t *order;           /* [count] the vertex that is eliminated k-th */
-    int32_t *index;           /* [count] the inverse of order */
+    int32_t *index;           /* [count] position of each vertex in the elimination order */
     int32_t *parent;          /* [count] parent of column k in the elimination tree, -1 at roots */
     int32_t *entries;         /* [count] number of entries in column k of L, with the diagonal */
 } sinew_elimination;
@@ -30,7 +30,7 @@ typedef struct sinew_elimination {
 /* order [graph->count] is copied; NULL: ascending vertex numbers. False: out of memory; destroy in any case. */
 bool sinew_elimination_create(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
                               const int32_t *order);
-void sinew_elimination_destroy(sinew_elimination *e); /* accepts a zeroed struct */
+void sinew_elimination_destroy(sinew_elimination *e); /* frees the arrays; a zeroed struct has none */
 
 /* Renumbers the columns along a postorder of the tree (Liu 1990, section 3.2): each subtree becomes a range of columns,
  * and the entries of L stay the same. The child with most entries is last, next to its parent, so that the two may
@@ -38,6 +38,6 @@ void sinew_elimination_destroy(sinew_elimination *e); /* accepts a zeroed struct
 bool sinew_elimination_postorder(sinew_elimination *e);
 
 double sinew_elimination_fill(const sinew_elimination *e); /* number of entries of L */
-double sinew_elimination_cost(const sinew_elimination *e); /* sum of squares of the column counts */
+double sinew_elimination_cost(const sinew_elimination *e); /* sum of squares of L's column counts */
 
 #endif

@@ -9,11 +9,11 @@ typedef struct partition {
     const sinew_elimination *elimination;
     int32_t n, count, block;
     int32_t *children; /* [n] number of children of a column in the elimination tree */
-    int32_t *owner;    /* [n] supernode of a column */
+    int32_t *owner;    /* [n] supernode that contains each column */
     int32_t *first;    /* [n + 1] first column of each supernode */
     int32_t *parent;   /* [n] parent of a supernode, -1 at roots */
     int32_t *width;    /* [n] number of columns of a supernode, including merged ones */
-    int32_t *height;   /* [n] number of rows of a supernode */
+    int32_t *height;   /* [n] number of rows of each supernode */
     double *zeros;     /* [n] number of zeros stored in a supernode */
     int32_t *merged;   /* [n] preceding supernode that a supernode was merged into, -1: none */
 } partition;

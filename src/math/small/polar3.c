@@ -88,14 +88,14 @@ static inline void cofactors(const wide F[9], wide cof[9])
     cof[8] = F[0] * F[4] - F[1] * F[3];
 }
 
-/* State of a group between the steps. */
+/* State of one SIMD group between the steps of the iteration. */
 typedef struct polar_state {
     const wide *F;
     wide scaled[9];     /* F multiplied by a power of two, for extreme entries */
-    wide C[6], cof[6];  /* F^T F; two rows of the cofactors */
+    wide C[6], cof[6];  /* F^T F; two rows of the cofactor matrix of F */
     wide I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
-    wide l, inverse;    /* lambda, 1 / denominator */
-    wide_mask active;   /* mask of elements that need further steps */
+    wide l, inverse;    /* lambda = tr(R^T F), 1 / denominator of the formula for R */
+    wide_mask active;   /* mask of SIMD lanes that need further steps */
 } polar_state;
 
 /* The change of l, with q = p / 4 and its derivatives q1, q2 and q3 = 6 l:

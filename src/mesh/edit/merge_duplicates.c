@@ -80,8 +80,8 @@ sinew_status sinew_same_elements(const sinew_allocator *allocator, int32_t verte
 typedef struct near_table {
     const sinew_real *positions;
     double distance;
-    double width;  /* m: width of a grid cell */
-    size_t mask;   /* number of buckets - 1 */
+    double width;  /* width of a cell of the search grid, in m */
+    size_t mask;   /* number of hash buckets - 1 */
     int32_t *head; /* [buckets] last kept vertex of a bucket, or -1 */
     int32_t *next; /* [count] previous kept vertex of the same bucket, or -1 */
 } near_table;

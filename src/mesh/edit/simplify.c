@@ -27,7 +27,7 @@ enum {
 typedef struct work {
     const sinew_simplify_input *input;
     sinew_adjacency adjacency;
-    uint8_t *rank;      /* [vertex_count] UNUSED, INNER, BORDER or CORNER */
+    uint8_t *rank;      /* [vertex_count] rank of each vertex: UNUSED, INNER, BORDER or CORNER */
     double (*along)[3]; /* [vertex_count] sum of the unit vectors along boundary edges */
     int32_t *borders;   /* [vertex_count] number of boundary edges at each vertex; later the coarse index */
     int32_t *first;     /* [coarse vertices + 1] first entry of each coarse vertex in `around` */

@@ -18,7 +18,7 @@ typedef struct sinew_simplified {
     int32_t vertex_count;
     int32_t *origin; /* [vertex_count] vertex of the finer mesh, ascending */
     int32_t triangle_count;
-    int32_t *triangles; /* [3 * triangle_count] */
+    int32_t *triangles; /* [3 * triangle_count] vertices of each triangle */
     int32_t *owner;     /* [fine vertices] coarse vertex that each is assigned to; -1: in no triangle */
     /* The embedding of each fine vertex in the coarse mesh. */
     int32_t (*corner)[3];    /* [fine vertices] coarse vertices; corner[i][0] < 0: too far outside */
@@ -27,15 +27,16 @@ typedef struct sinew_simplified {
 
 typedef struct sinew_simplify_input {
     int32_t vertex_count;
-    const sinew_real *positions; /* [vertex_count][4] m */
+    const sinew_real *positions; /* [vertex_count][4] positions, in m */
     const uint8_t *held;         /* [vertex_count] 1: kept unless a neighbour is kept */
     int32_t triangle_count;
-    const int32_t *triangles; /* [3 * triangle_count] */
+    const int32_t *triangles; /* [3 * triangle_count] vertices of each triangle */
 } sinew_simplify_input;
 
 /* Allocates the result. On failure nothing stays allocated. */
 sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simplify_input *input,
                             sinew_simplified *simplified, sinew_error *error);
-void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified); /* or zeroed */
+/* Frees the arrays of a result; a zeroed struct has none. */
+void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified);
 
 #endif

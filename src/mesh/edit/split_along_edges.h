@@ -17,10 +17,10 @@
 
 typedef struct sinew_cut {
     const sinew_allocator *allocator;
-    int32_t vertex_count;     /* vertices of the uncut mesh */
+    int32_t vertex_count;     /* number of vertices of the uncut mesh */
     int32_t cell_count, size; /* size: vertices per cell: 2 edges, 3 triangles, 4 tets */
-    int32_t *cells;           /* [cell_count][size] cells of the uncut mesh */
-    int32_t *after;           /* [cell_count][size] cells of the cut mesh */
+    int32_t *cells;           /* [cell_count][size] vertices of the cells in the uncut mesh */
+    int32_t *after;           /* [cell_count][size] vertices of the cells in the cut mesh */
     sinew_incidence at;       /* cells at each vertex of the uncut mesh */
     uint8_t *touched;         /* [cell_count] 1: a vertex of the cell was opened */
     int32_t *group;           /* [largest number of cells at a vertex] work space */

@@ -22,7 +22,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define QUARTER (0.78539816339744830962) /* pi / 4 */
+#define QUARTER (0.78539816339744830962) /* pi / 4, an eighth of a turn */
 
 /* ---- Placing -------------------------------------------------------------------------------- */
 

@@ -114,7 +114,7 @@ typedef struct saturation {
     uint64_t *around;     /* [vertex_count] set of the colours of the neighbours */
     int32_t *next, *back; /* [vertex_count] next and previous vertex of the same list; -1: none */
     int32_t head[QUEUES];
-    int32_t max; /* highest list that may contain vertices */
+    int32_t max; /* index of the highest list that may contain vertices */
 } saturation;
 
 static int32_t count_bits(uint64_t set)

@@ -19,14 +19,14 @@
 #include "math/vec3.h"
 #include "mesh/topology/facets.h"
 
-#define OFFSET_SHARE 0.25 /* default offset over the mean edge length */
+#define OFFSET_SHARE 0.25 /* default offset of a director point over the mean edge length */
 
 typedef struct director_builder {
     const sinew_mesh *mesh;
     int32_t *directors; /* [3 * count] edge a b, then the director point p */
     double *d;          /* [3 * count] unit vector of each director */
     int32_t count;
-    double length;        /* m: sum of all edge lengths */
+    double length;        /* sum of all edge lengths, in m */
     int32_t crowded[3];   /* ends of an edge with too many triangles, and their number; 0: none */
     const sinew_real *up; /* [3] preferred direction of the directors of rods, or NULL */
 } director_builder;

@@ -14,7 +14,7 @@
 #include "sinew/sinew.h"
 
 #define SINEW_STENCIL_MAX      16 /* largest number of vertices of an element */
-#define SINEW_STENCILS_FOREIGN 8  /* number of entries that may be registered */
+#define SINEW_STENCILS_FOREIGN 8  /* number of stencils that programs may register */
 
 /* Data of an element besides its vertices and parameters (sinew_energy_def). */
 enum {
@@ -31,11 +31,11 @@ typedef sinew_status sinew_cell_finder(const sinew_allocator *allocator, const s
 typedef struct sinew_stencil_info {
     const char *noun, *plural; /* name of a cell for messages */
     int32_t vertex_count;      /* vertices of a cell; the maximum if cells differ in size (`padded`) */
-    uint32_t takes;            /* set of SINEW_TAKES_... */
+    uint32_t takes;            /* set of bits SINEW_TAKES_... */
     bool padded;               /* unused vertices at the end of a cell repeat its first vertex */
     bool fans;                 /* tets: joined to fans (energy/batch_layout.h), which permutes their vertices */
     bool couples;              /* joins arbitrary points of one or two bodies, not neighbours of a mesh */
-    bool is_surface;           /* the cells are triangles of a surface */
+    bool is_surface;           /* true: the cells are triangles of a surface */
     bool transient;            /* elements come and go while a world runs, unless their def says otherwise */
     sinew_cell_finder *find;   /* NULL: cells cannot be found in a mesh, elements must be given */
     /* Simplices of an element: cells of the mesh, or faces and edges of cells, by vertex indices in the element.

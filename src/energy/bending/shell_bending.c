@@ -95,7 +95,7 @@ static const sinew_parameter parameters[] = {
 
 #define BARRIER_HEIGHT 0.5  /* height below which the barrier acts, as a fraction of the height at rest */
 #define BARRIER_ANGLE  0.25 /* distance of an angle from half a turn below which the barrier acts, over half a turn */
-#define BARRIER_FLOOR  1e-3 /* lower bound of distances over those below which barriers act: keeps numbers finite */
+#define BARRIER_FLOOR  1e-3 /* lower bound of the argument u of the barrier b(u): keeps numbers finite */
 
 /* Points of hinge i: the edge, the triangle's third vertex, the director point. */
 static const int corners[3][4] = {{1, 2, 0, 3}, {2, 0, 1, 4}, {0, 1, 2, 5}};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * sap.c: step and project (Goldenthal et al. 2007; slides "Step and Project"; compliant: thesis 4.22, 4.25).
+ * sap.c: step and project (SAP, Goldenthal et al. 2007; with compliance as in XPBD).
  *
  * First, a linearly implicit step of the other energies gives the start; without such energies this is q_tilde. Then
  * all constraints are projected together, linearised at the last iterate, in the metric of the masses:
  *
- *     (J M^-1 J^T + alpha / h^2) dlambda = -(C + alpha lambda),   dq = h^2 M^-1 J^T dlambda,   lambda += dlambda
+ *     (h^2 J M^-1 J^T + alpha) dlambda = -(C + alpha lambda),   dq = h^2 M^-1 J^T dlambda,   lambda += dlambda
  *
  * lambda is in newtons. Each iteration solves one saddle-point system (saddle_system.h), until |C + alpha lambda| is at
  * the tolerance. Particles move by the increment dlambda, not by the total lambda. A Gauss-Seidel sweep over this

@@ -90,7 +90,10 @@ static inline box8 group_approach(search_group group, const search_box *box)
 MADE_TWICE uint32_t group_overlaps(search_group group, const search_box *box)
 {
     const sinew_box_node *node = group.node;
-    box8_mask meet = {-1, -1, -1, -1, -1, -1, -1, -1};
+    /* An empty slot has the id -1. Its box, from infinity to minus infinity, overlaps that of a vertex at infinity. */
+    box8_mask meet;
+    memcpy(&meet, node->id, sizeof meet);
+    meet = (box8_mask)(meet >= (box8_mask){0});
     if (!group.predicted) {
         for (int k = 0; k < 3; k++)
             meet &= (box8_mask)(box8_load(node->low[k]) <= box8_set(box->high[k])) &

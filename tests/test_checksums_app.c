@@ -53,7 +53,7 @@ static int frame_of(const char *name)
     return sscanf(name, "sums.%4d.", &frame) == 1 ? frame : -1;
 }
 
-/* Lists the files of the frames, and state.bin; of a killed run the first frames of a sequence only, because the last
+/* Lists the files of the frames, and state.bin, not its unfinished successor; of a killed run the first frames of a sequence only, because the last
  * ones may be younger than its checkpoint. */
 static int list_files(const char *folder, bool killed, char names[FILES_MAX][NAME_LENGTH])
 {
@@ -63,7 +63,7 @@ static int list_files(const char *folder, bool killed, char names[FILES_MAX][NAM
     for (struct dirent *entry; (entry = readdir(stream)) && count < FILES_MAX;) {
         const char *name = entry->d_name;
         if (name[0] != '.' && strncmp(name, "summary.json", 12) != 0 && strncmp(name, "metrics.csv", 11) != 0 &&
-            (!killed || frame_of(name) < 3))
+            strcmp(name, "state.bin.partial") != 0 && (!killed || frame_of(name) < 3))
             snprintf(names[count++], NAME_LENGTH, "%.*s", NAME_LENGTH - 1, name);
     }
     closedir(stream);

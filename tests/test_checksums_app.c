@@ -53,8 +53,8 @@ static int frame_of(const char *name)
     return sscanf(name, "sums.%4d.", &frame) == 1 ? frame : -1;
 }
 
-/* Lists the files of the frames, and state.bin, not its unfinished successor; of a killed run the first frames of a sequence only, because the last
- * ones may be younger than its checkpoint. */
+/* Lists the files of the frames, and state.bin, not its unfinished successor; of a killed run the first frames of a
+ * sequence only, because the last ones may be younger than its checkpoint. */
 static int list_files(const char *folder, bool killed, char names[FILES_MAX][NAME_LENGTH])
 {
     DIR *stream = opendir(scratch(folder));

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum {
-    SINEW_SORT_ITEM_MAX = 256 /* largest size of an item, in bytes */
+    SINEW_SORT_ITEM_MAX = 256 /* largest item size that sinew_sort() accepts, in bytes */
 };
 
 /* The parameters are those of qsort; size <= SINEW_SORT_ITEM_MAX. O(count log count) in the worst case. The order of

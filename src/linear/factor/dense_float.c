@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* y -= f x for numbers first .. count - 1, in 32 bits. */
+/* y[r] -= f x[r] for r = first .. count - 1, each operation rounded to 32 bits. */
 static void subtract(int32_t first, int32_t count, float f, const double *x, double *y)
 {
     for (int32_t r = first; r < count; r++) {

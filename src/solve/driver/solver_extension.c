@@ -12,7 +12,8 @@
 #include "solve/driver/solver_registry.h"
 #include "solve/line_search.h"
 
-/* One registered solver. ops is the first member, so that a pointer to the operations is a pointer to the slot. */
+/* One registered solver. `ops` is the first member, so that a pointer to the solver's operations is a pointer to its
+ * slot. */
 typedef struct solver_slot {
     sinew_solver_ops ops;
     sinew_solver_extension of;
@@ -35,7 +36,7 @@ static const sinew_solver_extension *extension_of(const sinew_solve *s)
 
 /* ---- Operations of an extension ------------------------------------------------------------------ */
 
-/* Calls the extension's `create`. A failure without a text gets one that names the solver. */
+/* Calls the extension's `create`. An error without a text gets one that names the solver. */
 static sinew_status extension_create(sinew_solve *s, void **own, sinew_error *error)
 {
     const sinew_solver_extension *of = extension_of(s);
@@ -104,7 +105,8 @@ static const char *operation_flaw(const sinew_solver_extension *of)
     return of->destroy ? NULL : "operation destroy is missing";
 }
 
-/* JSON keys that every solver has in a scene file (io/scene/keys.c); parameters must not have these names. */
+/* Keys that every solver has in a scene file (io/scene/keys.c); parameters of registered solvers must not have these
+ * names. */
 static const char solver_keys[] = "|name|iterations|tolerance|accuracy|time_budget|measure|gap_every|";
 
 static const char *solver_flaw(const sinew_solver_extension *of, char *text)
@@ -154,7 +156,7 @@ static void fill_operations(solver_slot *slot)
                                    .coupled = true,
                                    .begin = extension_begin,
                                    .iterate = extension_iterate};
-    /* Changes that need no new preparation: `begin` reads the changed data. */
+    /* Changes of the world after which the extension needs no new `create`: its `begin` reads the changed data. */
     if (!of->set_up_by_elements)
         slot->ops.refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP |
                               SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT;
@@ -181,7 +183,7 @@ sinew_solver_kind sinew_register_solver(const sinew_solver_extension *extension,
     return kind;
 }
 
-/* ---- The step ------------------------------------------------------------------------------------ */
+/* ---- Functions of sinew/extend.h for the step's problem ------------------------------------------ */
 
 int32_t sinew_problem_particle_count(const sinew_problem *problem)
 {

@@ -13,8 +13,10 @@
 #define SINEW_ALIGNMENT 64 /* bytes: alignment of every block; a cache line, which also fits any SIMD vector */
 
 /* Allocation functions return NULL if the hook fails or the size overflows. Size 0 gives a valid block. */
-void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);      /* memory is uninitialised */
-void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* memory is zeroed */
+/* Returns a new block of count * size bytes, uninitialised. */
+void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);
+/* Returns a new block of count * size bytes, zeroed. */
+void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size);
 /* Returns a new block of `count` elements of `size` bytes that begins with the first `used` elements of the old block,
  * and frees the old block. NULL on failure: the old block stays valid. */
 void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size);
@@ -25,7 +27,7 @@ bool sinew_reserve(const sinew_allocator *allocator, void *slot, size_t *capacit
 /* sinew_reserve() with spare capacity also in the first allocation, for arrays whose size varies. */
 bool sinew_reserve_spare(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
 void sinew_release(const sinew_allocator *allocator, void *memory); /* frees the memory; NULL has no effect */
-/* the system's allocator if NULL or incomplete */
+/* Returns a copy of the given allocator, or the system's allocator if it is NULL or incomplete. */
 sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator);
 
 /* Sets the status and the formatted text of `error` (which may be NULL) and returns the status. A longer text is
@@ -42,7 +44,7 @@ double sinew_memory_available(void);
 double sinew_seconds(void);
 
 /* SINEW_ASSERT calls the assertion hook if the condition fails. Its value is the condition, so callers can return. */
-/* calls the assertion hook; returns false */
+/* Calls the assertion hook for a failed condition; always returns false. */
 bool sinew_assert_failed(const char *condition, const char *file, int line);
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_limit.c: see memory_limit.h.
+ * memory_limit.c: the allocator that counts bytes and refuses to exceed a limit. See memory_limit.h.
  */
 #include "base/memory_limit.h"
 

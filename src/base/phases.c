@@ -21,7 +21,7 @@ typedef struct share {
 typedef struct team {
     const sinew_phases *work;
     int32_t share_count;
-    _Alignas(64) _Atomic int32_t phase; /* index of the open phase */
+    _Alignas(64) _Atomic int32_t phase; /* index of the phase whose items threads take now */
     _Alignas(64) _Atomic int32_t done;  /* number of finished items of the open phase */
     _Atomic int32_t sleepers;           /* number of threads that wait for the next phase */
     pthread_mutex_t mutex;

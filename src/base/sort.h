@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.h: sorts items in place, without memory. qsort is not used, because the C library's qsort may call malloc and
- * bypass the allocator.
+ * sort.h: sorts items in place, without allocating memory. qsort is not used, because the C library's qsort may call
+ * malloc and bypass the allocator.
  */
 #ifndef SINEW_SRC_BASE_SORT_H
 #define SINEW_SRC_BASE_SORT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stop.c: see stop.h.
+ * stop.c: selects and polls the interruption flag of a thread. See stop.h.
  */
 #include "base/stop.h"
 

@@ -39,16 +39,17 @@ typedef struct sinew_section_writer {
     uint32_t capacity;  /* capacity of the section table, in sections */
     uint32_t count;     /* number of sections written so far */
     size_t size;        /* bytes of header, section table and contents so far */
-    sinew_section open; /* the section being written */
+    sinew_section open; /* table entry of the section that is being written */
 } sinew_section_writer;
 
 void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity);
 void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool required, uint32_t index);
 void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size);
-/* address to write `size` bytes to; NULL: counting */
+/* Reserves `size` bytes in the open section and returns their address; NULL while sizes are only counted. */
 void *sinew_section_reserve(sinew_section_writer *writer, size_t size);
 void sinew_section_end(sinew_section_writer *writer);
-void sinew_sections_end(sinew_section_writer *writer); /* writes the header (section_end wrote the table) */
+/* writes the header of the block; sinew_section_end() has filled the table */
+void sinew_sections_end(sinew_section_writer *writer);
 /* Size of the whole block in bytes, from a writer that has counted all sections (bytes NULL). */
 size_t sinew_sections_size(const sinew_section_writer *counted);
 

@@ -56,7 +56,7 @@ typedef struct worker {
     const void *context;
     int32_t member;
     struct worker *next;
-    pthread_mutex_t mutex; /* guards `changed`: taken only to sleep and to wake a sleeping thread */
+    pthread_mutex_t mutex; /* mutex of the condition `changed`; taken only to sleep and to wake a sleeping thread */
     pthread_cond_t changed;
     pthread_t thread;
 } worker;
@@ -69,7 +69,7 @@ static struct {
     int32_t count, users;
     _Atomic int64_t alone_until; /* time in ns until which callers work alone; 0: no worker was descheduled yet */
     _Atomic int64_t alone_for;   /* length of the last period of working alone, in ns */
-    _Atomic int64_t together;    /* joint work since the last period of working alone, in ns */
+    _Atomic int64_t together;    /* time of calls shared with workers since the last period of working alone, in ns */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 /* The task system to which the calling thread submits work; zeroed: the library's thread pool. */
@@ -259,7 +259,7 @@ static void unlock_roof(void)
     pthread_mutex_unlock(&roof.lock);
 }
 
-/* A forked child has only the thread that called fork: it drops the parent's workers. */
+/* Called in a forked child, which has only the thread that called fork: drops the parent's workers from the pool. */
 static void forget_workers(void)
 {
     pthread_mutex_init(&roof.lock, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gather_scatter.c: see gather_scatter.h. The returned sums over particles are computed in double in both precisions.
+ * gather_scatter.c: SIMD kernels that copy points to chunks and sum their slots (gather_scatter.h). The returned sums
+ * over particles are computed in double in both precisions.
  */
 #include "math/gather_scatter.h"
 

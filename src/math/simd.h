@@ -36,7 +36,7 @@
 #ifdef SINEW_SINGLE
 typedef int32_t wide_int;
 #define WIDE_EPSILON 1.1920929e-7f  /* machine epsilon: distance from 1 to the next number */
-#define WIDE_TINY    1.1754944e-38f /* smallest normal number greater than zero */
+#define WIDE_TINY    1.1754944e-38f /* smallest positive normal number of the precision */
 /* square root of WIDE_TINY: the square of a shorter length is not a normal number */
 #define WIDE_ROOT_TINY 1.0842022e-19f
 #define WIDE_HUGE      3.4028235e+38f
@@ -76,7 +76,7 @@ static inline wide wide_set(sinew_real a)
 #endif
 }
 
-static inline wide wide_load(const sinew_real *p) /* p is aligned to the size of the SIMD vector */
+static inline wide wide_load(const sinew_real *p) /* p must be aligned to the size of a SIMD vector */
 {
     wide r;
     memcpy(&r, __builtin_assume_aligned(p, sizeof(wide)), sizeof r);
@@ -243,7 +243,7 @@ static inline sinew_real wide_sum(wide a)
     return sum;
 }
 
-/* Natural logarithm, element by element: there is no vector instruction. */
+/* Natural logarithm of each element of a SIMD vector, one by one: there is no vector instruction. */
 static inline wide wide_log(wide a)
 {
     for (int i = 0; i < SIMD_WIDTH; i++)
@@ -251,7 +251,7 @@ static inline wide wide_log(wide a)
     return a;
 }
 
-/* Cube root, element by element. */
+/* Cube root of each element of a SIMD vector, one by one. */
 static inline wide wide_cbrt(wide a)
 {
     for (int i = 0; i < SIMD_WIDTH; i++)
@@ -259,7 +259,7 @@ static inline wide wide_cbrt(wide a)
     return a;
 }
 
-/* The angle of (x, y) in [-pi, pi], rad, element by element. */
+/* The angle of (x, y) in [-pi, pi], rad, for each element of two SIMD vectors, one by one. */
 static inline wide wide_atan2(wide y, wide x)
 {
     for (int i = 0; i < SIMD_WIDTH; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * variant.c: see variant.h. Compiled without variant flags, because it runs before the processor's features are known.
+ * variant.c: chooses the SIMD variant of the process (variant.h). Compiled without variant flags, because it runs
+ * before the processor's features are known.
  */
 #include "math/variant.h"
 

@@ -93,7 +93,7 @@ typedef struct polar_state {
     const wide *F;
     wide scaled[9];     /* F multiplied by a power of two, for extreme entries */
     wide C[6], cof[6];  /* C = F^T F; first two rows of the cofactor matrix of F */
-    wide I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
+    wide I1, I2, two_J; /* invariants |F|^2, |cof F|^2, 2 det F */
     wide l, inverse;    /* lambda = tr(R^T F), 1 / denominator of the formula for R */
     wide_mask active;   /* mask of SIMD elements that need further steps */
 } polar_state;

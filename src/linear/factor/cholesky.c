@@ -49,7 +49,7 @@ sinew_status sinew_fill_reducing_order(const sinew_allocator *allocator, int32_t
     return good ? SINEW_OK : sinew_fail_memory(error, "ordering of the sparse matrix");
 }
 
-/* ---- Creation and symbolic analysis ---------------------------------------------------------- */
+/* ---- Creation of the factor: symbolic analysis ----------------------------------------------- */
 
 /* Expands the sparsity pattern of the lower triangle from 3x3 block columns to scalar columns. */
 static void cholesky_expand_pattern(sinew_lower_triangle *matrix, int32_t count, const int32_t *column,
@@ -128,7 +128,7 @@ double *sinew_cholesky_values(sinew_cholesky *c)
     return c->matrix.value;
 }
 
-/* ---- Numeric factorisation and solve --------------------------------------------------------- */
+/* ---- Numeric Cholesky factorisation and solve ------------------------------------------------ */
 
 sinew_status sinew_cholesky_factorise(sinew_cholesky *c, double shift, sinew_error *error)
 {

@@ -34,6 +34,6 @@ sinew_status sinew_cholesky_factorise(sinew_cholesky *cholesky, double shift, si
 /* x = (A + shift I)^-1 b with the factor last computed; b and x are [3 * count]; b may be x. */
 void sinew_cholesky_solve(sinew_cholesky *cholesky, const double *b, double *x);
 int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* number of stored entries of L */
-double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* sum of squares of L's column counts */
+double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* cost: sum of squares of L's column counts */
 
 #endif

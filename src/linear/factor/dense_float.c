@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense_float.c: see dense_float.h. Plain loops, column by column, without tiles: speed does not matter here.
+ * dense_float.c: dense kernels rounded to 32 bits (dense_float.h), as plain loops over columns, without tiles: speed
+ * does not matter here.
  */
 #include "linear/factor/dense_float.h"
 

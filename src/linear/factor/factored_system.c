@@ -23,7 +23,7 @@ typedef struct sinew_factored_system_matrix {
     const sinew_real *points;
 } sinew_factored_system_matrix;
 
-/* ---- Symbolic analysis ----------------------------------------------------------------------- */
+/* ---- Symbolic analysis of S ------------------------------------------------------------------ */
 
 static sinew_status factored_fail_definite(sinew_error *error)
 {
@@ -52,7 +52,7 @@ static bool factored_analyse(sinew_factored_system *f, const sinew_factored_syst
     return good;
 }
 
-/* ---- Refactorisation ------------------------------------------------------------------------- */
+/* ---- Factorisation of new values ------------------------------------------------------------- */
 
 void sinew_factored_system_slim(sinew_factored_system *f)
 {
@@ -77,7 +77,7 @@ static void factored_drop_kept(const sinew_allocator *allocator, sinew_kept_fact
     sinew_reordered_matrix_destroy(&kept->matrix, allocator);
 }
 
-/* ---- Creation -------------------------------------------------------------------------------- */
+/* ---- Creation of a factored system ----------------------------------------------------------- */
 
 static sinew_status factored_factorise(sinew_factored_system *f, const sinew_factored_system_matrix *S,
                                        const sinew_dense_kernels *dense, sinew_kept_factor *made, sinew_error *error)
@@ -159,7 +159,7 @@ void sinew_factored_system_destroy(sinew_factored_system *f)
     sinew_release(&a, f);
 }
 
-/* ---- Solve by forward and backward substitution ---------------------------------------------- */
+/* ---- Solves with S by forward and backward substitution -------------------------------------- */
 
 /* Forward substitution x = L^-1 (P b) in one subtree: copies its own rows of b, adds the contributions of its children
  * in their order, and solves. */

@@ -10,7 +10,7 @@
 
 /* Data of a factored system that allow a factorisation of new values in the same pattern. */
 typedef struct sinew_kept_factor {
-    sinew_supernodal factor;       /* L of P S P^T = L L^T */
+    sinew_supernodal factor;       /* Cholesky factor L of P S P^T = L L^T */
     sinew_reordered_matrix matrix; /* P S P^T, P the permutation of the elimination order */
 } sinew_kept_factor;
 
@@ -21,7 +21,7 @@ struct sinew_factored_system {
     int32_t thread_count, n;
     int32_t *order; /* [n] order[k]: the matrix row that is eliminated k-th */
     sinew_solve_tree tree;
-    sinew_kept_factor *kept; /* data for refactorisation; NULL: not possible */
+    sinew_kept_factor *kept; /* data for factorising new values of S; NULL: not kept, no refactor */
 };
 
 /* Forward and backward substitution of a solve. Forward leaves y = L^-1 P b in the subtrees' vectors, in their own

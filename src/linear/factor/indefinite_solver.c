@@ -106,7 +106,7 @@ static const sinew_linear_method *method_find(const char *name, sinew_error *err
     return method;
 }
 
-/* ---- Creation -------------------------------------------------------------------------------- */
+/* ---- Creation of an LU or QR solver ---------------------------------------------------------- */
 
 /* Creates the factors of the registered method for the pattern. Also factorises a trial matrix, so that a lack of
  * memory usually shows at creation, not in a step. */

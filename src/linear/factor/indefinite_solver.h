@@ -22,7 +22,7 @@ typedef struct sinew_indefinite_solver {
     double *lower;   /* [9 * blocks] input: values of the lower triangle's 3x3 blocks */
     int64_t *column; /* [n + 1] index of each scalar column's first entry in row and value; both triangles are stored */
     int64_t *row;    /* [column[n]] row of each entry, ascending in each column */
-    double *value;   /* [column[n]] value of each entry */
+    double *value;   /* [column[n]] value of each entry of the matrix */
 } sinew_indefinite_solver;
 
 /* Creates a solver for the pattern; method: "lu" or "qr". NULL on failure; SINEW_ERROR_UNSUPPORTED if no such method is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ldl.c: see ldl.h.
+ * ldl.c: sparse LDL^T factorisation and refined solves. See ldl.h.
  */
 #include "linear/factor/ldl.h"
 
@@ -19,14 +19,14 @@ struct sinew_ldl {
     const int32_t *row;
     const double *values;
     int32_t *index;                /* [count] position of each unknown in the postorder */
-    sinew_reordered_matrix matrix; /* the matrix in the postorder */
+    sinew_reordered_matrix matrix; /* the matrix with rows and columns permuted to the postorder */
     double *floors;                /* [count] pivot floors of the unknowns, in the postorder */
     double *work;                  /* [count] right-hand side and solution of a solve, in the postorder */
     double *residual;              /* [count] residual b - A x of a solve, in the caller's order */
     sinew_supernodal factor;
 };
 
-/* ---- Symbolic cost --------------------------------------------------------------------------- */
+/* ---- Cost of the factorisation, from the pattern --------------------------------------------- */
 
 static sinew_status ldl_fail_analysis(sinew_error *error)
 {
@@ -49,7 +49,7 @@ sinew_status sinew_ldl_cost(const sinew_allocator *allocator, int32_t count, con
     return good ? SINEW_OK : ldl_fail_analysis(error);
 }
 
-/* ---- Creation -------------------------------------------------------------------------------- */
+/* ---- Creation of the LDL^T factor ------------------------------------------------------------ */
 
 static bool ldl_allocate_arrays(sinew_ldl *l)
 {
@@ -119,7 +119,7 @@ size_t sinew_ldl_size(const sinew_ldl *l)
     return l->count > 0 ? (size_t)sinew_supernodal_size(&l->factor) : 0;
 }
 
-/* ---- Numeric factorisation and solve --------------------------------------------------------- */
+/* ---- Numeric LDL^T factorisation and solve --------------------------------------------------- */
 
 bool sinew_ldl_factorise(sinew_ldl *l, const double *values, const double *floors, sinew_pivots *inertia)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * low_rank.c: see low_rank.h.
+ * low_rank.c: computes V and C of low-rank terms and solves with S'. See low_rank.h.
  */
 #include "linear/factor/low_rank.h"
 

@@ -25,7 +25,7 @@
  * not read here. */
 typedef struct sinew_rank_one_term {
     double weight;
-    int32_t count, known; /* numbers of entries for unknowns and, after them, for known values */
+    int32_t count, known; /* numbers of entries of the term: for unknowns and, after them, for known values */
     int32_t index[SINEW_RANK_ONE_MAX];
     double value[SINEW_RANK_ONE_MAX];
 } sinew_rank_one_term;

@@ -18,8 +18,8 @@
 /* Work space for the division of the supernodes into subtrees, freed when the solve tree is built. */
 typedef struct division {
     int32_t *parent;       /* [supernodes] parent supernode, which contains the first row below; -1 at roots */
-    int32_t *subtree_of;   /* [supernodes] subtree of each supernode */
-    int32_t *supernode_of; /* [n] supernode that contains each column */
+    int32_t *subtree_of;   /* [supernodes] index of the solve tree's subtree that contains each supernode */
+    int32_t *supernode_of; /* [n] index of the supernode that contains each column of L */
     double *weight;        /* [supernodes] number of entries of L in the supernode and its descendants */
     int32_t *children;     /* [supernodes] number of heavy children, above SUBTREE_FRACTION of all entries */
 } division;
@@ -56,7 +56,7 @@ static void find_supernode_tree(division *d, const sinew_supernodal *factor)
         const size_t below = pi[k] + (size_t)(super[k + 1] - super[k]);
         d->parent[k] = below < pi[k + 1] ? d->supernode_of[s[below]] : -1;
         if (d->parent[k] >= 0)
-            d->weight[d->parent[k]] += d->weight[k]; /* complete: children precede their parents */
+            d->weight[d->parent[k]] += d->weight[k]; /* weight[k] is complete, as children precede their parents */
     }
 }
 
@@ -145,7 +145,7 @@ static bool index_levels(sinew_solve_tree *t)
     return t->level_first;
 }
 
-/* ---- Rows of ancestors ----------------------------------------------------------------------- */
+/* ---- Rows of ancestors in a subtree's vector ------------------------------------------------- */
 
 static int compare_int(const void *a, const void *b)
 {
@@ -212,7 +212,7 @@ static bool find_all_ancestors(sinew_solve_tree *t, const sinew_supernodal *fact
     return good;
 }
 
-/* ---- Values of L ----------------------------------------------------------------------------- */
+/* ---- Copy of the values of L ----------------------------------------------------------------- */
 
 static size_t round4(size_t count)
 {

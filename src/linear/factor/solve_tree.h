@@ -30,7 +30,7 @@ typedef struct sinew_solve_tree {
     sinew_allocator allocator;
     int32_t supernode_count, subtree_count, level_count;
     sinew_supernode *supernodes;   /* [supernode_count] supernodes of L; those of a subtree are contiguous */
-    sinew_solve_subtree *subtrees; /* [subtree_count] sorted by level, then by first column */
+    sinew_solve_subtree *subtrees; /* [subtree_count] subtrees sorted by level, then by first column */
     int32_t *level_first;          /* [level_count + 1] index of each level's first subtree */
     size_t row_total, value_total;
     int32_t *rows;      /* [row_total] rows below each supernode's diagonal block, as indices in the subtree's vector */
@@ -39,11 +39,11 @@ typedef struct sinew_solve_tree {
 
 /* Builds the solve tree of a factor. Returns false if memory is short; call destroy in any case. */
 bool sinew_solve_tree_create(sinew_solve_tree *tree, const sinew_allocator *allocator, const sinew_supernodal *factor);
-void sinew_solve_tree_destroy(sinew_solve_tree *tree); /* frees the arrays; a zeroed struct has none */
+void sinew_solve_tree_destroy(sinew_solve_tree *tree); /* frees the solve tree's arrays; accepts a zeroed struct */
 
 /* Copies new values of the same factor L. Does not allocate. */
 void sinew_solve_tree_refill(sinew_solve_tree *tree, const sinew_supernodal *factor);
 
-int64_t sinew_solve_tree_memory(const sinew_solve_tree *tree); /* memory of the tree, in bytes */
+int64_t sinew_solve_tree_memory(const sinew_solve_tree *tree); /* memory of the solve tree, in bytes */
 
 #endif

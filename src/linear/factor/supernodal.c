@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * supernodal.c: see supernodal.h.
+ * supernodal.c: left-looking supernodal factorisation and solves. See supernodal.h.
  */
 #include "linear/factor/supernodal.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/stop.h"
 
-/* ---- Creation -------------------------------------------------------------------------------- */
+/* ---- Creation of the supernodal factor ------------------------------------------------------- */
 
 static int32_t supernodal_height(const sinew_supernodal *f, int32_t supernode)
 {
@@ -119,7 +119,7 @@ int64_t sinew_supernodal_size(const sinew_supernodal *f)
     return (int64_t)(f->start[f->supernodes.count] - (size_t)f->supernodes.count * SINEW_DENSE_PAD);
 }
 
-/* ---- Factorisation --------------------------------------------------------------------------- */
+/* ---- Left-looking factorisation -------------------------------------------------------------- */
 
 /* L_k = columns of A + shift I that belong to supernode k; sets row_index for the rows of the supernode. */
 static void supernodal_load(sinew_supernodal *f, int32_t k, const sinew_lower_triangle *lower, double shift)
@@ -217,7 +217,7 @@ int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const sinew_lower
     return supernodal_factorise(f, lower, 0, floor);
 }
 
-/* ---- Solve ----------------------------------------------------------------------------------- */
+/* ---- Solve by forward and backward substitution ---------------------------------------------- */
 
 /* Gathers the entries of x at the rows of supernode k into f->product, which is unused between factorisations. */
 static double *supernodal_gather_rows(const sinew_supernodal *f, int32_t k, const double *x)

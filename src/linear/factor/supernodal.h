@@ -22,7 +22,7 @@ typedef struct sinew_supernodal {
     sinew_supernodes supernodes;
     size_t *start;         /* [supernodes + 1] offset of each supernode's entries in values */
     double *values;        /* entries of L by supernodes, each followed by SINEW_DENSE_PAD zeros */
-    int32_t *supernode_of; /* [n] supernode that contains each column */
+    int32_t *supernode_of; /* [n] index of the supernode that contains each column of L */
     int32_t *row_index;    /* [n] index of each matrix row within the current supernode */
     int32_t *pending; /* [supernodes] first supernode in the list of descendants that update this one next; -1: none */
     int32_t *next;    /* [supernodes] next supernode in the same pending list; -1: none */
@@ -40,7 +40,7 @@ typedef struct sinew_supernodal {
  * memory; call destroy in any case. */
 bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocator, const sinew_dense_kernels *kernels,
                              const sinew_amalgamation *rule, const sinew_elimination *elimination, int32_t block);
-void sinew_supernodal_destroy(sinew_supernodal *f); /* frees the arrays; a zeroed struct has none */
+void sinew_supernodal_destroy(sinew_supernodal *f); /* frees the factor's arrays; accepts a zeroed struct */
 /* number of entries of L, with the zeros that supernodes store */
 int64_t sinew_supernodal_size(const sinew_supernodal *f);
 /* Free and reallocate the values of L (false: out of memory). Pattern and work space are kept. */

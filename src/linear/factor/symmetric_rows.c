@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * symmetric_rows.c: see symmetric_rows.h.
+ * symmetric_rows.c: lists the 3x3 blocks of each block row. See symmetric_rows.h.
  */
 #include "linear/factor/symmetric_rows.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bicgstab.c: see bicgstab.h. In the notation of van der Vorst 1992, K the diagonal blocks:
+ * bicgstab.c: the BiCGSTAB iteration (bicgstab.h), in the notation of van der Vorst 1992, with K the 3x3 diagonal
+ * blocks of A:
  *
  *     rho = r^ . r,  p = r + beta (p - omega v),  v = A K^-1 p,  alpha = rho / (r^ . v),  s = r - alpha v,
  *     t = A K^-1 s,  omega = (t . s) / (t . t),   x += alpha K^-1 p + omega K^-1 s,       r = s - omega t

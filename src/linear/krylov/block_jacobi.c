@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * block_jacobi.c: see block_jacobi.h.
+ * block_jacobi.c: inverts 3x3 diagonal blocks and applies them. See block_jacobi.h.
  */
 #include "linear/krylov/block_jacobi.h"
 

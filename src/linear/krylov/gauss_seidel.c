@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gauss_seidel.c: see gauss_seidel.h.
+ * gauss_seidel.c: coloured Gauss-Seidel sweeps over 3x3 block rows. See gauss_seidel.h.
  */
 #include "linear/krylov/gauss_seidel.h"
 
@@ -12,7 +12,7 @@
 #define PARALLEL_ROWS 1024 /* number of block rows below which one thread sweeps */
 #define ITEM_ROWS     128  /* block rows per work item of a thread */
 
-/* ---- Creation -------------------------------------------------------------------------------- */
+/* ---- Creation of coloured sweeps ------------------------------------------------------------- */
 
 /* Lists the block rows by colour, ascending inside a colour. */
 static void gauss_seidel_sort_rows(sinew_gauss_seidel *gs, const int32_t *colours)
@@ -61,7 +61,7 @@ void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs)
     *gs = (sinew_gauss_seidel){0};
 }
 
-/* ---- Numeric values -------------------------------------------------------------------------- */
+/* ---- Sweeps over the current values ---------------------------------------------------------- */
 
 /* inverse = A^-1 of a 3x3 block by cofactors, for any definiteness; zero if the determinant is round-off */
 static void invert(const double A[9], double inverse[9])

@@ -29,7 +29,7 @@ typedef struct sinew_gauss_seidel {
 sinew_status sinew_gauss_seidel_create(const sinew_allocator *allocator, sinew_gauss_seidel *gs, int32_t thread_count,
                                        int32_t count, const int32_t *column, const int32_t *row, const int32_t *colours,
                                        int32_t colour_count, sinew_error *error);
-void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* frees the arrays; a zeroed struct has none */
+void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* frees the arrays of the sweeps; accepts a zeroed struct */
 void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs);  /* inverts the diagonal blocks A_ii after `values` change */
 /* One over-relaxed Gauss-Seidel sweep for A x = b; b and x [3 * count]. */
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pcg.c: see pcg.h.
+ * pcg.c: conjugate gradients with three stopping rules, and Lanczos' method. See pcg.h.
  */
 #include "linear/krylov/pcg.h"
 
@@ -88,7 +88,7 @@ static void pcg_turn(void *context, double beta)
     const pcg_run *run = context;
     const sinew_pcg *pcg = run->pcg;
     sinew_combine(pcg->p, pcg->z, (sinew_real)beta, pcg->p, pcg->count, pcg->thread_count);
-    if (run->w) /* P^-1 p = r + beta P^-1 p */
+    if (run->w) /* w = P^-1 p = r + beta w */
         sinew_combine(run->w, pcg->r, (sinew_real)beta, run->w, pcg->count, pcg->thread_count);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tridiagonal_eigen.c: see tridiagonal_eigen.h.
+ * tridiagonal_eigen.c: bisection for one eigenvalue of a tridiagonal matrix. See tridiagonal_eigen.h.
  */
 #include "linear/krylov/tridiagonal_eigen.h"
 

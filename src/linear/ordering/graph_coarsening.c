@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph_coarsening.c: see graph_coarsening.h.
+ * graph_coarsening.c: matches vertices and builds the coarser graphs. See graph_coarsening.h.
  */
 #include "linear/ordering/graph_coarsening.h"
 

@@ -26,7 +26,7 @@ typedef struct dissection {
     const sinew_graph *graph;
     const sinew_real *points;
     int32_t *set;      /* [count] result: index of the set (half or separator) that contains each row */
-    int32_t set_count; /* number of finished sets */
+    int32_t set_count; /* number of sets (leaves and separators) finished so far */
     int32_t *rows;     /* [count] all rows; the current set is a range of this array */
     int32_t *local;    /* [count] index of each row within the current set, -1: not in the set */
     int32_t *scratch;  /* [count] work space: an order of rows or vertices */
@@ -37,7 +37,7 @@ typedef struct dissection {
     sinew_separator separator;
 } dissection;
 
-/* ---- Graph of the current set ---------------------------------------------------------------- */
+/* ---- Graph of the set of rows that is cut ---------------------------------------------------- */
 
 /* Builds the graph of the rows first .. last-1 of d->rows, numbered from 0, as the finest level. */
 static void make_finest(dissection *d, int32_t first, int32_t last)
@@ -102,7 +102,7 @@ static void split_in_order(const dissection *d, sinew_weighted *g)
 static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *order)
 {
     int32_t tail = 0, end = -1, next = 0;
-    memset(g->side, 0, (size_t)g->count); /* while searching, side 1 marks listed vertices */
+    memset(g->side, 0, (size_t)g->count); /* during the search, side 1 marks vertices that are already listed */
     for (int32_t head = 0; head < g->count; head++) {
         if (head == tail) {
             while (head > 0 && g->side[next])
@@ -237,7 +237,7 @@ static double cut_straight(dissection *d, sinew_weighted *g)
     return sinew_separator_cost(&d->separator);
 }
 
-/* ---- Recursive dissection -------------------------------------------------------------------- */
+/* ---- Recursive dissection into sets and separators ------------------------------------------- */
 
 /* Finds the best cut and stores its sides in the finest graph. Returns false if every cut leaves one side empty, or the
  * search was interrupted. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ordering.c: see ordering.h. AMD, CAMD: Amestoy, Davis, Duff, Algorithm 837 (2004), without and with constraints.
+ * ordering.c: fill-reducing orders by AMD and CAMD (ordering.h). AMD, CAMD: Amestoy, Davis, Duff, Algorithm 837
+ * (2004), without and with constraints.
  */
 #include "linear/ordering/ordering.h"
 
@@ -50,7 +51,7 @@ bool sinew_minimum_degree_order(const sinew_allocator *allocator, const sinew_gr
     int32_t *column = narrow_offsets(allocator, graph);
     const bool good = column && admits_workspace(allocator, graph) &&
                       amd_order(graph->count, column, graph->other, order, NULL, info) >= 0;
-    *fill = good ? (double)graph->count + info[AMD_LNZ] : 0; /* AMD_LNZ does not count the diagonal */
+    *fill = good ? (double)graph->count + info[AMD_LNZ] : 0; /* AMD_LNZ counts the entries of L without the diagonal */
     sinew_release(allocator, column);
     return good;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * separator.c: see separator.h.
+ * separator.c: moves vertices in and out of a vertex separator to make it lighter. See separator.h.
  *
  * A move takes a vertex out of the separator to one side, and its neighbours on the other side into it. A pass
  * repeatedly makes the best move, even if the separator gets heavier, moves each vertex at most once, and then

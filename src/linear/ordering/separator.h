@@ -16,7 +16,7 @@ enum {
 typedef struct sinew_weighted {
     int32_t count, total; /* number of vertices; sum of all vertex weights */
     size_t *first;        /* [count + 1] index of each vertex's first edge in other and edge */
-    int32_t *other;       /* [first[count]] neighbours of each vertex */
+    int32_t *other;       /* [first[count]] vertex at the other end of each edge */
     int32_t *edge;        /* [first[count]] number of matrix entries that each edge stands for */
     int32_t *weight;      /* [count] number of matrix rows of each vertex; balances the sides */
     int32_t *price;       /* [count] cost of each vertex if it is in the separator */

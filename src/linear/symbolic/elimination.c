@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * elimination.c: see elimination.h.
+ * elimination.c: elimination tree, postorder and column counts of L. See elimination.h.
  */
 #include "linear/symbolic/elimination.h"
 
@@ -24,7 +24,7 @@ static void elimination_find_tree(sinew_elimination *e, int32_t *ancestor)
     }
 }
 
-/* ---- Postorder ------------------------------------------------------------------------------- */
+/* ---- Postorder of the elimination tree ------------------------------------------------------- */
 
 /* Sorts the columns of L by their number of entries, then by index (counting sort), into `sorted`. ends [count + 1] is
  * work space. */
@@ -161,7 +161,7 @@ static void elimination_count_columns(sinew_elimination *e, const count_work *w)
             e->entries[e->parent[j]] += e->entries[j];
 }
 
-/* ---- Creation and postordering --------------------------------------------------------------- */
+/* ---- Creation and postordering of an elimination --------------------------------------------- */
 
 static void elimination_set_order(sinew_elimination *e, const int32_t *order)
 {
@@ -228,7 +228,8 @@ bool sinew_elimination_postorder(sinew_elimination *e)
     int32_t *work = sinew_allocate(&e->allocator, 4 * n + 1, sizeof *work);
     if (!work)
         return false;
-    int32_t *post = work, *sorted = work + n, *child = work + 2 * n, *next = work + 3 * n; /* next has n + 1 entries */
+    /* work has 4 n + 1 entries: `next` needs n + 1 */
+    int32_t *post = work, *sorted = work + n, *child = work + 2 * n, *next = work + 3 * n;
     elimination_sort_columns(e, sorted, next);
     elimination_find_postorder(e, sorted, post, child, next);
     elimination_renumber(e, post, child, next);

@@ -32,7 +32,7 @@ typedef struct sinew_elimination {
  * memory; call destroy in any case. */
 bool sinew_elimination_create(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
                               const int32_t *order);
-void sinew_elimination_destroy(sinew_elimination *e); /* frees the arrays; a zeroed struct has none */
+void sinew_elimination_destroy(sinew_elimination *e); /* frees order, tree and counts; accepts a zeroed struct */
 
 /* Renumbers the columns along a postorder of the tree (Liu 1990, section 3.2): each subtree becomes a range of columns,
  * and the entries of L stay the same. The child with most entries is last, next to its parent, so that the two may
@@ -40,6 +40,7 @@ void sinew_elimination_destroy(sinew_elimination *e); /* frees the arrays; a zer
 bool sinew_elimination_postorder(sinew_elimination *e);
 
 double sinew_elimination_fill(const sinew_elimination *e); /* number of entries of L, with the diagonal */
-double sinew_elimination_cost(const sinew_elimination *e); /* sum of squares of L's column counts */
+/* cost of the factorisation: sum of squares of L's column counts */
+double sinew_elimination_cost(const sinew_elimination *e);
 
 #endif

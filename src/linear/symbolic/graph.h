@@ -11,7 +11,7 @@
 typedef struct sinew_graph {
     int32_t count;
     size_t *first;  /* [count + 1] index of each vertex's first neighbour in other */
-    int32_t *other; /* [first[count]] neighbours of each vertex */
+    int32_t *other; /* [first[count]] neighbours of each vertex, i.e. columns of its matrix row */
 } sinew_graph;
 
 /* Builds the graph from one triangle by columns, with or without the diagonal: column [count + 1], row [column[count]].

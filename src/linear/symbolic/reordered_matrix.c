@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reordered_matrix.c: see reordered_matrix.h.
+ * reordered_matrix.c: pattern and values of P A P^T. See reordered_matrix.h.
  */
 #include "linear/symbolic/reordered_matrix.h"
 

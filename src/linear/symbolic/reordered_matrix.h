@@ -11,8 +11,8 @@
 typedef struct sinew_lower_triangle {
     int32_t n;
     size_t *column; /* [n + 1] index of each column's first entry in row and value */
-    int32_t *row;   /* [column[n]] row of each entry */
-    double *value;  /* [column[n]] value of each entry */
+    int32_t *row;   /* [column[n]] row index of each stored entry */
+    double *value;  /* [column[n]] value of each stored entry */
 } sinew_lower_triangle;
 
 typedef struct sinew_reordered_matrix {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * supernodes.c: see supernodes.h. Widths and heights count vertices of the graph; only `zeros` counts scalar entries.
+ * supernodes.c: finds and merges the supernodes of L (supernodes.h). Widths and heights count vertices of the graph;
+ * only `zeros` counts scalar entries.
  */
 #include "linear/symbolic/supernodes.h"
 
@@ -9,7 +10,7 @@ typedef struct partition {
     const sinew_elimination *elimination;
     int32_t n, count, block;
     int32_t *children; /* [n] number of children of each column in the elimination tree */
-    int32_t *owner;    /* [n] supernode that contains each column */
+    int32_t *owner;    /* [n] index of the supernode that contains each column of L */
     int32_t *first;    /* [n + 1] first column of each supernode */
     int32_t *parent;   /* [n] parent of each supernode; -1 at roots */
     int32_t *width;    /* [n] number of columns of each supernode, including merged ones */
@@ -176,7 +177,7 @@ static bool partition_copy(const partition *p, sinew_supernodes *out, const sine
     return good;
 }
 
-/* ---- Creation -------------------------------------------------------------------------------- */
+/* ---- Creation of the list of supernodes ------------------------------------------------------ */
 
 bool sinew_supernodes_create(sinew_supernodes *supernodes, const sinew_allocator *allocator,
                              const sinew_amalgamation *rule, const sinew_elimination *elimination, int32_t block)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * coarse_correction.c: see coarse_correction.h.
+ * coarse_correction.c: builds one or two coarse levels and applies their correction. See coarse_correction.h.
  */
 #include "solve/coarse/coarse_correction.h"
 

@@ -28,7 +28,8 @@ typedef struct sinew_coarse {
  * fine matrix), conjugate gradients with a second level solve it. Allocates; must be destroyed after failure, too. */
 sinew_status sinew_coarse_create(sinew_coarse *coarse, sinew_objective *objective, int32_t size, int64_t max,
                                  sinew_error *error);
-void sinew_coarse_destroy(sinew_coarse *coarse); /* frees all levels; accepts a zeroed struct */
+/* frees all levels of the coarse correction; accepts a zeroed struct */
+void sinew_coarse_destroy(sinew_coarse *coarse);
 /* Rebuilds the pattern of the matrix after a change of transient elements; the aggregates are kept. Allocates. */
 sinew_status sinew_coarse_refresh(sinew_coarse *coarse, sinew_error *error);
 

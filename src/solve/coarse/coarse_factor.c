@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * coarse_factor.c: see coarse_factor.h.
+ * coarse_factor.c: pattern, values and Cholesky factor of a coarse matrix. See coarse_factor.h.
  */
 #include "solve/coarse/coarse_factor.h"
 
@@ -18,7 +18,7 @@ enum {
 /* first diagonal shift, as a fraction of the mean diagonal entry; each retry is a thousand times larger */
 #define SHIFT_FIRST 1e-10
 
-/* ---- Pattern of the factor --------------------------------------------------------------------- */
+/* ---- Pattern of the coarse factor -------------------------------------------------------------- */
 
 static sinew_status order_rows(sinew_coarse_system *c, const sinew_allocator *allocator, const sinew_real *points,
                                sinew_error *error)
@@ -117,7 +117,7 @@ void sinew_coarse_system_destroy(sinew_coarse_system *c, const sinew_allocator *
     *c = (sinew_coarse_system){0};
 }
 
-/* ---- Values of the factor ---------------------------------------------------------------------- */
+/* ---- Values of the coarse factor --------------------------------------------------------------- */
 
 /* Copies block columns of the coarse matrix into the factor's layout (objective/assembly.h): three scalar columns for
  * each basis function. */

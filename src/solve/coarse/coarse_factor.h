@@ -17,7 +17,8 @@ enum {
 typedef struct sinew_coarse_matrix {
     int32_t count;
     const int32_t *column, *row;
-    const double *values; /* [column[count]][9][SINEW_MODES][SINEW_MODES] blocks, as in sinew_galerkin */
+    /* [column[count]][9][SINEW_MODES][SINEW_MODES] entries of the 12x12 blocks, as in sinew_galerkin */
+    const double *values;
 } sinew_coarse_matrix;
 
 /* A 12x12 block of the coarse matrix, and its block row in the factor. */
@@ -44,7 +45,8 @@ sinew_status sinew_coarse_system_create(sinew_coarse_system *system, const sinew
                                         const sinew_coarse_matrix *matrix, const sinew_real *points,
                                         sinew_error *error);
 void sinew_coarse_system_destroy(sinew_coarse_system *system,
-                                 const sinew_allocator *allocator); /* frees all arrays; accepts a zeroed struct */
+                                 /* frees the arrays of the coarse factor; accepts a zeroed struct */
+                                 const sinew_allocator *allocator);
 /* Factorises the current values of the coarse matrix. Returns false if the matrix is not positive definite even with a
  * small diagonal shift. */
 bool sinew_coarse_system_factorise(sinew_coarse_system *system, int32_t thread_count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * second_level.c: see second_level.h.
+ * second_level.c: groups of aggregates, their matrix R^T A R, and solves with A. See second_level.h.
  */
 #include "solve/coarse/second_level.h"
 

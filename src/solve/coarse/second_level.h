@@ -48,7 +48,8 @@ sinew_status sinew_second_level_create(sinew_second_level *level, const sinew_ob
                                        const sinew_coarse_matrix *lower, const sinew_coarse_space *lower_space,
                                        int32_t width, sinew_error *error);
 void sinew_second_level_destroy(sinew_second_level *level,
-                                const sinew_objective *objective); /* frees all arrays; accepts a zeroed struct */
+                                /* frees the arrays of the second level; accepts a zeroed struct */
+                                const sinew_objective *objective);
 /* Computes R^T A R and the inverses of the diagonal blocks D from the current values of the lower matrix. */
 void sinew_second_level_fill(sinew_second_level *level);
 /* x = A^-1 x, [lower.count][12]; `system` holds the factor of R^T A R. */

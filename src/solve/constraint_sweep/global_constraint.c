@@ -32,7 +32,7 @@ bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *b)
 /* One vertex of an element of the global constraint: its offset in the sweep's arrays, and the gradient of C_e
  * there. */
 typedef struct constraint_corner {
-    size_t at; /* SINEW_POINT times the vertex's particle index */
+    size_t at; /* offset of the vertex in arrays of points: SINEW_POINT times its particle index */
     double g[3];
 } constraint_corner;
 

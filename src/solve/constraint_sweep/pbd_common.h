@@ -52,7 +52,7 @@ typedef struct sinew_pbd sinew_pbd;
 typedef struct sinew_pbd_time {
     /* Sets substep_h and allocates the vectors v and q_last; also called after changes of the world. */
     sinew_status (*prepare)(sinew_solve *s, sinew_pbd *w, sinew_error *error);
-    void (*begin)(sinew_solve *s, sinew_pbd *w); /* called once at the start of a step */
+    void (*begin)(sinew_solve *s, sinew_pbd *w); /* called once at the start of a time step */
     /* Called before each sweep; w->sweep_count sweeps of the step are done. */
     void (*before_sweep)(sinew_solve *s, sinew_pbd *w);
     void (*after_sweep)(sinew_solve *s, sinew_pbd *w);

@@ -13,7 +13,7 @@
 #define PARALLEL_GROUPS 512 /* number of SIMD groups of all batches from which several threads sweep */
 #define PHASE_GROUPS                                                                                                   \
     32 /* smallest mean number of SIMD groups per phase for several threads: below, synchronisation dominates */
-#define SLICE_ELEMENTS 128 /* elements per slice of a colour, the unit of work of a thread */
+#define SLICE_ELEMENTS 128 /* largest number of elements in a slice of a colour, the unit of work of a thread */
 
 sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
                                           const sinew_constrain_kernel *how)

@@ -56,16 +56,16 @@ typedef struct sinew_sweep_batch {
         *numbers;  /* [group_count][1][W] C, then [..][vertex_count][3][W] gradients, then [..][1][W] compliances */
     double *slope; /* [particle_count][4] grad C while the global constraint is projected, else zero */
     size_t first_capacity, vertex_capacity, data_capacity, element_capacity, lambda_capacity, averaging_capacity,
-        numbers_capacity, slope_capacity, past_capacity[2]; /* allocated sizes of the arrays above, in bytes */
+        numbers_capacity, slope_capacity, past_capacity[2]; /* allocated sizes of the arrays of this struct, in bytes */
 } sinew_sweep_batch;
 
 /* Work space for laying out a batch. A zeroed struct is valid. */
 typedef struct sinew_sweep_work {
-    int32_t *particles; /* [element_count][vertex_count] particles of the elements */
+    int32_t *particles; /* [element_count][vertex_count] particle indices of a batch's elements */
     /* [element_count] each; `sorted` has at least particle_count + 1 entries */
     int32_t *classes, *order, *along, *sorted;
     int32_t *first; /* [classes + 1] index of each class's first element in `order` */
-    /* allocated sizes of the work arrays above, in bytes */
+    /* allocated sizes of the layout's work arrays, in bytes */
     size_t particle_bytes, class_capacity, order_capacity, along_capacity, sorted_capacity, first_capacity;
     sinew_colour_work colours;
 } sinew_sweep_work;
@@ -98,7 +98,7 @@ typedef struct sinew_sweep {
     sinew_real
         *past[2]; /* [particle_count][4] positions at the start of the last two sweeps, newest first; NULL: not kept */
     sinew_real *start;      /* [particle_count][4] positions given to sinew_sweep_begin(); NULL unless rule.numbers */
-    sinew_real *balanced;   /* [particle_count][4] work space of sinew_sweep_balance */
+    sinew_real *balanced;   /* [particle_count][4] work space of sinew_sweep_balance(): balanced positions, m */
     sinew_real *numbers;    /* C, Jacobian and compliance of the elements of one SIMD group */
     size_t number_capacity; /* allocated size of `numbers` in bytes */
 } sinew_sweep;
@@ -114,7 +114,7 @@ sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, 
  * both groups is kept. */
 void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
 
-/* Functions for a batch that is one global constraint: allocation of its work space (false without memory), and its
+/* Functions for a batch that is one global constraint: allocation of its work space (false: out of memory), and its
  * projection. */
 bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *batch);
 void sinew_sweep_project_global(const sinew_sweep *sweep, const sinew_sweep_batch *batch,

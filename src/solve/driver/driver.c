@@ -18,7 +18,7 @@
 #include "solve/driver/verdict.h"
 #include "solve/solver.h"
 
-/* ---- Preparation and refresh ----------------------------------------------------------------- */
+/* ---- Preparation and refresh of a solver ----------------------------------------------------- */
 
 /* Sets s->stiffness_of, the stiffness of each particle in N/m. Returns its norm over the free particles plus the
  * stiffness of global constraints: a bound of the change of forces per distance. */
@@ -65,7 +65,7 @@ static bool reserve_records(sinew_solve *s)
     return true;
 }
 
-/* True if the optimality gap is to be measured: the def asks for it, the solver minimises g (explicit steps do not),
+/* True if the optimality gap is to be measured: the def requests it, the solver minimises g (explicit steps do not),
  * and there are no hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
@@ -315,7 +315,7 @@ static void driver_start(sinew_solve *s)
         sinew_solve_evaluate(s);
 }
 
-/* ---- Measurement of a step ---------------------------------------------------------------------- */
+/* ---- Measurement of the gap and the result of a step -------------------------------------------- */
 
 /* True if the velocities at the end of the step are finite in sinew_real. Positions of a world that explodes stay
  * finite for one step longer. */
@@ -410,7 +410,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->constraints = s->constraint_message;
 }
 
-/* ---- Contact updates ------------------------------------------------------------------------- */
+/* ---- Contact updates between iterations ------------------------------------------------------ */
 
 static void contacts_changed(sinew_solve *s, uint32_t what)
 {
@@ -529,7 +529,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
         driver_record(s, 0, began);
     *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
     s->iterations = result->iterations;
-    /* The caller discards an interrupted step. */
+    /* An interrupted step has no valid result: the caller discards it. */
     if (sinew_stop_came())
         return result->bits = SINEW_STEP_INTERRUPTED;
     if (bits & SINEW_STEP_UNPREPARED) {

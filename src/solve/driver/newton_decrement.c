@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * newton_decrement.c: see newton_decrement.h.
+ * newton_decrement.c: computes Newton's direction for estimates of the optimality gap. See newton_decrement.h.
  *
  * Worlds of up to DIRECT_MAX free particles factorise H, which handles stiffness contrasts of many orders of magnitude.
  * A factor of the exact Hessian preconditions the systems of later iterates, at a third of the cost of another factor.
@@ -101,7 +101,7 @@ static bool decrement_solve_cg(sinew_gap *gap, bool project)
     return decrement_run_cg(gap);
 }
 
-/* ---- Newton's direction ---------------------------------------------------------------------- */
+/* ---- Newton's direction by factor or conjugate gradients ------------------------------------- */
 
 static bool decrement_solve(sinew_gap *gap, bool project)
 {

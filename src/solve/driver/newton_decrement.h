@@ -12,7 +12,7 @@
 
 /* Vectors of Newton's method on a copy of the step's positions, [particle_count][4] each. */
 typedef struct sinew_gap_vectors {
-    sinew_real *q, *gradient; /* iterate of the copy, and grad g at this iterate */
+    sinew_real *q, *gradient; /* iterate of Newton's method, which starts at a copy of q; grad g at this iterate */
     sinew_real *d, *right;    /* Newton's direction d; right-hand side of the system for d */
     /* work space of Newton steps and line searches: trial positions and grad g there */
     sinew_real *trial, *trial_gradient;

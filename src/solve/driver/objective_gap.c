@@ -46,7 +46,7 @@
 /* Upper limit of conjugate gradient iterations of an estimate, summed over all Newton steps. */
 #define LINEAR_MAX 3000
 
-/* ---- Creation of the work space -------------------------------------------------------------- */
+/* ---- Creation of the work space of gap estimates --------------------------------------------- */
 
 static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
 {
@@ -100,7 +100,7 @@ bool sinew_gap_takes_contacts(sinew_solve *s, uint32_t changed)
     return changed & SINEW_CHANGED_IN_STEP;
 }
 
-/* ---- One Newton step on the copy ------------------------------------------------------------- */
+/* ---- One Newton step on the copy of q -------------------------------------------------------- */
 
 static double value_of(const sinew_solve *s)
 {
@@ -215,7 +215,7 @@ static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
     return searched_step(gap, before);
 }
 
-/* ---- Descent on the copy --------------------------------------------------------------------- */
+/* ---- Descent of Newton's method on the copy of q --------------------------------------------- */
 
 /* The round-off of the slope along d, in J. A particle's force is accurate to its stiffness times the spacing of
  * floating-point numbers. */
@@ -336,7 +336,7 @@ static int32_t max_steps(const sinew_gap *gap)
     return steps < STEPS_MIN ? STEPS_MIN : steps > STEPS_MAX ? STEPS_MAX : steps;
 }
 
-/* ---- Position error ---------------------------------------------------------------------------- */
+/* ---- Estimate of the position error ------------------------------------------------------------ */
 
 /* Upper limit of additional Newton steps until the descent has converged in distance, too. */
 #define POSITION_STEPS 8
@@ -440,7 +440,7 @@ static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *
     set_position_unknown(estimate, "the descent has settled in energy, not in distance");
 }
 
-/* ---- Position error with contact ----------------------------------------------------------------- */
+/* ---- Estimate of the position error with contact ------------------------------------------------- */
 
 /* q* is the minimum with multipliers and friction limits that have converged on the contacts of the step. The descent
  * alternates Newton steps with multiplier updates (method of multipliers, Hestenes 1969), which contract the distance

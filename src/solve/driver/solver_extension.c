@@ -25,8 +25,9 @@ static int slot_count;
 
 /* Memory of one prepared solver that an extension registered. */
 typedef struct extension_memory {
-    void *own;                          /* data that the extension's own `create` returned */
-    sinew_real *trial, *trial_gradient; /* [particle_count][4] work space of line searches */
+    void *own; /* data that the extension's own `create` returned */
+    /* [particle_count][4] work space of line searches: trial positions and their gradient */
+    sinew_real *trial, *trial_gradient;
 } extension_memory;
 
 static const sinew_solver_extension *extension_of(const sinew_solve *s)
@@ -34,7 +35,7 @@ static const sinew_solver_extension *extension_of(const sinew_solve *s)
     return &((const solver_slot *)(const void *)s->ops)->of;
 }
 
-/* ---- Operations of an extension ------------------------------------------------------------------ */
+/* ---- Solver operations that call an extension ---------------------------------------------------- */
 
 /* Calls the extension's `create`. An error without a text gets one that names the solver. */
 static sinew_status extension_create(sinew_solve *s, void **own, sinew_error *error)
@@ -92,7 +93,7 @@ static uint32_t extension_iterate(sinew_solve *s)
     return of->iterate(of->context, s, ((extension_memory *)s->memory)->own);
 }
 
-/* ---- Registration of an extension ---------------------------------------------------------------- */
+/* ---- Registration of a solver extension ---------------------------------------------------------- */
 
 static const char *operation_flaw(const sinew_solver_extension *of)
 {

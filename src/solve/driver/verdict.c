@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * verdict.c: see verdict.h.
+ * verdict.c: decides whether a step is solved, from residual, position error and history. See verdict.h.
  */
 #include "solve/driver/verdict.h"
 

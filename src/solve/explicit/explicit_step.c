@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explicit_step.c: see explicit_step.h.
+ * explicit_step.c: velocities, forces and positions of an explicit time step. See explicit_step.h.
  */
 #include "solve/explicit/explicit_step.h"
 

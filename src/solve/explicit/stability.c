@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stability.c: see stability.h.
+ * stability.c: the Lanczos iteration for the highest frequency of a world. See stability.h.
  */
 #include "solve/explicit/stability.h"
 
@@ -26,7 +26,8 @@ typedef struct lanczos {
     /* lower bound of all eigenvalues of M^-1 K; largest eigenvalue at the last evaluation, 1/s^2 */
     double low, largest;
     sinew_real *root; /* [particle_count][4] diagonal of M^(-1/2): inverse square roots of masses; 0 at pins */
-    sinew_real *u, *before, *w, *p; /* [particle_count][4] vectors of the Lanczos iteration */
+    /* [particle_count][4] Lanczos vectors: current, previous; work space for products */
+    sinew_real *u, *before, *w, *p;
 } lanczos;
 
 /* Fills the Lanczos start vector u with pseudo-random numbers, scaled to norm 1. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * elimination_order.c: see elimination_order.h.
+ * elimination_order.c: computes the two elimination orders of a saddle-point system. See elimination_order.h.
  */
 #include "solve/kkt/elimination_order.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kkt_common.c: see kkt_common.h.
+ * kkt_common.c: constraints, active sets, residuals and steps of all KKT solvers. See kkt_common.h.
  */
 #include "solve/kkt/kkt_common.h"
 
@@ -10,7 +10,7 @@
 #include "base/stop.h"
 #include "objective/violation.h"
 
-/* ---- Preparation ----------------------------------------------------------------------------- */
+/* ---- Preparation of constraints, objectives and system --------------------------------------- */
 
 static bool is_kkt_batch(const void *context, const sinew_batch *batch)
 {
@@ -127,10 +127,9 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
                                     : kind & SINEW_SADDLE_TENSION_STIFFNESS               ? is_hard_edge_batch
                                                                                           : NULL;
     r->constraints = sinew_constraints_create(o, is_kkt_batch, &which, curved, error);
+    /* Constraints are evaluated at rest: the elimination order depends on which of them are compliant. */
     if (r->constraints)
-        sinew_constraints_evaluate(
-            r->constraints,
-            s->q); /* at rest positions: the elimination order depends on which constraints are compliant */
+        sinew_constraints_evaluate(r->constraints, s->q);
     r->saddle = r->constraints ? sinew_saddle_create(&r->rest, r->constraints, kind, error) : NULL;
     if (!r->saddle)
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
@@ -332,7 +331,7 @@ uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill)
     return 0;
 }
 
-/* ---- Operations for the driver ---------------------------------------------------------------- */
+/* ---- KKT residuals and multipliers for the driver --------------------------------------------- */
 
 /* Multipliers that are not part of the saved state start at zero before the first residual is evaluated: otherwise a
  * loaded state would continue with another scale of residuals. */

@@ -62,7 +62,7 @@ typedef struct sinew_kkt {
     sinew_saddle *saddle;
     double size;        /* diagonal of the bounding box of the rest shape, in m */
     double *lambda;     /* [constraint_count] multipliers; N if C is a length */
-    double *change;     /* [constraint_count] change of lambda in one iteration, as N if C is a length */
+    double *change;     /* [constraint_count] change of lambda in one iteration; N if C is a length */
     double *right;      /* [constraint_count] right-hand sides of the constraint rows */
     double *comply;     /* [constraint_count] alpha lambda (compliance times multiplier) at the last evaluation */
     double *norm;       /* [constraint_count] |J_i|, norm of the gradient of each constraint */
@@ -72,7 +72,7 @@ typedef struct sinew_kkt {
     uint8_t *redundant; /* [constraint_count] 1: the last factorisation dropped the constraint as redundant */
     double *force;      /* [particle_count][3] constraint forces J^T lambda, in N */
     double *particle_rhs, *move; /* [free_count][3] right-hand side of the particle rows, N; displacements dq, m */
-    sinew_real *gradient;        /* [particle_count][4] gradient of the objective `rest` */
+    sinew_real *gradient;        /* [particle_count][4] gradient of the objective `rest`, N; also work space */
     int32_t redundant_count;
     void *own; /* data of the particular KKT solver (kkt, sap, ...), in one allocation */
 } sinew_kkt;

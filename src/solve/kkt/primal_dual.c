@@ -115,7 +115,7 @@ static void primal_dual_begin(sinew_solve *s)
     sinew_solve_start(s, 1);
 }
 
-/* ---- KKT conditions -------------------------------------------------------------------------- */
+/* ---- Evaluation of the KKT conditions -------------------------------------------------------- */
 
 /* Scale of forces, in N: the larger of the residual at the start of the step and the norm of constraint forces. */
 static double force_scale(const sinew_solve *s)
@@ -150,7 +150,7 @@ static bool is_solved(sinew_solve *s, double scale)
     return s->residual <= tolerance * scale || (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
-/* ---- Newton direction ------------------------------------------------------------------------ */
+/* ---- Newton direction of the KKT conditions -------------------------------------------------- */
 
 static void assemble(sinew_solve *s, bool definite)
 {
@@ -258,7 +258,7 @@ static bool primal_dual_restore(sinew_solve *s)
     return true;
 }
 
-/* ---- Merit function -------------------------------------------------------------------------- */
+/* ---- Line search on the merit function ------------------------------------------------------- */
 
 /* Violation term (J) of the merit function: sum_i mu_i |C_i| of hard constraints; mu_i max(-C_i, 0) of inequalities. */
 static double weighted_violation(const sinew_kkt *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank_check.c: see rank_check.h.
+ * rank_check.c: finds redundant hard constraints among those with small pivots. See rank_check.h.
  */
 #include "solve/kkt/rank_check.h"
 

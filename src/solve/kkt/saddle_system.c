@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * saddle_system.c: see saddle_system.h.
+ * saddle_system.c: lays out, assembles, scales and factorises the saddle-point matrix. See saddle_system.h.
  */
 #include "solve/kkt/saddle_system.h"
 
@@ -175,7 +175,7 @@ static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
     return good ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
 }
 
-/* ---- Order of elimination -------------------------------------------------------------------- */
+/* ---- Elimination order of the unknowns ------------------------------------------------------- */
 
 /* Builds the columns of the matrix for the current numbering of unknowns, and computes the cost of their
  * factorisation. */
@@ -229,7 +229,7 @@ static sinew_status saddle_lay_out(sinew_saddle *s, sinew_error *error)
     return status == SINEW_OK && !s->column ? build_columns(s, error) : status;
 }
 
-/* ---- Creation of the system ------------------------------------------------------------------ */
+/* ---- Creation of the saddle-point system ----------------------------------------------------- */
 
 static int32_t *make_map(const sinew_saddle *s, size_t count)
 {
@@ -326,7 +326,7 @@ void sinew_saddle_destroy(sinew_saddle *s)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Values of the matrix -------------------------------------------------------------------- */
+/* ---- Values, scaling and factorisation of the matrix ----------------------------------------- */
 
 static void add_hessian(sinew_saddle *s, const sinew_saddle_fill *fill)
 {

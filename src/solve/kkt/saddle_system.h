@@ -33,7 +33,7 @@ enum {
 typedef struct sinew_saddle {
     sinew_allocator allocator;
     sinew_objective *rest;                /* objective of inertia and of energies that are not constraints; borrowed */
-    const sinew_constraints *constraints; /* constraints with J and alpha; borrowed */
+    const sinew_constraints *constraints; /* constraints with their Jacobian J and compliance alpha; borrowed */
     sinew_assembly *assembly;             /* sparsity pattern of the Hessian of `rest` */
     bool curved;                          /* true: the pattern of A includes second derivatives of some constraints */
     /* number of free particles; number of unknowns, 3 per free particle and 1 per constraint */
@@ -55,7 +55,7 @@ typedef struct sinew_saddle {
     double *scale, *floors, *right, *solution;
     uint8_t *is_multiplier; /* [count] 1: the unknown is a multiplier; 0: a particle's coordinate */
     int32_t *uncertain;     /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */
-    double *left;           /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] matrix T of rank_check.h */
+    double *left;           /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] dense matrix T = J_D u_D of rank_check.h */
     sinew_ldl *ldl;
     sinew_pivots inertia; /* numbers of positive, negative and dropped pivots of the last factorisation */
     double pivot_min;     /* pivots of hard constraints up to this size count as zero, if above the default floor */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * schur.c: see schur.h.
+ * schur.c: assembles and solves the Schur complement S of the multipliers. See schur.h.
  */
 #include "solve/kkt/schur.h"
 

@@ -122,7 +122,7 @@ static void scatter_direction(const assembled *a, sinew_real *d)
             d[4 * (size_t)a->assembly->particle[k] + c] = (sinew_real)a->solution[3 * (size_t)k + c];
 }
 
-/* ---- Cholesky -------------------------------------------------------------------------------- */
+/* ---- Sparse Cholesky ------------------------------------------------------------------------- */
 
 /* Number of the objective's tasks that are not contacts; contacts come last. */
 static int32_t plain_tasks(const sinew_objective *o)
@@ -366,7 +366,7 @@ int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton 
     return k;
 }
 
-/* ---- LU and QR ------------------------------------------------------------------------------- */
+/* ---- Sparse LU and QR ------------------------------------------------------------------------ */
 
 static sinew_status prepare_indefinite(sinew_solve *s, sinew_newton *n, const char *method, sinew_error *error)
 {
@@ -431,7 +431,7 @@ const sinew_newton_linear sinew_newton_qr = {
     .resolve = resolve_indefinite,
 };
 
-/* ---- Gauss-Seidel ---------------------------------------------------------------------------- */
+/* ---- Gauss-Seidel sweeps --------------------------------------------------------------------- */
 
 /* Colours the matrix rows: two rows that a block couples have different colours. */
 static sinew_status colour_matrix_rows(const sinew_objective *o, const sinew_assembly *as, int32_t *colours,

@@ -62,7 +62,8 @@ static void set_right(const sinew_solve *s, sinew_newton *n)
         n->trial[i] = -s->gradient[i];
 }
 
-/* Relative tolerance of `resolve`, which reuses an older Hessian: the loosest one of inner solves. */
+/* Relative tolerance of `resolve`, which reuses an older Hessian: the largest tolerance of inner solves; 0 if their
+ * number is fixed. */
 static double loosest(const sinew_newton *n)
 {
     return n->inner > 0 ? 0 : n->inner_tolerance;
@@ -73,7 +74,7 @@ static void krylov_multiply(void *context, const sinew_real *x, sinew_real *Ax)
     sinew_objective_product(context, x, Ax);
 }
 
-/* ---- Conjugate gradients --------------------------------------------------------------------- */
+/* ---- Conjugate gradients, matrix-free -------------------------------------------------------- */
 
 static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
@@ -137,7 +138,7 @@ const sinew_newton_linear sinew_newton_cg = {
     .tells = true,
 };
 
-/* ---- Biconjugate gradients ------------------------------------------------------------------- */
+/* ---- Biconjugate gradients, matrix-free ------------------------------------------------------ */
 
 static sinew_status prepare_bicgstab(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {

@@ -114,7 +114,7 @@ int32_t sinew_newton_inner(const sinew_newton *n)
     return n->inner > 0 ? n->inner : n->inner_max;
 }
 
-/* ---- Preparation of the solver --------------------------------------------------------------- */
+/* ---- Preparation of Newton's method ---------------------------------------------------------- */
 
 sinew_status sinew_newton_create(sinew_solve *s, const sinew_newton *settings, sinew_error *error)
 {
@@ -215,7 +215,7 @@ static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
     return n->linearised;
 }
 
-/* ---- One iteration --------------------------------------------------------------------------- */
+/* ---- One Newton iteration -------------------------------------------------------------------- */
 
 void sinew_newton_begin(sinew_solve *s)
 {

@@ -60,7 +60,7 @@ struct sinew_newton {
     int32_t wait, patience;
     /* [particle_count][4] Newton's direction d; work space of the line search */
     sinew_real *d, *trial, *trial_gradient;
-    void *memory;           /* private data of the linear solver */
+    void *memory;           /* private data of the linear solver (matrix, factor, work space) */
     int32_t inner;          /* fixed number of iterations of an inner linear solve; 0: iterate to a tolerance */
     int32_t inner_max;      /* largest number of inner iterations, used if `inner` is 0 */
     double inner_tolerance; /* largest relative tolerance of inner solves, used if `inner` is 0 */

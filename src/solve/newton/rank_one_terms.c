@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank_one_terms.c: see rank_one_terms.h.
+ * rank_one_terms.c: Woodbury correction of Newton's systems for global constraints. See rank_one_terms.h.
  */
 #include "solve/newton/rank_one_terms.h"
 

@@ -83,7 +83,7 @@ typedef struct admm {
     double *task_moves;    /* [task_count] sum of w^2 |du|^2 over the elements of each task */
 
     /* The next fields are used if an energy has a barrier only. */
-    bool barrier, moved;       /* moved: the iterate q is not yet copied to s->q */
+    bool barrier, moved;       /* moved: true if the iterate of `admm` is not yet copied to s->q */
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last positions of finite energy in s->q */
 
     /* Capacities in bytes of the arrays over tasks, elements and duals. */
@@ -95,7 +95,7 @@ typedef struct admm {
  * p, and far from overflow. */
 #define HARDER (sizeof(sinew_real) == 4 ? 1e12 : 1e20)
 
-/* ---- Weights of elements --------------------------------------------------------------------- */
+/* ---- Factor c of the weights ----------------------------------------------------------------- */
 
 /* Factor c of the weights. For curvatures between a and b along local coordinates, ADMM contracts fastest with w^2 =
  * sqrt(a b): smaller weights let stiff directions oscillate, larger weights slow down soft directions (Ghadimi et al.
@@ -132,7 +132,7 @@ static bool set_factor(sinew_solve *s, double c_before)
     return true;
 }
 
-/* ---- Preparation of the solver --------------------------------------------------------------- */
+/* ---- Preparation of ADMM --------------------------------------------------------------------- */
 
 static bool reserve_task(const sinew_objective *o, admm *a)
 {
@@ -160,7 +160,7 @@ static bool make_copies(const sinew_objective *o, admm *a)
     const size_t size = 4 * (size_t)o->particle_count;
     if (!a->barrier || a->last_good)
         return true;
-    sinew_release(&o->allocator, a->q); /* releases memory of a call that ran out of memory */
+    sinew_release(&o->allocator, a->q); /* releases memory left over from a call that ran out of memory */
     a->q = sinew_allocate_zero(&o->allocator, size, sizeof *a->q);
     a->last_good = a->q ? sinew_allocate_zero(&o->allocator, size, sizeof *a->last_good) : NULL;
     return a->last_good;
@@ -330,7 +330,7 @@ static void admm_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- One iteration --------------------------------------------------------------------------- */
+/* ---- One ADMM iteration ---------------------------------------------------------------------- */
 
 static sinew_real *iterate_of(sinew_solve *s)
 {
@@ -526,7 +526,7 @@ static bool admm_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z
     return true;
 }
 
-/* ---- State between steps --------------------------------------------------------------------- */
+/* ---- State of the weight rule between steps -------------------------------------------------- */
 
 static size_t admm_state_size(const sinew_solve *s)
 {

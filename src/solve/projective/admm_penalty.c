@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * admm_penalty.c: see admm_penalty.h. The constants were tuned on the random scenes of tests/test_admm_spinning.c.
+ * admm_penalty.c: the rule that adapts ADMM's weight factor c (admm_penalty.h). Its constants were tuned on the random
+ * scenes of tests/test_admm_spinning.c.
  */
 #include "solve/projective/admm_penalty.h"
 
@@ -108,7 +109,7 @@ void sinew_weight_restart(sinew_weight_rule *rule)
     watch_anew(rule, SETTLING);
 }
 
-/* ---- Observation of convergence -------------------------------------------------------------- */
+/* ---- Observation of convergence, review of the weight ---------------------------------------- */
 
 static double wish(double ratio)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_global_step.c: see contact_global_step.h.
+ * contact_global_step.c: Newton's method for the global step with contacts. See contact_global_step.h.
  */
 #include "solve/projective/contact_global_step.h"
 

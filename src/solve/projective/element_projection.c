@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * element_projection.c: see element_projection.h.
+ * element_projection.c: projects one element onto its zero-energy set by SQP steps. See element_projection.h.
  */
 #include "solve/projective/element_projection.h"
 

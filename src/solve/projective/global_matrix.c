@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * global_matrix.c: see global_matrix.h.
+ * global_matrix.c: assembles S and its coupling to pins from elements. See global_matrix.h.
  */
 #include "solve/projective/global_matrix.h"
 
@@ -24,7 +24,7 @@ size_t sinew_wide_between(const sinew_objective *o, int32_t first, int32_t last)
 
 /* ---- Entries of S from elements -------------------------------------------------------------- */
 
-/* Number of reals in the largest reduction matrix D of a task. */
+/* Number of reals of a task's reduction matrices D, for the task that needs most. */
 static size_t reduction_size(const sinew_objective *o, int32_t task_count)
 {
     size_t max = 0;

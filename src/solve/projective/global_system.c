@@ -160,7 +160,7 @@ static sinew_status list_low_rank_terms(sinew_global *g, const sinew_objective *
                : sinew_fail_memory(error, "elements beside the global matrix");
 }
 
-/* ---- Creation and refresh -------------------------------------------------------------------- */
+/* ---- Creation and refresh of the global system ----------------------------------------------- */
 
 static sinew_status global_create(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * low_rank_terms.c: see low_rank_terms.h.
+ * low_rank_terms.c: weights of elements, and rank-one terms of S that its factor lacks. See low_rank_terms.h.
  */
 #include "solve/projective/low_rank_terms.h"
 

@@ -124,7 +124,7 @@ static sinew_status need_search(sinew_solve *s, pd *p, sinew_error *error)
     const size_t size = 4 * (size_t)o->particle_count;
     if (!p->global.has_contacts || p->trial_gradient)
         return SINEW_OK;
-    sinew_release(&o->allocator, p->trial); /* releases memory of a call that ran out of memory */
+    sinew_release(&o->allocator, p->trial); /* releases memory left over from a call that ran out of memory */
     p->trial = sinew_allocate_zero(&o->allocator, size, sizeof *p->trial);
     p->trial_gradient = p->trial ? sinew_allocate_zero(&o->allocator, size, sizeof *p->trial_gradient) : NULL;
     return p->trial_gradient ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");

@@ -121,7 +121,7 @@ bool sinew_pd_general_element(const sinew_pd_general *s, const sinew_objective *
     return true;
 }
 
-/* ---- Weights of elements ----------------------------------------------------------------------- */
+/* ---- Weights w of elements --------------------------------------------------------------------- */
 
 /* Trace of the element's metric A^T A, without its translational part if translations do not change the energy. */
 static double metric_trace(const sinew_set_element *e)
@@ -196,7 +196,7 @@ static sinew_status pd_general_set_weights(sinew_pd_general *s, const sinew_obje
     return SINEW_OK;
 }
 
-/* ---- Creation and release ---------------------------------------------------------------------- */
+/* ---- Creation and release of copies and matrix ------------------------------------------------- */
 
 static bool pd_general_reserve_buffers(sinew_pd_general *s, const sinew_objective *o)
 {
@@ -252,7 +252,7 @@ void sinew_pd_general_destroy(sinew_pd_general *s, const sinew_objective *o)
     sinew_release(&o->allocator, s);
 }
 
-/* ---- Local step -------------------------------------------------------------------------------- */
+/* ---- Local step: projection of all elements ---------------------------------------------------- */
 
 void sinew_pd_general_begin(sinew_pd_general *s)
 {

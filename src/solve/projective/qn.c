@@ -103,7 +103,7 @@ typedef struct qn {
  * gradients. */
 typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
 
-/* ---- Preparation of the solver --------------------------------------------------------------- */
+/* ---- Preparation of the quasi-Newton method -------------------------------------------------- */
 
 static sinew_status qn_allocate_vectors(sinew_objective *o, qn *n, sinew_error *error)
 {
@@ -162,7 +162,7 @@ static void qn_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Quasi-Newton direction ------------------------------------------------------------------ */
+/* ---- Quasi-Newton direction by L-BFGS -------------------------------------------------------- */
 
 static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
@@ -304,7 +304,7 @@ static void remember_elastic(const sinew_solve *s, qn *n)
     n->old_known = true;
 }
 
-/* ---- One iteration --------------------------------------------------------------------------- */
+/* ---- One quasi-Newton iteration -------------------------------------------------------------- */
 
 static void qn_begin(sinew_solve *s)
 {
@@ -341,7 +341,7 @@ static uint32_t qn_step(sinew_solve *s, qn *n)
     qn_find_direction(s, n);
     double alpha = qn_advance(s, n);
     if (alpha == 0 && n->count > 0) {
-        /* The pairs gave no descent direction: they are dropped, and the constant matrix alone is used. */
+        /* The L-BFGS pairs gave no descent direction: they are dropped, and the constant matrix alone is used. */
         n->count = 0;
         qn_find_direction(s, n);
         alpha = qn_advance(s, n);

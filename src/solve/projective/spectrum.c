@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * spectrum.c: see spectrum.h.
+ * spectrum.c: Lanczos' method for S^-1 H, without rigid motions of free components. See spectrum.h.
  */
 #include "solve/projective/spectrum.h"
 
@@ -174,7 +174,7 @@ static void take_turns_out(const sinew_objective *o, const turning *t, sinew_rea
     }
 }
 
-/* ---- Lanczos iteration ----------------------------------------------------------------------- */
+/* ---- Lanczos iteration on S^-1 H ------------------------------------------------------------- */
 
 typedef struct pencil {
     sinew_objective *o;

@@ -99,7 +99,7 @@ typedef struct memory {
     int32_t iteration;
 } memory;
 
-/* ---- Preparation of the solver ----------------------------------------------------------------------- */
+/* ---- Preparation of layers and subsystems ------------------------------------------------------------ */
 
 /* Copies the objective of all layers to a subsystem, with the subsystem's pins. */
 static void point_subsystem(const sinew_layers *l, subsystem *p)
@@ -170,7 +170,7 @@ static void mpbng_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Steps of the solver ----------------------------------------------------------------------------- */
+/* ---- Sweeps over the layers in a step ---------------------------------------------------------------- */
 
 static void mpbng_take_numbers(memory *m)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpbng_contacts.c: see mpbng_contacts.h.
+ * mpbng_contacts.c: copies the world's contacts to the coarse layers of mpbng. See mpbng_contacts.h.
  */
 #include "solve/vertex_sweep/mpbng_contacts.h"
 

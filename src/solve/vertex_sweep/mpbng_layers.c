@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpbng_layers.c: see mpbng_layers.h.
+ * mpbng_layers.c: builds the layers of multilayer PBNG, their energies and bindings. See mpbng_layers.h.
  */
 #include "solve/vertex_sweep/mpbng_layers.h"
 
@@ -15,7 +15,7 @@ enum {
 };
 #define SHRINKS 0.7 /* largest ratio of the vertex counts of a layer and the finer layer below it */
 
-/* ---- Surfaces of the world ----------------------------------------------------------------------- */
+/* ---- Triangles of the world's surfaces ----------------------------------------------------------- */
 
 /* The triangles of one layer, in the layer's own vertex numbering, from which the next coarser layer is built. */
 typedef struct surface {
@@ -43,7 +43,7 @@ static bool find_triangles(const sinew_objective *o, surface *out)
     return out->triangles != NULL;
 }
 
-/* ---- Vertices of a layer ------------------------------------------------------------------------- */
+/* ---- Vertices of a coarse layer ------------------------------------------------------------------ */
 
 static bool grow(sinew_layers *l, int32_t count)
 {
@@ -86,7 +86,7 @@ static bool add_world(sinew_layers *l)
     return true;
 }
 
-/* ---- Energies of a layer --------------------------------------------------------------------------- */
+/* ---- Energies of a coarse layer -------------------------------------------------------------------- */
 
 typedef struct elements {
     int32_t count;
@@ -255,7 +255,7 @@ static void add_bindings(const sinew_layers *l, const sinew_simplified *s, eleme
     }
 }
 
-/* ---- Creation of layers ---------------------------------------------------------------------------- */
+/* ---- Creation of coarser layers -------------------------------------------------------------------- */
 
 static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
 {
@@ -369,7 +369,7 @@ static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_
         sinew_real weights[BOUND];
         const sinew_real stiffness[2] = {(sinew_real)(binding * own), (sinew_real)(binding * own)};
         const sinew_real normal[3] = {0, 0, 1};
-        /* The eight vertex weights are entries 1 to 8 of the element data. */
+        /* The eight vertex weights of a binding are entries 1 to 8 of its element data. */
         memcpy(weights, e->data + (size_t)k * D + 1, sizeof weights);
         ops->prepare(
             &(sinew_element){.vertex_count = BOUND, .parameters = stiffness, .weights = weights, .normal = normal},
@@ -452,7 +452,7 @@ void sinew_layers_destroy(sinew_layers *l)
     *l = (sinew_layers){0};
 }
 
-/* ---- Start of a step --------------------------------------------------------------------------------- */
+/* ---- Positions and forces of the layers in a step ---------------------------------------------------- */
 
 void sinew_layers_begin(sinew_layers *l, const sinew_real *q)
 {

@@ -50,7 +50,7 @@ typedef struct sinew_layers {
  * and rest positions of the objective must be set. Allocates; must be destroyed after failure, too. */
 sinew_status sinew_layers_create(sinew_layers *layers, const sinew_objective *world, int32_t count, double binding,
                                  sinew_error *error);
-void sinew_layers_destroy(sinew_layers *layers); /* frees all layers; accepts a zeroed struct */
+void sinew_layers_destroy(sinew_layers *layers); /* frees the arrays of all layers; accepts a zeroed struct */
 /* Updates the transient energies after a change in the world. Allocates only to grow. */
 sinew_status sinew_layers_refresh(sinew_layers *layers, sinew_error *error);
 /* Copies the world's positions q, q_tilde and forces to all layers, and sets x_iteration_start = q and the data of

@@ -11,7 +11,7 @@
 #include "base/reduce.h"
 #include "objective/connected_components.h"
 
-/* ---- Free components ------------------------------------------------------------------------- */
+/* ---- Free connected components --------------------------------------------------------------- */
 
 /* Bit in `costs`, besides the SINEW_COSTS_ bits: the particle has contacts. */
 enum {
@@ -181,7 +181,7 @@ void sinew_rigid_destroy(sinew_rigid *r)
     *r = (sinew_rigid){0};
 }
 
-/* ---- Sums over a component ------------------------------------------------------------------- */
+/* ---- Mass sums over a component -------------------------------------------------------------- */
 
 /* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
 enum {
@@ -194,7 +194,7 @@ enum {
 
 typedef struct component {
     const sinew_objective *objective;
-    const int32_t *particle; /* [count] particles of the component */
+    const int32_t *particle; /* [count] particle indices of the connected component */
     int32_t count;
     bool turns;
     const sinew_real *q_start, *q;
@@ -269,7 +269,7 @@ static void best_turn(const double A[9], double D[9])
         memset(D, 0, 9 * sizeof *D);
 }
 
-/* ---- Rigid moves ----------------------------------------------------------------------------- */
+/* ---- Rigid moves of components --------------------------------------------------------------- */
 
 static component component_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start, const sinew_real *q)
 {

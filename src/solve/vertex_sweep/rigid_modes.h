@@ -46,7 +46,7 @@ sinew_status sinew_rigid_create(sinew_rigid *rigid, const sinew_objective *objec
 /* Finds free components again after a change of transient elements or, with `fixed`, of data or switches of fixed
  * elements. */
 sinew_status sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed, sinew_error *error);
-void sinew_rigid_destroy(sinew_rigid *rigid); /* frees all arrays; accepts a zeroed struct */
+void sinew_rigid_destroy(sinew_rigid *rigid); /* frees the lists of components; accepts a zeroed struct */
 /* Moves free components and components in contact rigidly, so that g does not increase; q [particle_count][4]. */
 void sinew_rigid_move(const sinew_rigid *rigid, sinew_real *q);
 /* v [particle_count][4] = (q - q_n) / h with q_n = q_start. Free components also get back the momentum lost by rounding

@@ -88,7 +88,7 @@ static bool rigid_sort_by_cluster(sinew_rigid_contacts *t, int32_t count, sinew_
     return true;
 }
 
-/* ---- Links between bodies -------------------------------------------------------------------- */
+/* ---- Links: pairs of bodies in contact ------------------------------------------------------- */
 
 /* Index, within a contact, of the link between its sides i > k. */
 static int32_t link_index(int32_t i, int32_t k)
@@ -132,7 +132,7 @@ static bool rigid_contacts_find_links(sinew_rigid_contacts *t)
     return true;
 }
 
-/* ---- Lists by cluster ------------------------------------------------------------------------ */
+/* ---- Bodies, contacts and links by cluster --------------------------------------------------- */
 
 /* Sorts the indices of bodies, contacts and links by cluster. Returns false if out of memory. */
 static bool rigid_sort_clusters(sinew_rigid_contacts *t)
@@ -181,7 +181,7 @@ void sinew_rigid_contacts_destroy(sinew_rigid_contacts *t, const sinew_allocator
     *t = (sinew_rigid_contacts){0};
 }
 
-/* ---- Solves of clusters ---------------------------------------------------------------------- */
+/* ---- Rigid moves of clusters ----------------------------------------------------------------- */
 
 /* Reads the data of a contact, and computes its point z and the contributions of its sides. */
 static void rigid_contact_gather(const sinew_rigid_contacts *all, sinew_rigid_contact *t, const sinew_real *q)

@@ -80,7 +80,7 @@ typedef struct sinew_rigid_contacts {
     const sinew_objective *objective;
     int32_t body_count, contact_count, link_count, cluster_count;
     sinew_rigid_body *bodies;      /* [body_count] free components in contact, as rigid bodies */
-    sinew_rigid_contact *contacts; /* [contact_count] contacts that involve at least one of these bodies */
+    sinew_rigid_contact *contacts; /* [contact_count] contacts that involve at least one of the bodies */
     sinew_rigid_link *links;       /* [link_count] pairs of bodies that touch each other */
     int32_t *cluster;              /* [body_count] cluster of touching bodies that each body belongs to */
     sinew_rigid_order body_order, contact_order, link_order;
@@ -96,7 +96,8 @@ typedef struct sinew_rigid_contacts {
 bool sinew_rigid_contacts_list(sinew_rigid_contacts *contacts, const sinew_objective *objective, int32_t body_count,
                                const int32_t *body_of);
 void sinew_rigid_contacts_destroy(sinew_rigid_contacts *contacts,
-                                  const sinew_allocator *allocator); /* frees all arrays; accepts a zeroed struct */
+                                  /* frees the arrays of bodies and contacts; accepts a zeroed struct */
+                                  const sinew_allocator *allocator);
 /* Computes turn and shift of all bodies with the particles at q; mass, centre, to_target and A of the bodies must be
  * set. */
 void sinew_rigid_contacts_solve(const sinew_rigid_contacts *contacts, const sinew_real *q);

@@ -34,7 +34,7 @@ enum {
 /* Fraction of the trace that is added to the rotational inertia, which is zero about the axis of a straight rope. */
 #define TURN_FLOOR 1e-9
 
-/* ---- Contact energy --------------------------------------------------------------------------- */
+/* ---- Contact energy and its derivatives ------------------------------------------------------- */
 
 /* State of a contact at point z: returns the normal force (N). u: slip vector (m), *slip: its length, *stick: friction
  * force per slip (N/m). */
@@ -255,7 +255,7 @@ static void rigid_newton_apply(const cluster *c)
     }
 }
 
-/* ---- Conjugate gradients --------------------------------------------------------------------- */
+/* ---- Conjugate gradients over the bodies of a cluster ---------------------------------------- */
 
 static double rigid_newton_inner(const cluster *c, int first, int second)
 {
@@ -333,7 +333,7 @@ static double rigid_newton_solve(cluster *c)
     return -rigid_newton_inner(c, G, X) / 2;
 }
 
-/* ---- Newton's method ------------------------------------------------------------------------- */
+/* ---- Newton's method over the rigid motions of a cluster ------------------------------------- */
 
 void sinew_turn_less_one(const double w[3], double turn[9])
 {

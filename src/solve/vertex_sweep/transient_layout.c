@@ -31,12 +31,12 @@ typedef struct sinew_transient_layout {
     size_t *first_entry;
     int32_t *colours, *order; /* [coupled_count] colour of each coupled node; coupled nodes sorted by colour */
     int32_t first_of_colour[SINEW_INCIDENCE_COLOURS_MAX + 1]; /* index in `order` of each colour's first node */
-    /* allocated sizes of the arrays above, in bytes */
+    /* allocated sizes of the arrays of coupled nodes, in bytes */
     size_t coupled_capacity, first_capacity, incidence_capacity, particle_bytes;
     size_t entry_capacity, colour_capacity, order_capacity;
 } sinew_transient_layout;
 
-/* ---- Memory of the layout -------------------------------------------------------------------- */
+/* ---- Memory of the transient layout ---------------------------------------------------------- */
 
 /* Fills l->slot and l->colour from the fixed groups, with no node coupled. */
 static void find_slots(const sinew_vertex_layout *v, sinew_transient_layout *l)
@@ -87,7 +87,7 @@ void sinew_transient_layout_destroy(sinew_vertex_layout *v)
     v->transient_work = NULL;
 }
 
-/* ---- Coupled nodes --------------------------------------------------------------------------- */
+/* ---- Coupled nodes: free nodes of transient elements ----------------------------------------- */
 
 /* Colour of the node that has index `slot` in fixed.node. */
 static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)

@@ -130,7 +130,7 @@ void sinew_incidence_sources_release(sinew_incidence_sources *s, const sinew_all
 typedef struct fixed_work {
     sinew_elements *lists;       /* [batch_count] elements of each incidence batch, in the caller's order */
     sinew_incidence *incidences; /* [batch_count] incidences (elements at each node) of each batch */
-    int32_t *colours;            /* [particle_count] colour of each particle */
+    int32_t *colours;            /* [particle_count] colour of each particle (node) for the sweep */
     /* [particle_count] free nodes sorted by colour; [colour_count + 1] index of each colour's first node */
     int32_t *order, *first;
     int32_t *load; /* [particle_count] number of elements that contain each particle */
@@ -223,7 +223,7 @@ static sinew_status find_colours(sinew_vertex_layout *v, fixed_work *w, sinew_er
                                                                       : status;
 }
 
-/* ---- Groups of nodes ------------------------------------------------------------------------- */
+/* ---- SIMD groups of nodes by colour ---------------------------------------------------------- */
 
 /* Sorts the nodes of each window by descending number of elements, stably: an insertion sort, as runs of equal numbers
  * are long. */
@@ -309,7 +309,7 @@ static sinew_status build_groups(sinew_vertex_layout *v, fixed_work *w, sinew_er
                : sinew_fail_memory(error, "the incidences of nodes");
 }
 
-/* ---- Incidences of nodes ------------------------------------------------------------------------- */
+/* ---- Incidences: elements at each node ----------------------------------------------------------- */
 
 /* Index of the source batch that contains an element of an incidence batch, by binary search. */
 static int32_t source_of(const sinew_incidence_batch *b, int32_t element)
@@ -428,7 +428,7 @@ static void write_fixed(const void *context, const sinew_incidence_batch *b, siz
                           real, k, lane);
 }
 
-/* ---- Creation of the layout ------------------------------------------------------------------ */
+/* ---- Creation of the vertex layout ----------------------------------------------------------- */
 
 static sinew_status build_fixed(sinew_vertex_layout *v, fixed_work *w, sinew_error *error)
 {

@@ -41,7 +41,7 @@ typedef struct sinew_incidence_batch {
     int32_t *others;  /* [incidence_count][other_count][W] SINEW_POINT times each of the element's other particles */
     sinew_real *data; /* [incidence_count][incidence_data_count][W] element data of each incidence */
     int32_t *element; /* [incidence_count * W] element index of each incidence, counted over all sources; -1: padding */
-    /* allocated sizes of the arrays above, in bytes */
+    /* allocated sizes of the arrays of this struct, in bytes */
     size_t first_capacity, other_capacity, data_capacity, element_capacity;
 } sinew_incidence_batch;
 
@@ -53,17 +53,18 @@ typedef struct sinew_incidence_groups {
     sinew_real *mass;     /* [group_count * W] mass of each node, kg; 0: padding, or a node of the transient groups */
     int32_t batch_count, batch_limit; /* number of used and of allocated batches; unused ones keep their memory */
     sinew_incidence_batch *batches;
-    bool checked; /* true: some energy's blocks do not bound its Hessian, so the steps of nodes are checked */
-    size_t first_capacity, node_capacity, mass_capacity; /* allocated sizes of the arrays above, in bytes */
+    /* true: the 3x3 block of some energy is no upper bound of its Hessian, so each node's step is checked */
+    bool checked;
+    size_t first_capacity, node_capacity, mass_capacity; /* allocated sizes of the arrays of this struct, in bytes */
 } sinew_incidence_groups;
 
 /* Batches of the objective, sorted by the incidence batch that contains them. */
 typedef struct sinew_incidence_sources {
     const sinew_batch **list; /* [tasks] batches of the objective, sorted by incidence batch */
-    int32_t *first_element;   /* [2 * tasks] index of the first element of each batch, sorted in the same way */
-    uint32_t *versions;       /* [2 * tasks] versions, then form_versions, sorted in the same way */
+    int32_t *first_element;   /* [2 * tasks] index of the first element of each batch in `list` */
+    uint32_t *versions;       /* [2 * tasks] versions, then form_versions, of the batches in `list` */
     int32_t *which;           /* [tasks] incidence batch of the batch that begins with a task, -1: no batch begins */
-    /* allocated sizes of the arrays above, in bytes */
+    /* allocated sizes of the arrays of this struct, in bytes */
     size_t list_capacity, first_capacity, version_capacity, which_capacity;
 } sinew_incidence_sources;
 
@@ -85,7 +86,8 @@ typedef struct sinew_vertex_layout {
  * built and its masses and pins set. */
 sinew_status sinew_vertex_layout_create(sinew_vertex_layout *layout, const sinew_objective *objective,
                                         const sinew_simd_variant *simd, bool exact, sinew_error *error);
-void sinew_vertex_layout_destroy(sinew_vertex_layout *layout); /* frees all arrays; accepts a zeroed struct */
+/* frees the arrays of the vertex layout; accepts a zeroed struct */
+void sinew_vertex_layout_destroy(sinew_vertex_layout *layout);
 /* Updates the vertex layout after a change of transient elements; the result equals a new layout. Allocates only to
  * grow. */
 sinew_status sinew_vertex_layout_refresh(sinew_vertex_layout *layout, sinew_error *error);

@@ -20,7 +20,7 @@
 #define TRIALS_MAX       40
 #define BARRIER_FRACTION 0.99 /* longest step, as a fraction of the step to the end of an energy's domain (barrier) */
 
-/* ---- Backtracking ---------------------------------------------------------------------------- */
+/* ---- Backtracking on any function ------------------------------------------------------------ */
 
 /* Backtracking step: minimum of the parabola through g(0), g'(0) and g(alpha), clamped to [SHRINK_MIN, SHRINK_MAX]
  * alpha. */
@@ -134,7 +134,7 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
     return sinew_line_search_by(s, d, 0, 0, trial, trial_gradient);
 }
 
-/* ---- Strong Wolfe search --------------------------------------------------------------------- */
+/* ---- Strong Wolfe line search ---------------------------------------------------------------- */
 
 /* Bisects between the trial points `low`, the best so far, and `high` until the strong Wolfe curvature condition holds;
  * after TRIALS_MAX trials `low` is accepted without it. Returns the accepted step length; 0 if no point decreases g. */

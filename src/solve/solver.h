@@ -27,13 +27,13 @@ typedef struct sinew_solve sinew_solve;
 /* Bits for the changes of a world since its solver was prepared. */
 enum {
     SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, measurement or recording changed */
-    SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver changed: always prepared again */
+    SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver changed: prepare always runs again */
     SINEW_CHANGED_DATA = 1 << 2,      /* materials or rest shapes of fixed elements changed */
     SINEW_CHANGED_SWITCHED = 1 << 3,  /* fixed elements were switched on or off */
     SINEW_CHANGED_TIME_STEP = 1 << 4, /* the length h of the time step changed */
     SINEW_CHANGED_PINS = 1 << 5,      /* the set of pinned particles changed */
     SINEW_CHANGED_TRANSIENT = 1 << 6, /* elements or data of transient energies changed */
-    SINEW_CHANGED_ELEMENTS = 1 << 7,  /* particles or fixed elements changed: always prepared again */
+    SINEW_CHANGED_ELEMENTS = 1 << 7,  /* particles or fixed elements changed: prepare always runs again */
     SINEW_CHANGED_ALL = (1 << 8) - 1,
     SINEW_CHANGED_IN_STEP =
         1 << 8, /* with TRANSIENT: contacts change within a step; q and duals of fixed elements are kept */
@@ -189,7 +189,7 @@ typedef struct sinew_solver_ops {
 /* Callback that relates the position error to body sizes: returns the largest error of a body over its size. error: q*
  * - q [particle_count][4]; `largest`: the reported largest length, which exceeds that of `error` if it is a bound. */
 typedef struct sinew_error_hook {
-    void *context; /* first argument of the function `relative` */
+    void *context; /* first argument that the driver passes to `relative` */
     double (*relative)(void *context, const sinew_real *error, double largest);
 } sinew_error_hook;
 
@@ -231,7 +231,7 @@ struct sinew_solve {
     sinew_terms start_terms;      /* terms of g at the starting guess, in J */
     double noise;                 /* round-off of the residual |gradient|, in N */
     double value_noise;           /* round-off of the objective g near the rest shape, in J */
-    sinew_contact_hooks *contact; /* hooks of contact; NULL: the world has no contact */
+    sinew_contact_hooks *contact; /* contact operations that the driver calls; NULL: the world has no contact */
     sinew_target_hook targets;
     sinew_error_hook error_hook;
     sinew_measure_history history;
@@ -252,7 +252,8 @@ struct sinew_solve {
     /* Stiffness members: computed lazily by the first step that needs them after a change. */
     double stiffness;     /* change of the residual per change of positions, in N/m: sets `noise` */
     double *stiffness_of; /* [particle_count] traces of the Hessian's diagonal 3x3 blocks at rest, N/m; 0 at pins */
-    double *elastic_of;   /* [particle_count] traces as above, of fixed elements alone, without inertia, at pins too */
+    /* [particle_count] traces of the diagonal blocks of fixed elements at rest, N/m, without inertia */
+    double *elastic_of;
     bool stiffness_known, elastic_known;
     struct sinew_gap *gap;    /* work space for estimating the optimality gap; NULL: no estimates */
     sinew_iteration *records; /* [record_capacity] records of the iterations of a step */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * work.c: see work.h.
+ * work.c: cost model of Newton iterations, and the work of a step. See work.h.
  *
  * Work of an element of k vertices is counted per k^2. Measured on blocks of 4^3 to 20^3 vertices of tets, in double
  * with AVX2 on one core, where a multiply-add of a large factorisation took 0.028 ns:

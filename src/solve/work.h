@@ -14,9 +14,9 @@
 
 /* Work of one iteration of a solver, as multiples of the parts of a Newton iteration. */
 typedef struct sinew_iteration_work {
-    double gradients; /* number of evaluations of the gradient of the objective */
-    double solves;    /* number of solves with a factor of the Hessian */
-    double newtons;   /* number of whole Newton iterations */
+    double gradients; /* work in units of one evaluation of the objective's gradient */
+    double solves;    /* work in units of one solve with the Hessian's factor */
+    double newtons;   /* work in units of one whole Newton iteration */
 } sinew_iteration_work;
 
 /* Size of a Cholesky factor L of the Hessian; cost 0: the size is unknown. */

@@ -252,7 +252,8 @@ static void solve_below(int32_t rows, int32_t n, square D, const double *inverse
 }
 
 /* Factorises columns first .. first + n - 1 of the supernode, from which all earlier columns have been subtracted.
- * Returns -1, or the column of a pivot that is not positive (with signs: not finite, or zero without a floor). */
+ * Returns -1, or the column of a pivot that is not positive and finite (with signs: not finite, or zero without a
+ * floor). */
 static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *supernode,
                                const sinew_dense_signs *signs)
 {

@@ -111,7 +111,8 @@ static inline void jacobi_unit(const wide a[3], wide floor, const wide instead[3
         out[i] = wide_select(usable, a[i] / length, instead[i]);
 }
 
-/* A unit vector perpendicular to the unit vector u: u x e_k, with e_k the axis farthest from u. */
+/* A unit vector perpendicular to the unit vector u: u x e_k, normalised, with e_k the coordinate axis of the smallest
+ * |u_k|. */
 static inline void jacobi_perpendicular(const wide u[3], wide out[3])
 {
     const wide zero = wide_set(0);

@@ -62,7 +62,8 @@ static bool ldl_allocate_arrays(sinew_ldl *l)
     return l->index && l->floors && l->work && l->residual;
 }
 
-/* The factor uses a postorder of the elimination tree: the fill is the same, and children are next to their parents. */
+/* The factor uses a postorder of the elimination tree: the fill is the same, and each subtree is a contiguous range of
+ * columns. */
 static sinew_status ldl_make_factor(sinew_ldl *l, const sinew_dense_kernels *kernels, sinew_error *error)
 {
     sinew_graph graph;

@@ -56,7 +56,8 @@ static void find_supernode_tree(division *d, const sinew_supernodal *factor)
         const size_t below = pi[k] + (size_t)(super[k + 1] - super[k]);
         d->parent[k] = below < pi[k + 1] ? d->supernode_of[s[below]] : -1;
         if (d->parent[k] >= 0)
-            d->weight[d->parent[k]] += d->weight[k]; /* weight[k] is complete, as children precede their parents */
+            /* weight[k] includes all descendants by now: children precede their parents */
+            d->weight[d->parent[k]] += d->weight[k];
     }
 }
 

@@ -24,7 +24,8 @@ static void gauss_seidel_sort_rows(sinew_gauss_seidel *gs, const int32_t *colour
         gs->first_row[c + 1] += gs->first_row[c];
     for (int32_t i = 0; i < gs->count; i++)
         gs->order[gs->first_row[colours[i]]++] = i;
-    /* The loop above advances the first row of each colour to that of the next colour; the shift restores first_row. */
+    /* Filling `order` has advanced first_row of each colour to that of the next colour; the shift restores
+     * first_row. */
     memmove(gs->first_row + 1, gs->first_row, (size_t)gs->colour_count * sizeof *gs->first_row);
     gs->first_row[0] = 0;
 }

@@ -27,7 +27,8 @@ static void reordered_fill_pattern(sinew_reordered_matrix *m, const size_t *colu
         for (int32_t j = 0; pass == 0 && j < n; j++)
             first[j + 1] += first[j];
     }
-    /* The second pass has advanced the start of each column to its end; shifting by one column restores the starts. */
+    /* The second pass over the entries has advanced the start of each column to its end; the shift restores the
+     * starts. */
     memmove(first + 1, first, (size_t)n * sizeof *first);
     first[0] = 0;
 }

@@ -199,7 +199,8 @@ sinew_status sinew_second_level_create(sinew_second_level *u, const sinew_object
         find_transfers(u);
     if (status == SINEW_OK && !make_pattern(u, a))
         status = sinew_fail_memory(error, "the coarse levels");
-    /* sinew_pcg_create() counts points of four numbers, and an aggregate has twelve unknowns. */
+    /* sinew_pcg_create() takes a count of points with four numbers each; the twelve unknowns of an aggregate are three
+     * points. */
     return status == SINEW_OK ? sinew_pcg_create(a, &u->pcg, NUMBERS / 4 * lower->count, o->thread_count, error)
                               : status;
 }

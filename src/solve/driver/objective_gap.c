@@ -40,7 +40,7 @@
  * many steps, are small. */
 #define STEPS_MIN     60
 #define STEPS_MAX     400
-#define STEPS_WORK    40000 /* largest product of number of particles and number of Newton steps */
+#define STEPS_WORK    40000 /* largest product of particle count and Newton steps, between the limits of steps */
 #define BOLD_STEPS    6
 #define BOLD_FAILURES 3
 /* Upper limit of conjugate gradient iterations of an estimate, summed over all Newton steps. */
@@ -173,10 +173,11 @@ typedef struct account {
     double uncertain; /* round-off of the predicted decrease `left`, in J */
     bool confirmed;   /* true: the last step's decrease agreed with the prediction within AGREEMENT */
     bool chord;       /* true: the factor of the last direction may serve for the next one */
-    double denied;    /* `left` when the exact Hessian was last tried in vain near the end, in J; HUGE_VAL: never */
-    int in_row;       /* number of consecutive steps with a confirmed prediction */
-    bool indefinite;  /* true: the exact Hessian was indefinite at some iterate */
-    int failures;     /* number of failed sequences of unchecked full steps */
+    /* value of `left`, in J, when the exact Hessian was last tried in vain near the end; HUGE_VAL: never */
+    double denied;
+    int in_row;      /* number of consecutive steps with a confirmed prediction */
+    bool indefinite; /* true: the exact Hessian was indefinite at some iterate */
+    int failures;    /* number of failed sequences of unchecked full steps */
 } account;
 
 /* Takes one step along newton.d. Returns the decrease of g, negative if there is none. a->confirmed: the full step

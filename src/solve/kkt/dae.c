@@ -62,7 +62,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 typedef struct dae {
     bool stepped;      /* true: the time step is taken, and further iterations project onto C = 0 */
     double *rate;      /* [constraint_count] right-hand sides J dq of the acceleration constraints */
-    sinew_real *point; /* [particle_count][4] work space: positions displaced from the start of the step */
+    sinew_real *point; /* [particle_count][4] work space: displaced positions at which C is evaluated, m */
 } dae;
 
 static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)

@@ -141,7 +141,7 @@ static void number_unknowns(sinew_saddle *s, const int32_t *order, const int32_t
     memset(first, 0, ((size_t)s->free_count + 2) * sizeof *first);
     for (int32_t r = 0; r < constraints; r++)
         first[after[r] + 1]++;
-    /* first[k] = number of constraints that precede the constraints inserted after k particles */
+    /* first[k] = number of constraints that are inserted after fewer than k particles */
     for (int32_t k = 0; k <= s->free_count; k++)
         first[k + 1] += first[k];
     for (int32_t k = 0; k < s->free_count; k++)

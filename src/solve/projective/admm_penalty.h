@@ -54,8 +54,8 @@ typedef struct sinew_weight_rule {
 } sinew_weight_rule;
 
 void sinew_weight_start(sinew_weight_rule *rule, double c);
-/* Adapt memory.c, before a step and after each iteration. Return true if memory.c has changed, so that S must be
- * updated. */
+/* Adapt the weight factor c, before a step (begin) and after each iteration (observe). Return true if c has changed, so
+ * that S must be updated. */
 bool sinew_weight_begin(sinew_weight_rule *rule);
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio);
 /* Restarts the monitoring of convergence after a change of the objective: sizes before and after are not comparable. */

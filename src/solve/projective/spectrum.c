@@ -121,7 +121,7 @@ static bool turning_create(const sinew_objective *o, sinew_global *global, const
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
         if (t->component[i] == (int32_t)i) {
             double *G = t->inverse + 9 * i, inverse[9] = {0};
-            /* G stays zero if the component has no rotation about some axis (a point, a line). */
+            /* The inverse stays zero if the component has no rotation about some axis (a point, a line). */
             sinew_invert_block(G, 1e-9, inverse);
             memcpy(G, inverse, sizeof inverse);
         }

@@ -399,7 +399,7 @@ enum {
 
 typedef struct rounding {
     const component *component;
-    double excess[3]; /* difference between the centre of mass and its position according to the momentum, in m */
+    double excess[3]; /* position of the centre of mass minus that which conserves momentum, in m */
     sinew_real *v;
 } rounding;
 

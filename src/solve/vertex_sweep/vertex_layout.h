@@ -49,8 +49,9 @@ typedef struct sinew_incidence_batch {
 typedef struct sinew_incidence_groups {
     int32_t colour_count, group_count;
     int32_t *first_group; /* [colour_count + 1] index of each colour's first group */
-    int32_t *node;        /* [group_count * W] SINEW_POINT times the particle; padding repeats the first of its group */
-    sinew_real *mass;     /* [group_count * W] mass of each node, kg; 0: padding, or a node of the transient groups */
+    /* [group_count * W] SINEW_POINT times each node's particle index; padding repeats the group's first */
+    int32_t *node;
+    sinew_real *mass; /* [group_count * W] mass of each node, kg; 0: padding, or a node of the transient groups */
     int32_t batch_count, batch_limit; /* number of used and of allocated batches; unused ones keep their memory */
     sinew_incidence_batch *batches;
     /* true: the 3x3 block of some energy is no upper bound of its Hessian, so each node's step is checked */

@@ -213,8 +213,9 @@ struct sinew_solve {
      * error. */
     sinew_objective *error_objective;
     bool has_hard;
-    bool converged;                             /* set by an iteration that has converged: the step ends */
-    char constraint_message[SINEW_MESSAGE_MAX]; /* names redundant and contradictory constraints; "": there are none */
+    bool converged; /* set by an iteration that has converged: the step ends */
+    /* text that names redundant and contradictory constraints; "" if there are none */
+    char constraint_message[SINEW_MESSAGE_MAX];
 
     sinew_real *q;             /* [particle_count][4] positions of the current iterate */
     sinew_real *gradient;      /* [particle_count][4] gradient of g at q, valid if gradient_known */

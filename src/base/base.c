@@ -25,7 +25,7 @@ static void *system_allocate(void *context, size_t size, size_t alignment)
     (void)context;
     if (size >= LARGE_PAGE)
         alignment = LARGE_PAGE;
-    /* aligned_alloc requires a multiple of the alignment. */
+    /* aligned_alloc requires the size to be a multiple of the alignment. */
     size_t rounded = (size + alignment - 1) / alignment * alignment;
     void *memory = rounded < size ? NULL : aligned_alloc(alignment, rounded);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -104,8 +104,8 @@ void sinew_release(const sinew_allocator *allocator, void *memory)
         allocator->release(allocator->context, memory);
 }
 
-/* Error texts quote names from files. Control characters are replaced, so no line break or escape sequence reaches a
- * terminal. */
+/* Replaces control characters by '?': error texts quote names from files, and no line break or escape sequence may
+ * reach a terminal. */
 static void keep_to_one_line(char *text)
 {
     for (; *text; text++)

@@ -13,10 +13,12 @@
 #define SINEW_ALIGNMENT 64 /* bytes: alignment of every block; a cache line, which also fits any SIMD vector */
 
 /* Allocation functions return NULL if the hook fails or the size overflows. Size 0 gives a valid block. */
-void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);      /* memory is uninitialised */
-void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* memory is zeroed */
-/* Returns a new block of `count` elements that begins with the first `used` of the old block, and frees the old one.
- * NULL on failure: the old block stays valid. */
+/* Returns a new block of count * size bytes, uninitialised. */
+void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);
+/* Returns a new block of count * size bytes, zeroed. */
+void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size);
+/* Returns a new block of `count` elements of `size` bytes that begins with the first `used` elements of the old block,
+ * and frees the old block. NULL on failure: the old block stays valid. */
 void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size);
 /* Reserves `count` items of `size` bytes in the array at `slot` (a pointer to the pointer), whose capacity is
  * *capacity bytes; growing discards the contents. Later growth adds spare capacity, so arrays that are refilled
@@ -24,26 +26,30 @@ void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used,
 bool sinew_reserve(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
 /* sinew_reserve() with spare capacity also in the first allocation, for arrays whose size varies. */
 bool sinew_reserve_spare(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
-void sinew_release(const sinew_allocator *allocator, void *memory);          /* frees the memory; NULL has no effect */
-sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* the system's if NULL or incomplete */
+void sinew_release(const sinew_allocator *allocator, void *memory); /* frees the memory; NULL has no effect */
+/* Returns a copy of the given allocator, or the system's allocator if it is NULL or incomplete. */
+sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator);
 
-/* Sets status and text (error may be NULL) and returns status. Text is cut to fit. */
+/* Sets the status and the formatted text of `error` (which may be NULL) and returns the status. A longer text is
+ * truncated. */
 sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *format, ...) SINEW_PRINTF(3, 4);
 sinew_status sinew_fail_memory(sinew_error *error, const char *what);
 void sinew_error_clear(sinew_error *error);
 
-/* Bytes that this process may still allocate: free memory, or less if limits are set. Infinite if the system does not
- * report it. */
+/* Bytes that this process may still allocate: the system's available memory, or less under a control-group or
+ * address-space limit. Infinite if the system does not report it. */
 double sinew_memory_available(void);
 
 /* Time of the monotonic wall clock, in s. */
 double sinew_seconds(void);
 
 /* SINEW_ASSERT calls the assertion hook if the condition fails. Its value is the condition, so callers can return. */
-bool sinew_assert_failed(const char *condition, const char *file, int line); /* reports the failure; returns false */
+/* Calls the assertion hook for a failed condition; always returns false. */
+bool sinew_assert_failed(const char *condition, const char *file, int line);
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 
-/* Cookies distinguish a def filled by its default function from uninitialised memory. One value per def type. */
+/* Cookies mark a def struct as filled by its default function, so create calls can reject uninitialised memory. One
+ * value per def type. */
 #define SINEW_COOKIE_MESH         0x534d4553u
 #define SINEW_COOKIE_BOX          0x424f5853u
 #define SINEW_COOKIE_BEAM         0x42454153u

@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Elements are particles [count][n], each index in 0 .. limit-1. order [count] receives the elements sorted by their
- * lowest particle; elements with the same lowest particle keep their order. work [limit + 1]. */
+/* Elements are rows of n particle indices, particles [count][n], each index in 0 .. limit-1. order [count] receives the
+ * element indices, sorted by the lowest particle of each element; ties keep their order. work [limit + 1]. */
 void sinew_order_by_lowest(const int32_t *particles, int32_t count, int32_t n, int32_t limit, int32_t *work,
                            int32_t *order);
 
-/* Subtracts the lowest index from all and returns it; *span becomes one more than the highest remaining index. Work
- * arrays for one body then have the size of the body, not of the world. */
+/* Subtracts the lowest particle index from all `count` indices and returns it; *span becomes one more than the highest
+ * remaining index. Work arrays for one body then have the size of the body, not of the world. */
 int32_t sinew_count_from_zero(int32_t *particles, size_t count, int32_t *span);
-/* Adds `first` to all indices: the inverse of sinew_count_from_zero(). */
+/* Adds `first` to all `count` particle indices: the inverse of sinew_count_from_zero(). */
 void sinew_count_from(int32_t *particles, size_t count, int32_t first);
 
 #endif

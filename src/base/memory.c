@@ -13,8 +13,8 @@
 
 #include "base/base.h"
 
-/* The number behind `key` at the start of a line; for an empty key the first number at the start of a line.
- * INFINITY if there is no such number (e.g. "max") or no file. */
+/* Reads the number that follows `key` at the start of a line of a text file; for an empty key the first number at the
+ * start of a line. INFINITY if there is no such number (e.g. "max") or no file. */
 static double number_in(const char *path, const char *key)
 {
     char line[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_limit.c: see memory_limit.h.
+ * memory_limit.c: the allocator that counts bytes and refuses to exceed a limit. See memory_limit.h.
  */
 #include "base/memory_limit.h"
 
@@ -15,17 +15,19 @@ struct sinew_memory_limit {
     _Atomic uint64_t used;
 };
 
-/* Lies directly before each block that the program receives. */
+/* Header that lies directly before each block that callers of the limited allocator receive. */
 typedef struct block_header {
     void *start;   /* start of the allocation that contains header and block */
     uint64_t size; /* bytes of header and block, which count towards the limit */
 } block_header;
 
 static _Thread_local struct {
-    uint64_t limit, used, wanted; /* bytes at the last refusal; limit 0: nothing was refused */
+    /* bytes: limit, used and requested memory at this thread's last refused allocation; limit 0: none */
+    uint64_t limit, used, wanted;
 } refused;
 
-/* Adds `size` to the used bytes unless they would exceed the limit. */
+/* Adds `size` bytes to the used memory and returns true, or records a refusal and returns false if the limit would be
+ * exceeded. */
 static bool limit_take(sinew_memory_limit *l, uint64_t size)
 {
     uint64_t used = atomic_load_explicit(&l->used, memory_order_relaxed);
@@ -44,7 +46,8 @@ static bool limit_take(sinew_memory_limit *l, uint64_t size)
 static void *limit_allocate(void *context, size_t size, size_t alignment)
 {
     sinew_memory_limit *l = context;
-    /* A multiple of the alignment that holds the header. */
+    /* Offset of the caller's block from the start of its allocation, in bytes: a multiple of the alignment that fits
+     * the header. */
     const size_t offset = (sizeof(block_header) + alignment - 1) / alignment * alignment;
     if (size > SIZE_MAX - offset || !limit_take(l, size + offset))
         return NULL;

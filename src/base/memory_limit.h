@@ -13,18 +13,18 @@
 
 typedef struct sinew_memory_limit sinew_memory_limit;
 
-/* Wraps *allocator, which becomes the limited one. Returns NULL if memory is short; *allocator is then unchanged. The
- * record itself counts. */
+/* Wraps *allocator in one that refuses to exceed `limit` bytes. Returns NULL if memory is short; *allocator is then
+ * unchanged. The bytes of sinew_memory_limit itself count. */
 sinew_memory_limit *sinew_memory_limit_open(sinew_allocator *allocator, uint64_t limit);
-/* Releases the record after all blocks; accepts NULL. */
+/* Releases the limited allocator's record, after all its blocks are released; accepts NULL. */
 void sinew_memory_limit_close(sinew_memory_limit *limit);
 
-/* True if `size` more bytes can be allocated now, for libraries that allocate without the hooks. */
+/* True if `count` items of `size` bytes can be allocated now, for libraries that allocate without the hooks. */
 bool sinew_memory_admits(const sinew_allocator *allocator, size_t count, size_t size);
 
-/* Forgets a refusal that an earlier call could do without. */
+/* Discards the refused allocation remembered for this thread, after a caller has recovered from it. */
 void sinew_memory_limit_forget(void);
-/* Appends the limit of the last refusal on this thread to an error text, and forgets it. */
+/* Appends the memory limit of this thread's last refused allocation to an error text, and discards the record of it. */
 void sinew_memory_limit_explain(char *text, size_t size);
 
 #endif

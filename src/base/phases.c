@@ -12,8 +12,8 @@
 
 #define SHARES_MAX 64
 
-/* Lower 32 bits: next item of one thread's share; upper 32 bits: the open phase, so a thread with an outdated phase
- * number takes no item. Each share has its own cache line. */
+/* Progress in one thread's share of the open phase. Lower 32 bits: next item; upper 32 bits: index of the open phase,
+ * so a thread with an outdated phase takes no item. Each share has its own cache line. */
 typedef struct share {
     _Alignas(64) _Atomic uint64_t next;
 } share;
@@ -21,7 +21,7 @@ typedef struct share {
 typedef struct team {
     const sinew_phases *work;
     int32_t share_count;
-    _Alignas(64) _Atomic int32_t phase; /* index of the open phase */
+    _Alignas(64) _Atomic int32_t phase; /* index of the phase whose items threads take now */
     _Alignas(64) _Atomic int32_t done;  /* number of finished items of the open phase */
     _Atomic int32_t sleepers;           /* number of threads that wait for the next phase */
     pthread_mutex_t mutex;
@@ -35,7 +35,7 @@ static int32_t phases_share_begin(const team *t, int32_t items, int32_t s)
 }
 
 /* Opens the first non-empty phase at or after `phase`, or phase_count if there is none, and wakes sleeping threads.
- * Only one thread at a time may call this function. Returns true if threads slept. */
+ * Only one thread at a time may call this function. Returns true if a thread was asleep. */
 static bool open_phase(team *t, int32_t phase)
 {
     int32_t items = 0;
@@ -66,8 +66,8 @@ static void sleep_through(team *t, int32_t phase)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Takes an item of the phase, from the thread's own share first. Returns -1 if all items are taken or the phase is
- * over. */
+/* Takes an item of the phase, first from the thread's own share of items. Returns -1 if all items are taken or the
+ * phase is over. */
 static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
 {
     for (int32_t k = 0; k < t->share_count; k++) {
@@ -81,8 +81,8 @@ static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
     return -1;
 }
 
-/* Works on all phases until the last is over. A thread adds its finished items to the shared count once per
- * phase, when no items are left, because all threads write to this count. */
+/* Loop of one thread: takes items of the open phase until the last phase is over. A thread adds its finished items to
+ * the shared count `done` once per phase, because all threads write to this count. */
 static void work_along(const void *context, int32_t member)
 {
     team *t = *(team *const *)context;

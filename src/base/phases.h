@@ -17,7 +17,7 @@
 
 typedef struct sinew_phases {
     int32_t phase_count;
-    int32_t (*item_count)(const void *context, int32_t phase); /* must return the same number at every call */
+    int32_t (*item_count)(const void *context, int32_t phase); /* number of items of a phase; the same at every call */
     void (*run)(const void *context, int32_t phase, int32_t item);
     const void *context;
 } sinew_phases;

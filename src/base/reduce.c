@@ -18,12 +18,12 @@ void sinew_over_particles(int32_t thread_count, int32_t count, sinew_tasks_range
         sinew_tasks_for(thread_count, count, BLOCK_PARTICLES, run, context);
 }
 
-/* ---- Sums ------------------------------------------------------------------------------------ */
+/* ---- Sums over particles --------------------------------------------------------------------- */
 
 typedef struct sum_pass {
     sinew_sum_term *term;
     const void *context;
-    int32_t count, size; /* number of items of the sum; items per block */
+    int32_t count, size; /* count: items of the whole sum; size: items per block */
     double (*partial)[WIDTH_MAX];
 } sum_pass;
 
@@ -87,7 +87,7 @@ void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t 
     sinew_combine(y, y, s, x, count, thread_count);
 }
 
-/* ---- Vectors --------------------------------------------------------------------------------- */
+/* ---- Vector updates z = x + s y -------------------------------------------------------------- */
 
 typedef struct combination {
     sinew_real *z;

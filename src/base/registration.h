@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-void sinew_registration_lock(void); /* takes the lock of registrations; waits for other callers */
+void sinew_registration_lock(void); /* locks the registration tables; spins while another caller holds the lock */
 void sinew_registration_unlock(void);
-void sinew_registration_close(void); /* ends all registration; called when a world is created */
+void sinew_registration_close(void); /* refuses all later registrations; called when a world is created */
 bool sinew_registration_closed(void);
 
 #endif

@@ -38,7 +38,7 @@ static void sort_by_insertion(char *items, size_t count, size_t size, compare_fu
     }
 }
 
-/* Restores the heap order below `root`. */
+/* Restores the max-heap order of items [count] in the subtree below index `root`. */
 static void sift_down(char *items, size_t root, size_t count, size_t size, compare_function *compare)
 {
     for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
@@ -70,7 +70,7 @@ static void choose_pivot(char *items, size_t count, size_t size, compare_functio
     swap_items(items, median, size);
 }
 
-/* Partitions around the first item, which is the median of three. Returns its final index. */
+/* Quicksort partition around the first item (the pivot, a median of three). Returns the pivot's final index. */
 static size_t partition(char *items, size_t count, size_t size, compare_function *compare)
 {
     size_t low = 1, high = count - 1;
@@ -83,7 +83,7 @@ static size_t partition(char *items, size_t count, size_t size, compare_function
             break;
         swap_items(items + low++ * size, items + high-- * size, size);
     }
-    /* With low == high the item there equals the pivot. */
+    /* If low == high, the item at this index compares equal to the pivot. */
     swap_items(items, items + high * size, size);
     return high;
 }
@@ -96,7 +96,7 @@ void sinew_sort(void *items, size_t count, size_t size, compare_function *compar
         return;
     for (size_t k = count; k > 1; k /= 2)
         depth += 2;
-    /* Sorts the shorter part by recursion and continues with the longer one. */
+    /* Recursion on the shorter part bounds the stack depth; the loop continues with the longer part. */
     while (count > SHORT_RANGE && depth-- > 0) {
         choose_pivot(rest, count, size, compare);
         const size_t middle = partition(rest, count, size, compare), after = count - middle - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.h: sorts items in place, without memory. qsort is not used, because the C library's qsort may call malloc and
- * bypass the allocator.
+ * sort.h: sorts items in place, without allocating memory. qsort is not used, because the C library's qsort may call
+ * malloc and bypass the allocator.
  */
 #ifndef SINEW_SRC_BASE_SORT_H
 #define SINEW_SRC_BASE_SORT_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum {
-    SINEW_SORT_ITEM_MAX = 256 /* largest size of an item, in bytes */
+    SINEW_SORT_ITEM_MAX = 256 /* largest item size that sinew_sort() accepts, in bytes */
 };
 
 /* The parameters are those of qsort; size <= SINEW_SORT_ITEM_MAX. O(count log count) in the worst case. The order of

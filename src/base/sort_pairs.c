@@ -25,7 +25,7 @@ static void insertion_sort(sinew_pair *pairs, size_t count)
     }
 }
 
-/* Merges from[begin, middle) and from[middle, end) into to[begin, end). */
+/* Merges two adjacent sorted runs, from[begin, middle) and from[middle, end), into to[begin, end). */
 static void merge(const sinew_pair *from, sinew_pair *to, size_t begin, size_t middle, size_t end)
 {
     size_t left = begin, right = middle;

@@ -9,17 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A key in two halves: major is compared first, then minor. Callers store an index in minor, so that keys are
- * distinct. */
+/* A 128-bit sort key in two halves: major is compared first, then minor. Callers store an index in minor, so that keys
+ * are distinct. */
 typedef struct sinew_pair {
     uint64_t major;
     uint64_t minor;
 } sinew_pair;
 
-/* Sorts in ascending order in O(n log n). scratch [count] is overwritten. */
+/* Sorts pairs [count] in ascending order in O(count log count). scratch [count] is overwritten. */
 void sinew_sort_pairs(sinew_pair *pairs, size_t count, sinew_pair *scratch);
 
-/* Packs two indices >= 0 into one key, ordered as the pair (high, low). */
+/* Packs two indices >= 0 into one 64-bit key that sorts by `high`, then by `low`. */
 static inline uint64_t sinew_pack(int32_t high, int32_t low)
 {
     return (uint64_t)(uint32_t)high << 32 | (uint32_t)low;

@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 
-/* Edit distance (insert, delete, replace, swap of neighbours) by dynamic programming; only three rows of the table are
- * kept. */
+/* Edit distance of two words (insertion, deletion, replacement, swap of adjacent letters) by dynamic programming; only
+ * three rows of the table are kept. 63, the distance limit, for words longer than 63 letters. */
 static int32_t edit_distance(const char *a, const char *b)
 {
     enum {
@@ -36,8 +36,8 @@ static int32_t edit_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
-/* Names that version 0.2.0 replaced: the message about an old name suggests its successor even if the spelling
- * differs much. */
+/* Scene keys and keywords that version 0.2.0 renamed: the error for an old name suggests the new one even if the
+ * spelling differs much. */
 static const struct {
     const char *before, *now;
 } renamed_names[] = {

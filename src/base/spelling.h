@@ -7,15 +7,15 @@
 
 #include "sinew/types.h"
 
-/* Keywords in the order of sinew_measure and of sinew_record. */
+/* Keywords separated by |, in the order of the enums sinew_measure and sinew_record. */
 #define SINEW_MEASURE_NAMES "nothing|residual|gap|auto"
 #define SINEW_RECORD_NAMES  "none|iterations|step"
 
-/* Keywords in the order of sinew_contact_mode and of sinew_contact_surface. */
+/* Keywords separated by |, in the order of the enums sinew_contact_mode and sinew_contact_surface. */
 #define SINEW_CONTACT_MODE_NAMES    "augmented|penalty|projection|half_space"
 #define SINEW_CONTACT_SURFACE_NAMES "cage|skin|none"
 
-/* The index of a keyword in "a|b|c", -1 if it is not in the list. */
+/* Index of `word` in the list of choices "a|b|c"; -1 if it is not in the list. */
 int32_t sinew_keyword_index(const char *word, const char *choices);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stop.c: see stop.h.
+ * stop.c: selects and polls the interruption flag of a thread. See stop.h.
  */
 #include "base/stop.h"
 
@@ -22,7 +22,7 @@ const atomic_bool *sinew_stop_flag(void)
 
 bool sinew_stop_is_set(const atomic_bool *flag)
 {
-    /* Relaxed: the flag orders no other data. */
+    /* Relaxed order is enough: no other data is published through the interruption flag. */
     return flag && atomic_load_explicit(flag, memory_order_relaxed);
 }
 

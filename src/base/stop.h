@@ -18,16 +18,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Selects the flag that the calling thread polls; NULL: none. Returns the flag selected before. */
+/* Selects the interruption flag that the calling thread polls; NULL: none. Returns the previously selected flag. */
 const atomic_bool *sinew_stop_use(const atomic_bool *flag);
-/* The flag that the calling thread polls; NULL: none. */
+/* The interruption flag that the calling thread polls; NULL: none. */
 const atomic_bool *sinew_stop_flag(void);
-/* True if the flag exists and is set. */
+/* True if the interruption flag is not NULL and is set. */
 bool sinew_stop_is_set(const atomic_bool *flag);
-/* True if the flag of the calling thread is set. */
+/* True if the interruption flag of the calling thread is set. */
 bool sinew_stop_came(void);
 
-/* sinew_stop_came() in every 1024th round of a loop over short items, numbered from 0. */
+/* Polls sinew_stop_came() in every 1024th iteration of a loop over short items; `round` counts iterations from 0. */
 static inline bool sinew_stop_came_in(int64_t round)
 {
     return (round & 1023) == 1023 && sinew_stop_came();

@@ -33,18 +33,18 @@ _Static_assert(sizeof(sinew_section) == 32, "a row of the table has no gaps");
 
 uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size)
 {
-    /* zlib treats a null pointer as a request for the initial value. */
+    /* zlib's crc32_z returns its initial value for a null pointer; an empty range must leave the checksum unchanged. */
     return size ? (uint32_t)crc32_z(before, bytes, size) : before;
 }
 
-/* The checksum of header and table, computed with 0 in the header's checksum field. */
+/* The CRC-32 of header and section table, computed with 0 in the header's checksum field. */
 static uint32_t head_checksum(section_header header, const void *table)
 {
     header.checksum = 0;
     return sinew_checksum(sinew_checksum(0, &header, sizeof header), table, header.count * sizeof(sinew_section));
 }
 
-/* ---- Writing --------------------------------------------------------------------------------- */
+/* ---- Writing sections ------------------------------------------------------------------------ */
 
 void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity)
 {
@@ -102,7 +102,7 @@ size_t sinew_sections_size(const sinew_section_writer *counted)
     return counted->size + (counted->count - counted->capacity) * sizeof(sinew_section);
 }
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Reading sections ------------------------------------------------------------------------ */
 
 static sinew_section section_at(const sinew_section_reader *reader, uint32_t i)
 {
@@ -111,7 +111,7 @@ static sinew_section section_at(const sinew_section_reader *reader, uint32_t i)
     return section;
 }
 
-/* Checks from the general to the specific, so that the error names the first thing to repair: kind of file,
+/* Checks the header from the general to the specific, so that the error names the first thing to repair: kind of file,
  * completeness, content. */
 static sinew_status blob_check_header(const void *bytes, size_t size, section_header *header, sinew_error *error)
 {
@@ -147,7 +147,7 @@ static bool blob_is_known(const char tag[4], const char *const *known, int32_t k
     return false;
 }
 
-/* A tag as text: four printable letters for any input. */
+/* Section tag as text: bytes that are not printable become '?'. */
 static void print_tag(const char tag[4], char text[5])
 {
     for (int i = 0; i < 4; i++)

@@ -24,7 +24,7 @@
 typedef struct sinew_section {
     char tag[4];
     uint32_t flags;
-    uint32_t index; /* index of the section among the sections of the same tag */
+    uint32_t index; /* distinguishes sections with the same tag, e.g. one per body */
     uint32_t checksum;
     uint64_t offset, size;
 } sinew_section;
@@ -36,33 +36,37 @@ uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size);
 
 typedef struct sinew_section_writer {
     char *bytes;        /* the block being written; NULL: sections and bytes are only counted */
-    uint32_t capacity;  /* capacity of the table in sections */
+    uint32_t capacity;  /* capacity of the section table, in sections */
     uint32_t count;     /* number of sections written so far */
-    size_t size;        /* number of bytes written so far */
-    sinew_section open; /* the section being written */
+    size_t size;        /* bytes of header, section table and contents so far */
+    sinew_section open; /* table entry of the section that is being written */
 } sinew_section_writer;
 
 void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity);
 void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool required, uint32_t index);
 void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size);
-void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* address to write to; NULL: counting */
+/* Reserves `size` bytes in the open section and returns their address; NULL while sizes are only counted. */
+void *sinew_section_reserve(sinew_section_writer *writer, size_t size);
 void sinew_section_end(sinew_section_writer *writer);
-void sinew_sections_end(sinew_section_writer *writer); /* writes the header and the table of sections */
+/* writes the header of the block; sinew_section_end() has filled the table */
+void sinew_sections_end(sinew_section_writer *writer);
 /* Size of the whole block in bytes, from a writer that has counted all sections (bytes NULL). */
 size_t sinew_sections_size(const sinew_section_writer *counted);
 
-/* ---- Reading -------------------------------------------------------------------------------------------------- */
+/* ---- Reading sections ----------------------------------------------------------------------------------------- */
 
 typedef struct sinew_section_reader {
     const char *bytes;
     uint32_t count;
-    uint32_t cursor; /* section at which the next search begins */
+    uint32_t cursor; /* table index at which the next search for a section begins */
 } sinew_section_reader;
 
-/* Checks header, table and checksums, but not the contents. `known` [known_count]: known tags of four letters. */
+/* Checks header, section table and checksums, but does not interpret contents. `known` [known_count]: known tags of
+ * four letters. */
 sinew_status sinew_sections_open(sinew_section_reader *reader, const void *bytes, size_t size, const char *const *known,
                                  int32_t known_count, sinew_error *error);
-/* The content of a section and its *size in bytes; NULL: no such section. Searches in the order of writing are fast. */
+/* Returns the content of a section and its *size in bytes; NULL: no such section. Searches in the order of writing are
+ * fast. */
 const char *sinew_sections_find(sinew_section_reader *reader, const char *tag, uint32_t index, size_t *size);
 uint32_t sinew_sections_count(const sinew_section_reader *reader, const char *tag);
 

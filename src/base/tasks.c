@@ -29,14 +29,17 @@
 
 #define WORKERS_MAX 4096
 #define SHARES_MAX  64
-#define IDLE_SPINS  3000 /* polls for a call before a worker sleeps: about 50 microseconds */
-#define END_SPINS   3000 /* polls for a worker's end before its caller sleeps */
-#define PAUSES      2000 /* turns of sinew_tasks_wait() before a thread yields its core: about 50 microseconds */
-#define OFFERS      1000 /* turns with a yield before a thread sleeps */
+#define IDLE_SPINS  3000 /* polls of its state by an idle worker before it sleeps: about 50 microseconds */
+#define END_SPINS   3000 /* polls of a running worker's state before the caller that waits for it sleeps */
+/* first turns of sinew_tasks_wait(), with a CPU pause instruction; then it yields the core: about 50 microseconds */
+#define PAUSES 2000
+#define OFFERS 1000 /* turns of sinew_tasks_wait() with sched_yield() before the caller should sleep */
 
-#define CROWD_MIN  2000000   /* time in ns that callers work alone after a worker was descheduled */
-#define CROWD_MAX  256000000 /* upper limit of this time in ns; it doubles if workers are descheduled again soon */
-#define CROWD_SOON 32000000  /* ns of joint work; a worker descheduled earlier doubles the next time of working alone */
+#define CROWD_MIN 2000000 /* ns: first period in which callers work alone after a worker was descheduled */
+/* ns: longest period in which callers work alone; the period doubles if workers are descheduled again soon */
+#define CROWD_MAX 256000000
+/* ns of joint work: if a worker is descheduled earlier, the next period of working alone doubles */
+#define CROWD_SOON 32000000
 
 enum {
     IDLE,
@@ -53,7 +56,7 @@ typedef struct worker {
     const void *context;
     int32_t member;
     struct worker *next;
-    pthread_mutex_t mutex; /* taken only to sleep and to wake a sleeper */
+    pthread_mutex_t mutex; /* mutex of the condition `changed`; taken only to sleep and to wake a sleeping thread */
     pthread_cond_t changed;
     pthread_t thread;
 } worker;
@@ -66,7 +69,7 @@ static struct {
     int32_t count, users;
     _Atomic int64_t alone_until; /* time in ns until which callers work alone; 0: no worker was descheduled yet */
     _Atomic int64_t alone_for;   /* length of the last period of working alone, in ns */
-    _Atomic int64_t together;    /* joint work since the last period of working alone, in ns */
+    _Atomic int64_t together;    /* time of calls shared with workers since the last period of working alone, in ns */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 /* The task system to which the calling thread submits work; zeroed: the library's thread pool. */
@@ -94,7 +97,7 @@ void sinew_tasks_use(const sinew_task_system *system)
     task_system = *system;
 }
 
-/* ---- Crowded cores --------------------------------------------------------------------------- */
+/* ---- Crowded cores: callers work alone for a time -------------------------------------------- */
 
 static int64_t now_ns(void)
 {
@@ -103,7 +106,7 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Whether the calling thread was descheduled since its last query. */
+/* True if the operating system preempted the calling thread since the thread's last query. */
 static bool was_taken_off(void)
 {
 #ifdef RUSAGE_THREAD
@@ -130,7 +133,7 @@ void sinew_tasks_was_awaited(void)
     atomic_store(&roof.alone_until, now_ns() + length);
 }
 
-/* Whether the cores are crowded at time `now`. */
+/* True at times `now` (ns) when callers should work alone because a worker was descheduled recently. */
 static bool is_crowded(int64_t now)
 {
     return now < atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
@@ -142,9 +145,9 @@ static int64_t now_where_crowds_are(void)
     return atomic_load_explicit(&roof.alone_until, memory_order_relaxed) != 0 ? now_ns() : 0;
 }
 
-/* ---- Workers --------------------------------------------------------------------------------- */
+/* ---- Worker threads -------------------------------------------------------------------------- */
 
-/* Changes the state and wakes a thread that sleeps in the old state. Returns true if a thread slept. */
+/* Changes a worker's state and wakes the thread that sleeps in the old state. Returns true if a thread was asleep. */
 static bool change_state(worker *w, int state)
 {
     const int before = atomic_exchange_explicit(&w->state, state, memory_order_acq_rel);
@@ -157,7 +160,8 @@ static bool change_state(worker *w, int state)
     return false;
 }
 
-/* Sleeps while the state is `sleeping`, if the state is still `from`. */
+/* Changes the worker's state from `from` to `sleeping` and sleeps until another thread changes it; returns at once if
+ * the state is no longer `from`. */
 static void sleep_from(worker *w, int from, int sleeping)
 {
     pthread_mutex_lock(&w->mutex);
@@ -167,7 +171,7 @@ static void sleep_from(worker *w, int from, int sleeping)
     pthread_mutex_unlock(&w->mutex);
 }
 
-/* Waits for the next call; false: the worker quits. */
+/* A worker's wait for its next call. Returns false if the worker must quit. */
 static bool wait_for_call(worker *w)
 {
     for (int32_t spins = 0;; spins++) {
@@ -196,8 +200,8 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* Starts the worker's thread with all signals blocked, because signals belong to the program. False: the system
- * refuses. */
+/* Starts the worker's thread with all signals blocked, because signals belong to the program. Returns false if the
+ * system refuses a thread. */
 static bool start_thread(worker *w)
 {
     pthread_attr_t attributes;
@@ -243,7 +247,7 @@ static void worker_destroy(worker *w)
     worker_free(w);
 }
 
-/* ---- Life of the pool ------------------------------------------------------------------------ */
+/* ---- Creation and release of the pool -------------------------------------------------------- */
 
 static void lock_roof(void)
 {
@@ -255,7 +259,7 @@ static void unlock_roof(void)
     pthread_mutex_unlock(&roof.lock);
 }
 
-/* A forked child has only the thread that called fork: it drops the parent's workers. */
+/* Called in a forked child, which has only the thread that called fork: drops the parent's workers from the pool. */
 static void forget_workers(void)
 {
     pthread_mutex_init(&roof.lock, NULL);
@@ -330,9 +334,9 @@ static void give_back(worker *first)
     unlock_roof();
 }
 
-/* ---- Calls ----------------------------------------------------------------------------------- */
+/* ---- Calls to workers ------------------------------------------------------------------------ */
 
-/* Withdraws the call if the worker has not begun it, else waits for its end. */
+/* Withdraws the call if the worker has not begun it; otherwise waits until the worker has finished. */
 static void end_call(worker *w)
 {
     int state = POSTED;
@@ -415,17 +419,17 @@ void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const vo
         call_unless_crowded(thread_count, work, context);
 }
 
-/* ---- Parallel loops -------------------------------------------------------------------------- */
+/* ---- Parallel loops over blocks -------------------------------------------------------------- */
 
 typedef struct share {
-    _Alignas(64) _Atomic int32_t next; /* index of the next block of the share */
+    _Alignas(64) _Atomic int32_t next; /* index of the next block of this thread's share */
 } share;
 
 typedef struct loop {
     sinew_tasks_range *run;
     const void *context;
     int32_t count, block, block_count, share_count;
-    share *shares; /* [share_count] progress in the share of blocks of each thread */
+    share *shares; /* [share_count] progress of each thread's share of the blocks */
 } loop;
 
 static int32_t tasks_share_begin(const loop *l, int32_t s)
@@ -469,7 +473,7 @@ void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_t
     sinew_tasks_together(thread_count < block_count ? thread_count : block_count, run_shares, &l);
 }
 
-/* ---- Number of threads ----------------------------------------------------------------------- */
+/* ---- Default number of threads --------------------------------------------------------------- */
 
 int32_t sinew_tasks_default_count(void)
 {

@@ -44,11 +44,11 @@ void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const vo
 typedef void sinew_tasks_range(const void *context, int32_t member, int32_t first, int32_t last);
 void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_tasks_range *run, const void *context);
 
-/* One turn of a wait: pauses at first, later yields the core. False: the wait was too long, and the caller should
- * sleep. */
+/* One turn of a polling loop: a CPU pause at first, later a yield of the core. Returns false if the loop has polled for
+ * so long that the caller should sleep. */
 bool sinew_tasks_wait(int32_t *turns);
-/* Called by a member that other threads slept for. If the member was descheduled, the next calls use one thread for
- * a while. */
+/* A worker calls this function after another thread slept while waiting for it. If the worker was descheduled, the next
+ * parallel calls use one thread for a while. */
 void sinew_tasks_was_awaited(void);
 
 #endif

@@ -22,8 +22,8 @@ typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias)
 enum {
     BLOCK = SINEW_DENSE_BLOCK,
     DEPTH = SINEW_DENSE_DEPTH,
-    DIRECT = 8,           /* products of at most this many columns read their factors in place, without packing */
-    POLL_ROWS = 32 * TILE /* rows of a product between two polls; smaller products do not poll */
+    DIRECT = 8,           /* products of at most this many columns read matrix A in place, without packing */
+    POLL_ROWS = 32 * TILE /* rows of a product between two polls for interruption; smaller products do not poll */
 };
 
 static inline quad dense_load_quad(const double *p)
@@ -36,7 +36,7 @@ static inline void store_quad(double *p, quad a)
     *(loose_quad *)p = a;
 }
 
-/* t[c][r] = sum over k of rows 4 r .. 4 r + 3 of column a_k times entry c of b_k */
+/* One tile of a product: t[c][r] = sum over k of rows 4 r .. 4 r + 3 of column a_k times entry c of b_k */
 static inline __attribute__((always_inline)) void tile_product(int quads, int32_t depth, const double *a, size_t a_step,
                                                                const double *b, size_t b_step, quad t[4][TILE])
 {
@@ -65,9 +65,9 @@ static inline __attribute__((always_inline)) void put_tile(int quads, quad t[4][
         }
 }
 
-/* ---- Product --------------------------------------------------------------------------------- */
+/* ---- Product C = A S B^T --------------------------------------------------------------------- */
 
-/* Multiplies one tile of 4 `quads` rows by the first `columns` columns, four columns at a time. */
+/* Multiplies one tile of 4 `quads` rows of A by the first `columns` columns of B^T, four columns at a time, into C. */
 static inline __attribute__((always_inline)) void row_product(int quads, int32_t columns, int32_t depth,
                                                               const double *a, size_t a_step, const double *b,
                                                               size_t b_step, size_t b_jump, bool add, double *C,
@@ -80,14 +80,14 @@ static inline __attribute__((always_inline)) void row_product(int quads, int32_t
     }
 }
 
-/* Packs one group of four rows like pack_rows(), each column times its sign. */
+/* Packs one group of four rows of A like pack_rows(), each column times its sign. */
 static inline void pack_signed(int32_t depth, const double *A, size_t stride, const double *sign, double *out)
 {
     for (int32_t k = 0; k < depth; k++, A += stride, out += 4)
         store_quad(out, sign[k] * dense_load_quad(A));
 }
 
-/* Copies `quads` groups of four rows of `depth` columns into consecutive memory. */
+/* Packs `quads` groups of four rows of `depth` columns of A into consecutive memory. */
 static inline void pack_rows(int quads, int32_t depth, const double *A, size_t stride, double *out)
 {
     for (int32_t k = 0; k < depth; k++, A += stride)
@@ -100,7 +100,7 @@ typedef struct depth_pass {
     size_t stride;
     int32_t depth;
     bool direct, add;
-    const double *sign; /* [depth] S of the product, or NULL: identity */
+    const double *sign; /* [depth] diagonal of S in A S B^T: 1, -1 or 0; NULL: identity */
     double *packed_rows, *packed_columns;
     sinew_dense_poll *poll;
 } depth_pass;
@@ -150,12 +150,13 @@ static void dense_product(int32_t rows, int32_t columns, int32_t depth, const do
                       rows, columns, C);
 }
 
-/* ---- Factorisation --------------------------------------------------------------------------- */
+/* ---- Factorisation of a supernode ------------------------------------------------------------ */
 
-/* Diagonal block of up to BLOCK columns: entry (i, j) is D[j][i], with zeros beyond its size. */
+/* Diagonal block of a supernode with up to BLOCK columns: entry (i, j) is D[j][i], with zeros beyond its size. */
 typedef double square[BLOCK][BLOCK];
 
-/* Subtracts the earlier columns from column j, up to sixteen rows at a time: D_j -= sum over k of B_kj D_k. */
+/* Subtracts the earlier columns of a diagonal block from its column j, up to sixteen rows at a time: D_j -= sum over k
+ * < j of B_kj D_k. */
 static inline __attribute__((always_inline)) void take_in_columns(int32_t n, int32_t j, square D, square B)
 {
     for (int32_t i = j / 4 * 4; i < n; i += 16) {
@@ -185,8 +186,8 @@ static int32_t factorise_square(int32_t n, square D)
     return -1;
 }
 
-/* Factorises like factorise_square(), with signs. B [k] = sign of column k times D [k], inverse [j] = sign over
- * diagonal. */
+/* Factorises the diagonal block D = L S L^T in place. B [k] = sign of column k times D [k]; inverse [j] = sign of
+ * column j over its diagonal entry. Returns -1, or the column of a bad pivot. */
 static int32_t factorise_signed(int32_t n, square D, square B, const sinew_dense_signs *signs, double *inverse)
 {
     for (int32_t j = 0; j < n; j++) {
@@ -208,7 +209,7 @@ static int32_t factorise_signed(int32_t n, square D, square B, const sinew_dense
     return -1;
 }
 
-/* X = X D^-T for `quads` groups of four rows, X [n][4 quads] */
+/* X = X D^-T for `quads` groups of four rows below the diagonal block D; X [n][4 quads] */
 static inline __attribute__((always_inline)) void solve_rows(int quads, int32_t n, square D, const double *inverse,
                                                              double *X)
 {
@@ -227,7 +228,8 @@ static inline __attribute__((always_inline)) void solve_rows(int quads, int32_t 
     }
 }
 
-/* Solves for the rows below the diagonal block, one tile at a time, in a buffer of whole groups of four rows. */
+/* Solves for the rows of a supernode below its diagonal block, one tile at a time, in a buffer of whole groups of four
+ * rows. */
 static void solve_below(int32_t rows, int32_t n, square D, const double *inverse, double *below, size_t stride)
 {
     double X[BLOCK * 4 * TILE];
@@ -250,7 +252,8 @@ static void solve_below(int32_t rows, int32_t n, square D, const double *inverse
 }
 
 /* Factorises columns first .. first + n - 1 of the supernode, from which all earlier columns have been subtracted.
- * Returns -1, or the column of a bad pivot. */
+ * Returns -1, or the column of a pivot that is not positive and finite (with signs: not finite, or zero without a
+ * floor). */
 static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *supernode,
                                const sinew_dense_signs *signs)
 {
@@ -322,7 +325,7 @@ static void dense_forward(int32_t rows, int32_t columns, const double *supernode
     }
 }
 
-/* sum of l_i w_i over first .. last-1, in sixteen partial sums */
+/* Inner product: sum of l_i w_i over first .. last-1, in sixteen partial sums */
 static double dot_range(const double *l, const double *w, int32_t first, int32_t last)
 {
     quad s[4] = {{0}, {0}, {0}, {0}};

@@ -15,19 +15,20 @@
 
 enum {
     SINEW_DENSE_PAD = 12,
-    SINEW_DENSE_DEPTH = 256, /* columns that a product processes at a time */
-    SINEW_DENSE_BLOCK = 48   /* columns that are factorised at a time */
+    SINEW_DENSE_DEPTH = 256, /* inner dimension (columns of A) that a product processes at a time */
+    SINEW_DENSE_BLOCK = 48   /* columns of a supernode that are factorised at a time */
 };
 
-/* The diagonal S of a supernode. A pivot d with |d| <= floor counts as zero: its sign is 0, and its column of L is
- * zero except for 1 on the diagonal. */
+/* The diagonal S of a supernode in A = L S L^T, and its pivots. A pivot d with |d| <= floor counts as zero: its sign is
+ * 0, and its column of L is zero except for 1 on the diagonal. */
 typedef struct sinew_dense_signs {
     double *sign;        /* [columns] diagonal of S: 1, -1 or 0 */
     const double *floor; /* [columns] largest |pivot| that counts as zero */
     double *pivot;       /* [columns] pivots d, including pivots that count as zero */
 } sinew_dense_signs;
 
-/* Polled by long products and factorisations; true: they return early, with incomplete results. NULL: never. */
+/* Interruption poll of long products and factorisations; if it returns true, they return early with incomplete results.
+ * NULL: no poll. */
 typedef bool sinew_dense_poll(void);
 
 typedef struct sinew_dense_kernels {
@@ -42,15 +43,15 @@ typedef struct sinew_dense_kernels {
      * SINEW_DENSE_BLOCK columns. */
     int32_t (*factorise)(int32_t rows, int32_t columns, double *supernode, const sinew_dense_signs *signs, double *C,
                          double *work, sinew_dense_poll *poll);
-    /* With the supernode (L11; L21), L11 its first `columns` rows, and w [rows] = (w1; w2): w1 becomes L11^-1 w1, then
-     * w2 becomes w2 - L21 w1. */
+    /* Forward substitution with the supernode (L11; L21), L11 its first `columns` rows, and w [rows] = (w1; w2): w1
+     * becomes L11^-1 w1, then w2 becomes w2 - L21 w1. */
     void (*forward)(int32_t rows, int32_t columns, const double *supernode, double *w);
-    /* With the supernode (L11; L21), L11 its first `columns` rows, and w [rows] = (w1; w2): w1 becomes
-     * L11^-T (w1 - L21^T w2). */
+    /* Backward substitution with the supernode (L11; L21), L11 its first `columns` rows, and w [rows] = (w1; w2): w1
+     * becomes L11^-T (w1 - L21^T w2). */
     void (*backward)(int32_t rows, int32_t columns, const double *supernode, double *w);
 } sinew_dense_kernels;
 
-/* Numbers of work space that products of up to `columns` columns need. */
+/* Size of the work space, in doubles, that products of up to `columns` columns need. */
 static inline size_t sinew_dense_work(size_t columns)
 {
     return ((columns + 3) / 4 * 4 + 16) * SINEW_DENSE_DEPTH;

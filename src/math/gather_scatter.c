@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gather_scatter.c: see gather_scatter.h. The returned sums over particles are computed in double in both precisions.
+ * gather_scatter.c: SIMD kernels that copy points to chunks and sum their slots (gather_scatter.h). The returned sums
+ * over particles are computed in double in both precisions.
  */
 #include "math/gather_scatter.h"
 
@@ -10,7 +11,8 @@ typedef sinew_real point __attribute__((vector_size(4 * sizeof(sinew_real))));
 /* The point type in memory, aligned to 16 bytes only, like callers' arrays. */
 typedef sinew_real stored_point __attribute__((vector_size(4 * sizeof(sinew_real)), aligned(16), may_alias));
 
-/* The particle's own term, which is added to the sum of its slots. */
+/* Kind of the particle's own term, which is added to the sum of its slots: none, inertia m (q - other), inertia m q, or
+ * minus the load. */
 typedef enum own {
     OWN_NOTHING,
     OWN_INERTIA,
@@ -46,12 +48,12 @@ static void copy(const sinew_real *x, const int32_t *particle, int32_t count, si
         memset(g, 0, 4 * (size_t)count * sizeof *g);
 }
 
-/* One loop for all operations; `what` is constant after inlining. Most particles have one or two slots, in an
+/* One loop for all kinds of sums; `what` is constant after inlining. Most particles have one or two slots, in an
  * unpredictable order: two slots are always added, without a branch; further slots are added in a second loop. */
 static inline __attribute__((always_inline)) double gather_scatter_run(const sinew_slot_pass *given, int32_t first,
                                                                        int32_t last, own what)
 {
-    const sinew_slot_pass copied = *given, *pass = &copied; /* a copy, because stores might alias it */
+    const sinew_slot_pass copied = *given, *pass = &copied; /* a copy, because stores to `out` might alias *given */
     wide_double sum = {0};
     for (int32_t i = first; i < last; i++) {
         point out = {0};

@@ -12,29 +12,32 @@
 
 #include "sinew/types.h"
 
-/* One pass over particles. The result of pinned particles is zero; they add nothing to the returned sum. */
+/* Arguments of one pass over particles. The result of pinned particles is zero; they add nothing to the returned
+ * sum. */
 typedef struct sinew_slot_pass {
     const int32_t (*slots)
-        [2]; /* [particle_count] the first two slots of each particle; a missing one is the index of a zero slot */
+        [2]; /* [particle_count] the first two slots of each particle; a missing slot is the index of a slot of zeros */
     const int32_t *first_more; /* [particle_count + 1] index of each particle's first entry in more */
-    const int32_t (*more)[2];  /* [first_more[particle_count]] a particle and one of its slots beyond two, ascending */
-    const sinew_real *values;  /* [slot][4] contribution of a chunk to a particle */
-    const uint8_t *pinned;     /* [particle_count] 1: the particle is pinned */
-    const sinew_real *mass;    /* [particle_count] masses, in kg */
+    /* [first_more[particle_count]] pairs (particle, slot) for slots beyond the first two, particles ascending */
+    const int32_t (*more)[2];
+    const sinew_real *values; /* [slot][4] contribution of a chunk of elements to a particle, e.g. a gradient */
+    const uint8_t *pinned;    /* [particle_count] 1: the particle is pinned */
+    const sinew_real *mass;   /* [particle_count] masses, in kg */
     const sinew_real *q;
-    const sinew_real *other; /* inertia: NULL, or the positions subtracted from q; load: forces */
-    double scale;            /* factor of the inertia term */
-    sinew_real *out;         /* result; NULL: only the sum is returned */
+    const sinew_real *other; /* [particle_count][4] inertia: positions subtracted from q, m, or NULL; load: forces, N */
+    double scale;            /* factor of the inertia term, e.g. 1/h^2 */
+    sinew_real *out;         /* [particle_count][4] result; NULL: only the sum is returned */
 } sinew_slot_pass;
 
 typedef struct sinew_slot_kernels {
-    /* local[i] = x[particle[i]]; g[i] = 0 unless g is NULL */
+    /* Copies the points of a chunk's particles: local[i] = x[particle[i]]; g[i] = 0 unless g is NULL. */
     void (*copy)(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g);
-    /* For particles first .. last-1: out = the sum of the slots. */
+    /* out = the sum of the particle's slots, for particles first .. last-1. */
     void (*sum)(const sinew_slot_pass *pass, int32_t first, int32_t last);
-    /* out = the sum of the slots + scale m (q - other); returns the sum of m |q - other|^2. */
+    /* out = the sum of the particle's slots + scale m (q - other); returns the sum of m |q - other|^2 over particles
+     * first .. last-1. */
     double (*inertia)(const sinew_slot_pass *pass, int32_t first, int32_t last);
-    /* out = the sum of the slots - other; returns the sum of q . other. */
+    /* out = the sum of the particle's slots - other; returns the sum of q . other over particles first .. last-1. */
     double (*load)(const sinew_slot_pass *pass, int32_t first, int32_t last);
 } sinew_slot_kernels;
 

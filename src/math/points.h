@@ -16,8 +16,8 @@
 #if defined(WIDE_AVX2_DOUBLE) || defined(WIDE_AVX2_SINGLE)
 #define WIDE_POINTS 1
 
-/* Loads the points of a group into four registers. Double: r[i] is point i. Single: r[i] is point i and, in its
- * upper half, point i + 4. */
+/* Loads the SIMD_WIDTH points of a group into four SIMD vectors. Double: r[i] is point i. Single: r[i] is point i and,
+ * in its upper half, point i + 4. */
 static inline void points_load(const sinew_real *x, const int32_t *offset, wide r[4])
 {
     for (int i = 0; i < 4; i++) {
@@ -31,7 +31,7 @@ static inline void points_load(const sinew_real *x, const int32_t *offset, wide 
     }
 }
 
-/* x[offset[i]] = r[i]. The first point is written last, so its value wins where padding repeats it. */
+/* Stores points: x[offset[i]] = r[i]. The first point is written last, so its value wins where padding repeats it. */
 static inline void points_store(sinew_real *x, const int32_t *offset, const wide r[4])
 {
     for (int i = 3; i >= 0; i--) {
@@ -44,7 +44,7 @@ static inline void points_store(sinew_real *x, const int32_t *offset, const wide
     }
 }
 
-/* x[offset[i]] += r[i], one point after another, so that a vertex may occur more than once. */
+/* Adds points: x[offset[i]] += r[i], one point after another, so that a vertex may occur more than once. */
 static inline void points_add(sinew_real *x, const int32_t *offset, const wide r[4])
 {
 #ifdef WIDE_AVX2_DOUBLE
@@ -93,14 +93,14 @@ static inline void points_turn_back(const wide f[3], wide r[4])
 }
 #endif
 
-/* out = x, y and z of points offset[0 .. W-1]. x is [..][4], aligned. */
+/* Gathers points: out = x, y and z of the points at offset[0 .. SIMD_WIDTH-1]. x is [..][4], aligned. */
 static inline void wide_gather_point(const sinew_real *x, const int32_t *offset, wide out[3])
 {
 #ifdef WIDE_POINTS
     wide r[4], turned[4];
     points_load(x, offset, r);
     points_turn(r, turned);
-    /* No memcpy, because it would keep the copied numbers out of registers. */
+    /* A loop instead of memcpy, which would keep the copied numbers out of registers. */
     for (int c = 0; c < 3; c++)
         out[c] = turned[c];
 #else
@@ -112,7 +112,7 @@ static inline void wide_gather_point(const sinew_real *x, const int32_t *offset,
 #endif
 }
 
-/* Edges from a group's first vertex: out[a] = point of vertex row[a] minus point of vertex 0. `offset` is
+/* Edge vectors from a group's first vertex: out[a] = point of vertex row[a] minus point of vertex 0. `offset` is
  * [..][SIMD_WIDTH]. */
 static inline void wide_gather_edges(const sinew_real *x, const int32_t *offset, const int *row, int count,
                                      wide (*out)[3])
@@ -140,7 +140,8 @@ static inline void wide_gather_edges(const sinew_real *x, const int32_t *offset,
 #endif
 }
 
-/* g[offset[i]] += f[i], one element after another, so that a vertex may occur more than once. */
+/* Scatters with addition: g[offset[i]] += f[i], one element after another, so that a vertex may occur more than
+ * once. */
 static inline void wide_scatter_point(sinew_real *g, const int32_t *offset, const wide f[3])
 {
 #ifdef WIDE_POINTS
@@ -169,7 +170,7 @@ static inline void wide_scatter_balanced(sinew_real *g, const int32_t *offset, c
     wide_scatter_point(g, offset, f0);
 }
 
-/* Gathers like wide_gather_point(), with all four numbers of a point. */
+/* Gathers all four numbers of each point, like wide_gather_point(). */
 static inline void wide_gather_four(const sinew_real *x, const int32_t *offset, wide out[4])
 {
 #ifdef WIDE_POINTS
@@ -185,8 +186,8 @@ static inline void wide_gather_four(const sinew_real *x, const int32_t *offset, 
 #endif
 }
 
-/* x[offset[i]] = f[i], all four numbers. The vertices are distinct, except that padding repeats the first vertex,
- * whose own values win. */
+/* Stores all four numbers of each point: x[offset[i]] = f[i]. The vertices are distinct, except that padding repeats
+ * the first vertex, whose own values win. */
 static inline void wide_store_four(sinew_real *x, const int32_t *offset, const wide f[4])
 {
 #ifdef WIDE_POINTS

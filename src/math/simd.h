@@ -35,9 +35,10 @@
 
 #ifdef SINEW_SINGLE
 typedef int32_t wide_int;
-#define WIDE_EPSILON   1.1920929e-7f  /* machine epsilon: distance from 1 to the next number */
-#define WIDE_TINY      1.1754944e-38f /* smallest normal number greater than zero */
-#define WIDE_ROOT_TINY 1.0842022e-19f /* root of the smallest normal number: shorter lengths have no normal square */
+#define WIDE_EPSILON 1.1920929e-7f  /* machine epsilon: distance from 1 to the next number */
+#define WIDE_TINY    1.1754944e-38f /* smallest positive normal number of the precision */
+/* square root of WIDE_TINY: the square of a shorter length is not a normal number */
+#define WIDE_ROOT_TINY 1.0842022e-19f
 #define WIDE_HUGE      3.4028235e+38f
 #else
 typedef int64_t wide_int;
@@ -70,11 +71,12 @@ static inline wide wide_set(sinew_real a)
 #if SIMD_WIDTH == 1
     return a;
 #else
-    return a - (wide){0}; /* one broadcast; a loop over the elements would become stores and a dependent load */
+    /* one broadcast instruction; a loop over the elements would become stores and a dependent load */
+    return a - (wide){0};
 #endif
 }
 
-static inline wide wide_load(const sinew_real *p) /* p is aligned to the size of the SIMD vector */
+static inline wide wide_load(const sinew_real *p) /* p must be aligned to the size of a SIMD vector */
 {
     wide r;
     memcpy(&r, __builtin_assume_aligned(p, sizeof(wide)), sizeof r);
@@ -108,7 +110,7 @@ static inline wide wide_put(wide a, int i, sinew_real value)
 #endif
 }
 
-/* Four floats as doubles, in one instruction if the processor has one; compilers emit several. */
+/* Converts four floats to doubles, in one instruction if the processor has one; compilers emit several. */
 typedef float wide_float4 __attribute__((vector_size(4 * sizeof(float))));
 typedef double wide_double __attribute__((vector_size(4 * sizeof(double))));
 
@@ -164,7 +166,7 @@ static inline wide_mask wide_eq(wide a, wide b)
     return (wide_mask)(a == b);
 }
 
-/* a where the mask is set, b elsewhere */
+/* Elementwise selection: a where the mask is set, b elsewhere. */
 static inline wide wide_select(wide_mask m, wide a, wide b)
 {
 #if defined(WIDE_AVX2_DOUBLE)
@@ -208,7 +210,8 @@ static inline wide wide_abs(wide a)
 }
 #endif
 
-/* a < b ? a : b and b < a ? a : b; like the instructions, they return b if either is NaN. */
+/* wide_min: a < b ? a : b; wide_max: b < a ? a : b. Like the processor's instructions, they return b if either is
+ * NaN. */
 static inline wide wide_min(wide a, wide b)
 {
 #if defined(WIDE_AVX2_DOUBLE)
@@ -231,7 +234,7 @@ static inline wide wide_max(wide a, wide b)
 #endif
 }
 
-/* Sum of the elements, in a fixed order. */
+/* Sum of the elements of a SIMD vector, in a fixed order. */
 static inline sinew_real wide_sum(wide a)
 {
     sinew_real sum = wide_get(a, 0);
@@ -240,7 +243,7 @@ static inline sinew_real wide_sum(wide a)
     return sum;
 }
 
-/* The natural logarithm has no vector instruction; elements are computed one by one. */
+/* Natural logarithm of each element of a SIMD vector, one by one: there is no vector instruction. */
 static inline wide wide_log(wide a)
 {
     for (int i = 0; i < SIMD_WIDTH; i++)
@@ -248,7 +251,7 @@ static inline wide wide_log(wide a)
     return a;
 }
 
-/* Cube roots, computed one by one. */
+/* Cube root of each element of a SIMD vector, one by one. */
 static inline wide wide_cbrt(wide a)
 {
     for (int i = 0; i < SIMD_WIDTH; i++)
@@ -256,7 +259,7 @@ static inline wide wide_cbrt(wide a)
     return a;
 }
 
-/* The angle of (x, y) in [-pi, pi], computed one by one. */
+/* The angle of (x, y) in [-pi, pi], rad, for each element of two SIMD vectors, one by one. */
 static inline wide wide_atan2(wide y, wide x)
 {
     for (int i = 0; i < SIMD_WIDTH; i++) {

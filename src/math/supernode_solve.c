@@ -21,8 +21,8 @@ static inline void store4(sinew_real *p, vec4 a)
     memcpy(__builtin_assume_aligned(p, sizeof(vec4)), &a, sizeof a);
 }
 
-/* s = L y for `height` rows of L, whose numbers begin at l; returns their end. Eight independent sums hide the latency
- * of additions. */
+/* s = L y for `height` rows of L, whose entries begin at l; returns the end of these entries. Eight independent sums
+ * hide the latency of additions. */
 static inline __attribute__((always_inline)) const sinew_real *
 multiply_rows(const sinew_real *l, int height, int32_t columns, const sinew_real *y, vec4 s[SINEW_SUPERNODE_ROWS])
 {
@@ -36,7 +36,7 @@ multiply_rows(const sinew_real *l, int height, int32_t columns, const sinew_real
     return l;
 }
 
-/* y -= L^T x for `height` rows of L, whose numbers begin at l; returns their end. */
+/* y -= L^T x for `height` rows of L, whose entries begin at l; returns the end of these entries. */
 static inline __attribute__((always_inline)) const sinew_real *
 subtract_columns(const sinew_real *l, int height, int32_t columns, const vec4 x[SINEW_SUPERNODE_ROWS], sinew_real *y)
 {
@@ -54,8 +54,8 @@ subtract_columns(const sinew_real *l, int height, int32_t columns, const vec4 x[
     return l;
 }
 
-/* Solves rows first .. first + height - 1 of the diagonal block: subtracts the products with the earlier columns,
- * then solves with the triangle of these rows. */
+/* Forward substitution in rows first .. first + height - 1 of a supernode's diagonal block: subtracts the products with
+ * the earlier columns, then solves with the triangle of these rows. */
 static inline __attribute__((always_inline)) const sinew_real *supernode_solve_block(const sinew_real *l, int height,
                                                                                      int32_t first, sinew_real *y)
 {
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) const sinew_real *supernode_solve_b
     return l;
 }
 
-/* y = D^-1 y, D the lower triangular block of the supernode's own columns */
+/* y = D^-1 y, D the lower triangular diagonal block of the supernode */
 static inline void solve_diagonal(const sinew_supernode *supernode, sinew_real *y)
 {
     const sinew_real *l = supernode->diagonal;
@@ -84,8 +84,8 @@ static inline void solve_diagonal(const sinew_supernode *supernode, sinew_real *
         supernode_solve_block(l, supernode->column_count - first, first, y);
 }
 
-/* Transposed solve of a block, in reverse order. l points behind the block's numbers; returns the pointer to their
- * start. */
+/* Backward substitution with the transposed rows first .. first + height - 1 of a diagonal block. l points behind the
+ * block's entries; returns the pointer to their start. */
 static inline __attribute__((always_inline)) const sinew_real *solve_block_transposed(const sinew_real *l, int height,
                                                                                       int32_t first, sinew_real *y)
 {
@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) const sinew_real *solve_block_trans
     return l;
 }
 
-/* y = D^-T y, D the lower triangular block of the supernode's own columns */
+/* y = D^-T y, D the lower triangular diagonal block of the supernode */
 static inline void solve_diagonal_transposed(const sinew_supernode *supernode, sinew_real *y)
 {
     const int32_t rest = supernode->column_count % SINEW_SUPERNODE_ROWS;
@@ -119,7 +119,8 @@ static inline void solve_diagonal_transposed(const sinew_supernode *supernode, s
         l = solve_block_transposed(l, SINEW_SUPERNODE_ROWS, first, y);
 }
 
-/* x[rows] -= L y for `height` rows of L, whose numbers begin at l; returns their end. */
+/* x[rows] -= L y for `height` rows of L below the diagonal block, whose entries begin at l; returns the end of these
+ * entries. */
 static inline __attribute__((always_inline)) const sinew_real *
 subtract_rows(const sinew_real *l, const int32_t *rows, int height, int32_t columns, const sinew_real *y, sinew_real *x)
 {
@@ -147,7 +148,8 @@ static void supernode_forward(const sinew_supernode *supernodes, int32_t count, 
     }
 }
 
-/* y -= L^T x[rows] for `height` rows of L, whose numbers begin at l; returns their end. */
+/* y -= L^T x[rows] for `height` rows of L below the diagonal block, whose entries begin at l; returns the end of these
+ * entries. */
 static inline __attribute__((always_inline)) const sinew_real *subtract_from_rows(const sinew_real *l,
                                                                                   const int32_t *rows, int height,
                                                                                   int32_t columns, const sinew_real *x,

@@ -22,20 +22,22 @@
 #define SINEW_SUPERNODE_ROWS 8
 
 typedef struct sinew_supernode {
-    int32_t first, column_count; /* first column; number of columns */
-    int32_t row_count;           /* number of rows below the diagonal block: a multiple of four, with padding */
-    const int32_t *rows;         /* [row_count] indices of the rows below the diagonal block */
-    const sinew_real *diagonal;  /* [column_count (column_count + 1) / 2] the diagonal block */
+    int32_t first, column_count; /* index of the supernode's first column in x; number of columns */
+    int32_t row_count;           /* number of rows below the diagonal block, padded to a multiple of four */
+    const int32_t *rows;         /* [row_count] indices in x of the rows below the diagonal block */
+    const sinew_real *diagonal;  /* [column_count (column_count + 1) / 2] lower triangle of the diagonal block */
     const sinew_real *below;     /* [row_count * column_count] entries below the diagonal block */
 } sinew_supernode;
 
 typedef struct sinew_supernode_kernels {
-    /* x = L^-1 x over supernodes 0 .. count-1: solves for the own columns, updates the rows below */
+    /* Forward substitution x = L^-1 x over supernodes 0 .. count-1: solves for the own columns, updates the rows
+     * below. */
     void (*forward)(const sinew_supernode *supernodes, int32_t count, sinew_real *x);
-    /* x = L^-T x over supernodes count-1 .. 0: solves for the own columns, given the rows below */
+    /* Backward substitution x = L^-T x over supernodes count-1 .. 0: solves for the own columns, given the rows
+     * below. */
     void (*backward)(const sinew_supernode *supernodes, int32_t count, sinew_real *x);
-    /* V [rows][4] holds four columns, y [rows][4] vectors. gather: sums [4][4] = V^T y; spread: y -= V a with a
-     * [4][4]. */
+    /* Products with four columns V [rows][4] of a low-rank term; y [rows][4] holds vectors. gather: sums [4][4] = V^T
+     * y; spread: y -= V a with a [4][4]. */
     void (*gather)(const sinew_real *V, int32_t rows, const sinew_real *y, sinew_real *sums);
     void (*spread)(const sinew_real *V, int32_t rows, const sinew_real *a, sinew_real *y);
 } sinew_supernode_kernels;

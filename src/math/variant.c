@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * variant.c: see variant.h. Compiled without variant flags, because it runs before the processor's features are known.
+ * variant.c: chooses the SIMD variant of the process (variant.h). Compiled without variant flags, because it runs
+ * before the processor's features are known.
  */
 #include "math/variant.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Index of the variant in use; SINEW_VARIANT_COUNT: not chosen yet. */
+/* Index of the SIMD variant in use; SINEW_VARIANT_COUNT: not chosen yet. */
 static _Atomic int32_t chosen = SINEW_VARIANT_COUNT;
 
 #if defined(__x86_64__)
@@ -41,7 +42,7 @@ int32_t sinew_variant_chosen(void)
 {
     int32_t variant = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (variant == SINEW_VARIANT_COUNT) {
-        /* Threads that arrive here together compute the same index, so the race is harmless. */
+        /* Threads that choose the variant at the same time compute the same index, so the race is harmless. */
         variant = variant_choose();
         atomic_store_explicit(&chosen, variant, memory_order_relaxed);
     }

@@ -30,13 +30,15 @@ enum {
     extern const type SINEW_VARIANT_WIDE(name), name##_scalar;                                                         \
     static const type *const name##_table[SINEW_VARIANT_COUNT] = {&SINEW_VARIANT_WIDE(name), &name##_scalar}
 
-/* Index, in each table, of the best variant that the processor supports; the processor supports all later ones, too. */
+/* Index of the best SIMD variant that the processor supports, in every kernel table; the processor supports all later
+ * ones, too. */
 int32_t sinew_variant_best(void);
 
-/* The index of this process's variant in each table. */
+/* Index of the SIMD variant that this process uses, in every kernel table. */
 int32_t sinew_variant_chosen(void);
 
-/* Replaces the choice for all objects that are created afterwards, so that tests can compare variants. */
+/* Replaces the process's SIMD variant for all objects that are created afterwards, so that tests can compare
+ * variants. */
 void sinew_variant_use(int32_t variant);
 
 #endif

@@ -18,7 +18,7 @@ static inline void vec3_sub(const double a[3], const double b[3], double out[3])
         out[i] = a[i] - b[i];
 }
 
-/* out = to - from; the stored points are of either precision. */
+/* out = to - from in double, the edge between two stored points of either precision */
 static inline void vec3_edge(const sinew_real *from, const sinew_real *to, double out[3])
 {
     for (int i = 0; i < 3; i++)

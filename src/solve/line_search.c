@@ -12,17 +12,18 @@
 #include "base/stop.h"
 
 #define DELTA            1e-4
-#define SHRINK_MIN       0.1 /* smallest and largest factor by which a backtracking trial shrinks alpha */
+#define SHRINK_MIN       0.1 /* smallest factor by which backtracking shrinks alpha; SHRINK_MAX: largest */
 #define SHRINK_MAX       0.5
 #define ALPHA_MIN        1e-12
 #define ALPHA_MAX        10.0
 #define CURVATURE        0.9
 #define TRIALS_MAX       40
-#define BARRIER_FRACTION 0.99 /* largest fraction of the distance to the end of an energy's domain */
+#define BARRIER_FRACTION 0.99 /* longest step, as a fraction of the step to the end of an energy's domain (barrier) */
 
-/* ---- Backtracking ---------------------------------------------------------------------------- */
+/* ---- Backtracking on any function ------------------------------------------------------------ */
 
-/* Minimum of the parabola through g(0), g'(0) and g(alpha), clamped to [SHRINK_MIN, SHRINK_MAX] alpha. */
+/* Backtracking step: minimum of the parabola through g(0), g'(0) and g(alpha), clamped to [SHRINK_MIN, SHRINK_MAX]
+ * alpha. */
 static double shrink(double change, double alpha, double slope)
 {
     const double curvature = change - alpha * slope;
@@ -42,20 +43,20 @@ bool sinew_backtrack(const sinew_backtracking *b, sinew_backtrack_trial *trial, 
     return false;
 }
 
-/* ---- On the objective ------------------------------------------------------------------------ */
+/* ---- Searches on the objective --------------------------------------------------------------- */
 
 static bool good_enough(const sinew_solve *s, double before, double after, double alpha, double slope,
                         double slope_after)
 {
     if (after <= before + DELTA * alpha * slope)
         return true;
-    /* Relative round-off of an energy, a sum of many terms. */
+    /* Relative round-off of an objective value, a sum of many terms. */
     const double sum_error = sizeof(sinew_real) == 4 ? 1e-5 : 1e-11;
     const double noise = s->value_noise + sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
     return after <= before + noise && slope_after <= (2 * DELTA - 1) * slope;
 }
 
-/* One point q + alpha d: value g (J), slope grad g . d (J), and the terms of g. */
+/* One trial point q + alpha d of a line search: value g (J), slope grad g . d (J), and the terms of g. */
 typedef struct point {
     double alpha, value, slope;
     sinew_terms terms;
@@ -74,8 +75,8 @@ static point try_point(sinew_solve *s, const sinew_real *d, double alpha, sinew_
     return p;
 }
 
-/* The longest step up to `max` within the domain of every energy, with a margin: near a barrier the value grows without
- * bound and the quadratic model of the search fails. */
+/* The longest step length alpha up to `max` within the domain of every energy, with a margin: near a barrier the value
+ * grows without bound and the quadratic model of the search fails. */
 static double longest_step(sinew_solve *s, const sinew_real *d, double max)
 {
     const double limit = sinew_objective_step_limit(s->objective, s->q, d, max);
@@ -133,10 +134,10 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
     return sinew_line_search_by(s, d, 0, 0, trial, trial_gradient);
 }
 
-/* ---- Strong Wolfe ---------------------------------------------------------------------------- */
+/* ---- Strong Wolfe line search ---------------------------------------------------------------- */
 
-/* Bisects between `low`, the best point so far, and `high` until the curvature condition holds; after TRIALS_MAX trials
- * `low` is accepted without it. Returns the accepted step length; 0 if no point decreases g. */
+/* Bisects between the trial points `low`, the best so far, and `high` until the strong Wolfe curvature condition holds;
+ * after TRIALS_MAX trials `low` is accepted without it. Returns the accepted step length; 0 if no point decreases g. */
 static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
                    sinew_real *trial_gradient)
 {

@@ -7,20 +7,22 @@
 
 #include "solve/solver.h"
 
-/* The step lengths alpha that a backtracking line search tries. */
+/* The sequence of step lengths alpha that a backtracking line search tries. */
 typedef struct sinew_backtracking {
-    double first;  /* first step length alpha that is tried */
-    double factor; /* alpha <- factor alpha; 0: the minimum of the parabola through both values and the slope */
-    double slope;  /* derivative at alpha = 0, negative; read only if factor is 0 */
-    double min;    /* step lengths alpha below this value are not tried */
-    int trials;    /* largest number of step lengths that are tried */
+    double first; /* first step length alpha that is tried */
+    /* alpha <- factor alpha; 0: the minimum of the parabola through the values at 0 and alpha and the slope at 0 */
+    double factor;
+    double slope; /* derivative of the function at alpha = 0, negative; read only if factor is 0 */
+    double min;   /* step lengths alpha below this value are not tried */
+    int trials;   /* largest number of step lengths that are tried */
 } sinew_backtracking;
 
-/* Makes the trial of length alpha in the caller's data. *change: value of the function at alpha minus the value at 0.
- * Returns whether the trial is acceptable. */
+/* Makes the trial step of length alpha in the caller's data. *change: value of the function at alpha minus its value at
+ * 0. Returns true if the trial is acceptable. */
 typedef bool sinew_backtrack_trial(void *context, double alpha, double *change);
 
-/* Makes trials until one is acceptable; returns false if none is. The caller's data hold the last trial. */
+/* Backtracking: makes trial steps until one is acceptable; returns false if none is. The caller's data hold the last
+ * trial. */
 bool sinew_backtrack(const sinew_backtracking *b, sinew_backtrack_trial *trial, void *context);
 
 /* Moves s->q to q + alpha d with an alpha in (0, 1] that decreases g sufficiently, and sets gradient, terms and
@@ -36,13 +38,13 @@ bool sinew_backtrack(const sinew_backtracking *b, sinew_backtrack_trial *trial, 
  * 0.99 of the step to the end of the domain. */
 typedef double sinew_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
 sinew_search sinew_line_search;
-/* Searches in the same way, but shrinks steps by alpha <- beta alpha if beta > 0, and accepts the first step shorter
- * than `min` with a finite g (thesis algorithm 8). */
+/* Line search like sinew_line_search, but shrinks steps by alpha <- beta alpha if beta > 0, and accepts the first step
+ * shorter than `min` with a finite g (thesis algorithm 8). */
 double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double min, sinew_real *trial,
                             sinew_real *trial_gradient);
 
-/* Searches for alpha in (0, 10] that also satisfies the strong Wolfe condition |slope'| <= 0.9 |slope| (Nocedal and
- * Wright 2006, algorithms 3.5 and 3.6), so that L-BFGS pairs have positive curvature. If no trial satisfies it, the
+/* Line search for an alpha in (0, 10] that also satisfies the strong Wolfe condition |slope'| <= 0.9 |slope| (Nocedal
+ * and Wright 2006, algorithms 3.5 and 3.6), so that L-BFGS pairs have positive curvature. If no trial satisfies it, the
  * longest step or the lowest trial is accepted without it. */
 sinew_search sinew_line_search_wolfe;
 

@@ -7,14 +7,15 @@
 
 #include "sinew/sinew.h"
 
-/* Start of a solver: q_tilde, as in the published algorithms, or q_n. Quasistatic steps start at q_n. */
+/* Parameter `start`: first guess of a solver, q_tilde, as in the published algorithms, or q_n. Quasistatic steps start
+ * at q_n. */
 #define SINEW_START_PARAMETER                                                                                          \
     {                                                                                                                  \
         .name = "start", .unit = "", .choices = "inertia|previous", .maximum = 1, .preset = 0,                         \
         .meaning = "first guess: where inertia alone would lead, or where the particles are"                           \
     }
 
-/* Default interval of stretches over which a material's stiffness is fitted, thesis (4.64). */
+/* Default interval of stretches (no unit) over which a material's stiffness is fitted, thesis (4.64). */
 #define SINEW_STRETCH_LOW  0.5
 #define SINEW_STRETCH_HIGH 1.5
 #define SINEW_STRETCH_LOW_PARAMETER                                                                                    \
@@ -30,7 +31,7 @@
         .meaning = "upper end; wider intervals make most materials look stiffer"                                       \
     }
 
-/* Parameters of sweeps over constraints (sweep.h). */
+/* Parameters of sweeps over constraints (constraint_sweep/sweep.h). */
 #define SINEW_ORDER_PARAMETER                                                                                          \
     {                                                                                                                  \
         .name = "order", .unit = "", .choices = "coloured|mesh|jacobi", .maximum = 2, .preset = 0,                     \
@@ -46,7 +47,7 @@
         .name = "neo_hookean", .unit = "", .choices = "combined|split|incompressible|root", .maximum = 3, .preset = 3, \
         .meaning = "root: sqrt(2 psi), zero at rest; of the thesis, for soft rubber: (4.32), (4.34, 4.35), det F = 1"  \
     }
-/* Size of aggregates of the coarse space (coarse_correction.h). */
+/* Parameter `aggregate`: number of particles per aggregate of the coarse space (coarse/coarse_correction.h). */
 #define SINEW_AGGREGATE_PARAMETER                                                                                      \
     {                                                                                                                  \
         .name = "aggregate", .expert = true, .unit = "", .minimum = 4, .maximum = 1e6, .preset = 100,                  \

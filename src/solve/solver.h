@@ -19,33 +19,35 @@
 #include "sinew/sinew.h"
 #include "solve/work.h"
 
-/* Default tolerance of a step, on the residual relative to its start. */
+/* Default tolerance of a step: residual relative to the residual at its start. */
 #define SINEW_DEFAULT_TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8)
 
 typedef struct sinew_solve sinew_solve;
 
-/* Changes of a world since its solver was prepared. */
+/* Bits for the changes of a world since its solver was prepared. */
 enum {
     SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, measurement or recording changed */
-    SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver changed: always prepared again */
+    SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver changed: prepare always runs again */
     SINEW_CHANGED_DATA = 1 << 2,      /* materials or rest shapes of fixed elements changed */
     SINEW_CHANGED_SWITCHED = 1 << 3,  /* fixed elements were switched on or off */
     SINEW_CHANGED_TIME_STEP = 1 << 4, /* the length h of the time step changed */
     SINEW_CHANGED_PINS = 1 << 5,      /* the set of pinned particles changed */
     SINEW_CHANGED_TRANSIENT = 1 << 6, /* elements or data of transient energies changed */
-    SINEW_CHANGED_ELEMENTS = 1 << 7,  /* particles or fixed elements changed: always prepared again */
+    SINEW_CHANGED_ELEMENTS = 1 << 7,  /* particles or fixed elements changed: prepare always runs again */
     SINEW_CHANGED_ALL = (1 << 8) - 1,
     SINEW_CHANGED_IN_STEP =
         1 << 8, /* with TRANSIENT: contacts change within a step; q and duals of fixed elements are kept */
-    SINEW_CHANGED_DISCARDED = 1 << 9 /* a step was discarded: always prepared again, then gets its state back */
+    /* a step was discarded: the solver is always prepared again, then its saved state is loaded */
+    SINEW_CHANGED_DISCARDED = 1 << 9
 };
 
 /* Bits of the changes that an update of contacts made between two iterations of a step. */
 enum {
     SINEW_UPDATE_POSITIONS = 1 << 0, /* the step filter moved the iterate s->q */
-    SINEW_UPDATE_NUMBERS = 1 << 1,   /* data of contacts changed: multipliers, lagged normal forces */
-    SINEW_UPDATE_ELEMENTS = 1 << 2, /* set of contacts changed: the driver updates the objective's transient elements */
-    SINEW_UPDATE_FAILED = 1 << 3    /* collision detection failed: the step is abandoned */
+    SINEW_UPDATE_NUMBERS = 1 << 1,   /* contact data changed: multipliers, lagged normal forces */
+    /* the set of contacts changed: the driver updates the objective's transient elements */
+    SINEW_UPDATE_ELEMENTS = 1 << 2,
+    SINEW_UPDATE_FAILED = 1 << 3 /* collision detection failed: the step is abandoned */
 };
 
 /* Operations of contact between iterations (src/contact/step.c). The driver calls them; line searches call `limit`. */
@@ -54,21 +56,22 @@ typedef struct sinew_contact_hooks {
     /* Truncates the displacements from s->q to the points of a trial [particle_count][4] like the step filter, without
      * a change of s->q: line searches evaluate only points that a step can reach. */
     void (*limit)(void *context, sinew_real *trial);
-    /* Truncates displacements that could cause an intersection in s->q. Returns whether s->q changed. */
+    /* Step filter: truncates displacements of s->q that could cause an intersection. Returns true if s->q changed. */
     bool (*filter)(void *context, sinew_solve *s);
-    /* Called after `iteration` iterations: updates multipliers, or runs a detection pass. `solved`: the step has
-     * converged or stalled with the current contacts. Returns SINEW_UPDATE_ bits. */
+    /* Contact update after `iteration` iterations: updates multipliers, or runs a detection pass. `solved`: the step
+     * has converged or stalled with the current contacts. Returns SINEW_UPDATE_ bits. */
     uint32_t (*update)(void *context, sinew_solve *s, int32_t iteration, bool solved);
-    /* Called after the last iteration: moves s->q to the end of the step. */
+    /* Called after the last iteration: moves s->q to the final positions of the step. */
     void (*finish)(void *context, sinew_solve *s);
     /* For the estimate of the position error after the last iteration (driver/objective_gap.h). settle_begin saves the
      * data of contacts, or returns the reason why the position error is unknown; *multipliers: contacts have
-     * multipliers that settle_update sets to the normal forces at q, as `update` does; *adopted: they now are the
-     * solver's own. settle_end restores the data, bit by bit; it is called only if there are multipliers. */
+     * multipliers that settle_update sets to the normal forces at q, as `update` does; *adopted: these multipliers now
+     * are those that the solver found itself. settle_end restores the data, bit by bit; it is called only if there are
+     * multipliers. */
     const char *(*settle_begin)(void *context, bool *multipliers, bool *adopted);
     void (*settle_update)(void *context, const sinew_real *q);
     void (*settle_end)(void *context);
-    /* The transient batches of the world, contacts last; valid after SINEW_UPDATE_ELEMENTS. */
+    /* The transient batches of the world, contacts last; valid after an update that returns SINEW_UPDATE_ELEMENTS. */
     sinew_batch *const *batches;
     int32_t batch_count;
     double seconds;     /* time in this step that the driver spent on updates of transient elements, in s */
@@ -76,7 +79,8 @@ typedef struct sinew_contact_hooks {
 } sinew_contact_hooks;
 
 /* The targets of energies (motors, position energies) as a function of time. The world sets it before every step; the
- * targets of a step are those of its end. A solver that needs them at another time moves them, and moves them back. */
+ * targets of a step are those of its end. A solver that needs the targets at another time moves them, and then moves
+ * them back. */
 typedef struct sinew_target_hook {
     void *context;
     void (*move)(void *context, double time); /* moves the targets to those at `time`; NULL: they do not move */
@@ -90,8 +94,8 @@ typedef struct sinew_kkt_residuals {
     double stationarity;    /* |grad g - J^T lambda| over the free particles, in N */
     double complementarity; /* largest |lambda C| of inequalities, wrong signs of lambda included, in J */
     double force;           /* norm of the forces of single constraints, the scale of the force balance, in N */
-    bool met;               /* all hard constraints hold to the tolerance */
-    bool contradictory;     /* dependent constraints contradict each other; s->constraint_message names them */
+    bool met;               /* true: all hard constraints hold to the tolerance */
+    bool contradictory;     /* true: dependent constraints contradict each other; s->constraint_message names them */
 } sinew_kkt_residuals;
 
 /* Operations of a solver with hard constraints that the driver calls (kkt/kkt_common.h). */
@@ -119,16 +123,17 @@ typedef struct sinew_solver_ops {
      * when a step begins. With DATA all elements are switched on; a call with SWITCHED follows every prepare and every
      * DATA if some elements are off. On failure the solver is released. */
     sinew_status (*refresh)(sinew_solve *s, uint32_t changed, sinew_error *error);
-    /* Every iteration evaluates the gradient at q, so that the residual costs nothing extra. */
+    /* True if every iteration evaluates the gradient at q, so that the residual costs nothing extra. */
     bool needs_gradient;
-    /* Iterations of the solver read s->value_noise. */
+    /* True if iterations of the solver read s->value_noise. */
     bool needs_noise;
-    /* Accepts energies with parameters that make psi a function of a sum over all elements (`couples` in
-     * energy/energy.h): all that the solver reads of g are its value, gradient, products and Newton's systems. */
+    /* True if the solver accepts energies with parameters that make psi a function of a sum over all elements
+     * (`couples` in energy/energy.h): the solver then reads only the value, gradient, Hessian products and Newton
+     * systems of g. */
     bool coupled;
-    /* SINEW_CAN_... that an energy needs to be kept hard; 0: no energy is kept hard. */
+    /* SINEW_CAN_ bits that an energy needs so that the solver can keep it hard; 0: no energy can be hard. */
     uint32_t hard;
-    /* A step is at most one iteration, independent of the residual. */
+    /* True if a step is at most one iteration, independent of the residual. */
     bool one_iteration;
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
@@ -147,8 +152,8 @@ typedef struct sinew_solver_ops {
      * preconditioner of the optimality gap's estimate (driver/objective_gap.h). z may be r. Returns false on
      * failure. */
     bool (*precondition)(sinew_solve *s, const sinew_real *r, sinew_real *z);
-    /* Work of one iteration, measured on blocks of tets; all zero counts as one gradient. step_work, optional: the mean
-     * over the last step's iterations, if it depends on parameters. */
+    /* Work of one solver iteration, measured on blocks of tets; all zero counts as one gradient. step_work, optional:
+     * the mean over the last step's iterations, if it depends on parameters. */
     sinew_iteration_work work;
     sinew_iteration_work (*step_work)(const sinew_solve *s);
     /* Optional: SINEW_CAN_ bits that energies need with these parameters; NULL: info.needs for all parameters. */
@@ -156,7 +161,7 @@ typedef struct sinew_solver_ops {
     /* Optional: returns NULL if contacts are supported with the parameters of this def, else a text for the user that
      * names the parameters that support them. */
     const char *(*contact_refused_by)(const sinew_solver_def *def);
-    /* Optional: J: the function that iterations decrease, at q with s->terms known, if parameters make it different
+    /* Optional: the function that iterations decrease, in J, at q with s->terms known, if parameters make it different
      * from g. NULL: g. */
     double (*own_objective)(sinew_solve *s);
     /* Optional: values[element_count][constraint_count] = multipliers of a batch after a step, in newtons if C is a
@@ -181,20 +186,20 @@ typedef struct sinew_solver_ops {
     bool (*state_load)(sinew_solve *s, const void *bytes, size_t size);
 } sinew_solver_ops;
 
-/* Measures the position error: the largest error of a body relative to its size. error: q* - q [particle_count][4];
- * `largest`: the reported largest length, which exceeds that of `error` if it is a bound. */
+/* Callback that relates the position error to body sizes: returns the largest error of a body over its size. error: q*
+ * - q [particle_count][4]; `largest`: the reported largest length, which exceeds that of `error` if it is a bound. */
 typedef struct sinew_error_hook {
-    void *context; /* first argument of the function `relative` */
+    void *context; /* first argument that the driver passes to `relative` */
     double (*relative)(void *context, const sinew_real *error, double largest);
 } sinew_error_hook;
 
-/* What earlier steps of the world measured; part of its state. */
+/* Measurements of earlier steps of the world; part of its saved state. */
 typedef struct sinew_measure_history {
     double error_per_force; /* relative position error over residual, in 1/N, in the last step with both; 0: none */
     double residual;        /* residual of the step that set error_per_force, in N */
-    double credit;          /* Newton iterations that estimates may still cost; negative after a costly one */
-    double cost;            /* work of the last estimate, in Newton iterations */
-    sinew_factor_size factor_size; /* size of the Hessian's factor in the last estimate */
+    double credit; /* work that gap estimates may still cost, in Newton iterations; negative after a costly one */
+    double cost;   /* work of the last gap estimate, in Newton iterations */
+    sinew_factor_size factor_size; /* size of the Hessian's Cholesky factor in the last gap estimate */
 } sinew_measure_history;
 
 struct sinew_solve {
@@ -208,8 +213,9 @@ struct sinew_solve {
      * error. */
     sinew_objective *error_objective;
     bool has_hard;
-    bool converged;                             /* set by an iteration that has converged: the step ends */
-    char constraint_message[SINEW_MESSAGE_MAX]; /* names redundant and contradictory constraints; "": there are none */
+    bool converged; /* set by an iteration that has converged: the step ends */
+    /* text that names redundant and contradictory constraints; "" if there are none */
+    char constraint_message[SINEW_MESSAGE_MAX];
 
     sinew_real *q;             /* [particle_count][4] positions of the current iterate */
     sinew_real *gradient;      /* [particle_count][4] gradient of g at q, valid if gradient_known */
@@ -218,15 +224,15 @@ struct sinew_solve {
     const sinew_real
         *v_end;          /* [particle_count][4] end velocities, if the solver sets them in begin; NULL: (q - q_n) / h */
     sinew_terms terms;   /* terms of g at q, valid if gradient_known */
-    bool gradient_known; /* gradient, terms and residual are those of q; a solver that moves q clears it */
+    bool gradient_known; /* true: gradient, terms and residual belong to q; a solver that moves q clears it */
     double residual;     /* norm of `gradient` in N, valid if gradient_known */
-    bool start_known;    /* scale, start_residual and start_terms are set, by the first evaluation of the step */
+    bool start_known;    /* true: scale, start_residual and start_terms are set, by the first evaluation of the step */
     double scale;        /* |gradient| at the starting guess, but not below `noise`; in N */
     double start_residual;        /* |gradient| at the starting guess, in N */
     sinew_terms start_terms;      /* terms of g at the starting guess, in J */
     double noise;                 /* round-off of the residual |gradient|, in N */
-    double value_noise;           /* the round-off of a sum of energies near the rest shape, in J */
-    sinew_contact_hooks *contact; /* hooks of contact; NULL: the world has no contact */
+    double value_noise;           /* round-off of the objective g near the rest shape, in J */
+    sinew_contact_hooks *contact; /* contact operations that the driver calls; NULL: the world has no contact */
     sinew_target_hook targets;
     sinew_error_hook error_hook;
     sinew_measure_history history;
@@ -237,19 +243,20 @@ struct sinew_solve {
     int32_t iterations;            /* number of solver iterations in the last step */
     int32_t linear_iterations;
     /* number of factorisations of constant matrices, over all steps; contacts cause none, except in quasistatic worlds
-     * with a component that nothing else holds (projective/global_system.h) */
+     * with a component that nothing else constrains (projective/global_system.h) */
     int64_t factorisations;
-    int64_t step; /* number of the current step, counted from 1 */
+    int64_t step; /* index of the current step, counted from 1 */
 
-    /* ops->precondition solves with the exact Hessian, positive definite, at an earlier iterate of this step */
+    /* true: ops->precondition solves with the exact, positive definite Hessian at an earlier iterate of this step */
     bool exact_matrix;
 
-    /* Stiffness, computed lazily by the first step that needs it after a change. */
-    double stiffness;     /* residual noise per unit of position round-off, in N/m */
-    double *stiffness_of; /* [particle_count] traces of the diagonal blocks at rest, N/m, 0 at pins */
-    double *elastic_of;   /* [particle_count] traces of the fixed elements alone, without inertia, at pins too */
+    /* Stiffness members: computed lazily by the first step that needs them after a change. */
+    double stiffness;     /* change of the residual per change of positions, in N/m: sets `noise` */
+    double *stiffness_of; /* [particle_count] traces of the Hessian's diagonal 3x3 blocks at rest, N/m; 0 at pins */
+    /* [particle_count] traces of the diagonal blocks of fixed elements at rest, N/m, without inertia */
+    double *elastic_of;
     bool stiffness_known, elastic_known;
-    struct sinew_gap *gap;    /* work space for estimating the optimality gap */
+    struct sinew_gap *gap;    /* work space for estimating the optimality gap; NULL: no estimates */
     sinew_iteration *records; /* [record_capacity] records of the iterations of a step */
     int32_t record_count, record_capacity;
 };
@@ -258,11 +265,11 @@ const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind);
 
 /* Checks the parameters and limits of a def against the solver's descriptors. */
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error);
-/* Fails for an energy that the solver cannot handle with these parameters, or not as hard constraints; the error names
- * solvers that can. */
-/* Fails if the parameters couple all elements of the energy and the solver does not accept that. */
+/* Fails if the energy's parameters couple all its elements and the solver does not accept that. */
 sinew_status sinew_solver_check_coupled(const sinew_solver_def *solver, sinew_energy_kind energy,
                                         const sinew_real *parameters, sinew_error *error);
+/* Fails for an energy that the solver cannot handle with these parameters, or not as hard constraints; the error names
+ * solvers that can. */
 sinew_status sinew_solver_check_energy(const sinew_solver_def *solver, sinew_energy_kind energy, bool hard,
                                        sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * work.c: see work.h.
+ * work.c: cost model of Newton iterations, and the work of a step. See work.h.
  *
  * Work of an element of k vertices is counted per k^2. Measured on blocks of 4^3 to 20^3 vertices of tets, in double
  * with AVX2 on one core, where a multiply-add of a large factorisation took 0.028 ns:
@@ -21,7 +21,7 @@
 #define FACTOR   80.0 /* multiply-adds per entry of the Cholesky factor L, beyond those of the factorisation */
 #define SOLVE    20.0 /* multiply-adds of one solve per entry of the Cholesky factor L */
 
-/* Sum of k^2 over all elements, and of 1 over particles, which have inertia. */
+/* Sum of k^2 over all elements of k vertices, plus 1 for each particle, which has inertia. */
 static double count_elements(const sinew_objective *o)
 {
     double sum = o->particle_count;
@@ -33,8 +33,8 @@ static double count_elements(const sinew_objective *o)
     return sum;
 }
 
-/* Entries n^(4/3) and cost n^2 of nested dissection (George 1973) with the constants of blocks of 8^3 to 20^3
- * vertices. */
+/* Size of a Cholesky factor of a solid: entries n^(4/3) and cost n^2 of nested dissection (George 1973), with the
+ * constants of blocks of 8^3 to 20^3 vertices. */
 static sinew_factor_size solid_size(int32_t particles)
 {
     const double n = particles;

@@ -4,8 +4,8 @@
  * are the same on every run and machine.
  *
  * The unit inside is one multiply-add of a Cholesky factorisation; the unit outside is one Newton iteration of the same
- * world: gradient, exact Hessian, factorisation and one solve. The constants in work.c were measured on one core and
- * two block sizes; ratios between solvers are right within a factor of about 2.
+ * world: gradient, exact Hessian, factorisation and one solve. The constants in work.c were measured on one core, on
+ * blocks of 4^3 to 20^3 vertices; ratios between solvers are right within a factor of about 2.
  */
 #ifndef SINEW_SRC_SOLVE_WORK_H
 #define SINEW_SRC_SOLVE_WORK_H
@@ -14,12 +14,12 @@
 
 /* Work of one iteration of a solver, as multiples of the parts of a Newton iteration. */
 typedef struct sinew_iteration_work {
-    double gradients; /* number of evaluations of the gradient of the objective */
-    double solves;    /* number of solves with a factor of the Hessian */
-    double newtons;   /* number of whole Newton iterations */
+    double gradients; /* work in units of one evaluation of the objective's gradient */
+    double solves;    /* work in units of one solve with the Hessian's factor */
+    double newtons;   /* work in units of one whole Newton iteration */
 } sinew_iteration_work;
 
-/* Size of a Cholesky factor L; cost 0: the size is unknown. */
+/* Size of a Cholesky factor L of the Hessian; cost 0: the size is unknown. */
 typedef struct sinew_factor_size {
     double cost;    /* multiply-adds: the sum of squares of the column counts of L */
     double entries; /* number of entries of the Cholesky factor L */
@@ -36,7 +36,8 @@ typedef struct sinew_work_model {
     double newton; /* a whole Newton iteration: gradient + hessian + factor + solve */
 } sinew_work_model;
 
-/* Model of a world. An unknown factor size is replaced by that of a solid of as many particles. */
+/* Cost model of a world's Newton iteration. An unknown factor size is replaced by that of a solid of as many
+ * particles. */
 sinew_work_model sinew_work_model_of(const sinew_objective *objective, const sinew_factor_size *size);
 
 #endif

@@ -14,14 +14,15 @@ static const sinew_amalgamation amalgamation = {{4, 16, 48}, {0.8, 0.1, 0.05}};
 
 struct sinew_cholesky {
     sinew_allocator allocator;
-    sinew_lower_triangle
-        matrix; /* lower triangle by scalar columns; the upper half of diagonal blocks is stored and ignored */
+    /* 3x3 blocks as scalar columns of the lower triangle; the upper half of diagonal blocks is stored, but not read */
+    sinew_lower_triangle matrix;
     sinew_supernodal factor;
 };
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+/* ---- Fill-reducing order --------------------------------------------------------------------- */
 
-/* Builds the graph of the blocks, which has about a ninth of the entries of the scalar graph. False: out of memory. */
+/* Builds the graph whose vertices are 3x3 blocks; it has about a ninth of the entries of the scalar graph. Returns
+ * false if out of memory. */
 static bool cholesky_block_graph(sinew_graph *graph, const sinew_allocator *allocator, int32_t count,
                                  const int32_t *column, const int32_t *row)
 {
@@ -48,9 +49,9 @@ sinew_status sinew_fill_reducing_order(const sinew_allocator *allocator, int32_t
     return good ? SINEW_OK : sinew_fail_memory(error, "ordering of the sparse matrix");
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of the factor: symbolic analysis ----------------------------------------------- */
 
-/* Expands the pattern of 3x3 block columns to scalar columns. */
+/* Expands the sparsity pattern of the lower triangle from 3x3 block columns to scalar columns. */
 static void cholesky_expand_pattern(sinew_lower_triangle *matrix, int32_t count, const int32_t *column,
                                     const int32_t *row)
 {
@@ -127,7 +128,7 @@ double *sinew_cholesky_values(sinew_cholesky *c)
     return c->matrix.value;
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Numeric Cholesky factorisation and solve ------------------------------------------------ */
 
 sinew_status sinew_cholesky_factorise(sinew_cholesky *c, double shift, sinew_error *error)
 {

@@ -15,23 +15,25 @@
 
 typedef struct sinew_cholesky sinew_cholesky;
 
-/* order[k] is the block that is eliminated k-th; the order is postordered. points [count][4], m, or NULL: rest
- * positions of the blocks (linear/ordering/ordering.h). */
+/* Computes a fill-reducing, postordered elimination order: order[k] is the block that is eliminated k-th. points
+ * [count][4], m, or NULL: rest positions of the blocks (linear/ordering/ordering.h). */
 sinew_status sinew_fill_reducing_order(const sinew_allocator *allocator, int32_t count, const int32_t *column,
                                        const int32_t *row, const sinew_real *points, int32_t *order,
                                        sinew_error *error);
 
-/* `kernels` are the dense kernels of the SIMD variant in use. NULL on failure. */
+/* Analyses the pattern of `count` block columns and allocates L. `kernels` are the dense kernels of the SIMD variant in
+ * use. NULL on failure. */
 sinew_cholesky *sinew_cholesky_create(const sinew_allocator *allocator, const sinew_dense_kernels *kernels,
                                       int32_t count, const int32_t *column, const int32_t *row, sinew_error *error);
 void sinew_cholesky_destroy(sinew_cholesky *cholesky);
 
-double *sinew_cholesky_values(sinew_cholesky *cholesky); /* [9 * column[count]] block values, input of factorise */
+/* [9 * column[count]] entries of the 3x3 blocks, the input of factorise */
+double *sinew_cholesky_values(sinew_cholesky *cholesky);
 /* Computes L of A + shift I. SINEW_ERROR_NUMERIC: A + shift I is not positive definite. */
 sinew_status sinew_cholesky_factorise(sinew_cholesky *cholesky, double shift, sinew_error *error);
-/* x = (A + shift I)^-1 b with the last factor; both have [3 * count] numbers; b may be x. */
+/* x = (A + shift I)^-1 b with the factor last computed; b and x are [3 * count]; b may be x. */
 void sinew_cholesky_solve(sinew_cholesky *cholesky, const double *b, double *x);
-int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* number of entries of L */
-double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* sum of squares of L's column counts */
+int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* number of stored entries of L */
+double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* cost: sum of squares of L's column counts */
 
 #endif

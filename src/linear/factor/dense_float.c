@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense_float.c: see dense_float.h. Plain loops, column by column, without tiles: speed does not matter here.
+ * dense_float.c: dense kernels rounded to 32 bits (dense_float.h), as plain loops over columns, without tiles: speed
+ * does not matter here.
  */
 #include "linear/factor/dense_float.h"
 
 #include <math.h>
 
-/* y -= f x for numbers first .. count - 1, in 32 bits. */
+/* y[r] -= f x[r] for r = first .. count - 1, each operation rounded to 32 bits. */
 static void subtract(int32_t first, int32_t count, float f, const double *x, double *y)
 {
     for (int32_t r = first; r < count; r++) {

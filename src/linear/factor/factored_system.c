@@ -12,9 +12,10 @@
 #include "linear/ordering/ordering.h"
 #include "linear/factor/factored_system_internal.h"
 
-#define PARALLEL_ROWS 4096 /* systems with fewer rows are solved by one thread */
+#define PARALLEL_ROWS 4096 /* number of matrix rows below which one thread solves */
 
-/* S as the caller gives it (factored_system.h). */
+/* The lower triangle of S by columns and the rest positions of its rows, as the caller gives them
+ * (factored_system.h). */
 typedef struct sinew_factored_system_matrix {
     const size_t *column;
     const int32_t *row;
@@ -22,17 +23,18 @@ typedef struct sinew_factored_system_matrix {
     const sinew_real *points;
 } sinew_factored_system_matrix;
 
-/* ---- Factor ---------------------------------------------------------------------------------- */
+/* ---- Symbolic analysis of S ------------------------------------------------------------------ */
 
 static sinew_status factored_fail_definite(sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_NUMERIC, "the system matrix is not positive definite");
 }
 
-/* Fewer zeros are stored than in cholesky.c, because each one costs time in every solve. */
+/* Rule for merging supernodes. It stores fewer explicit zeros than the rule of cholesky.c, because each one costs time
+ * in every solve. */
 static const sinew_amalgamation amalgamation = {{4, 16, 48}, {0.2, 0.05, 0.02}};
 
-/* Finds the order, the supernodes, and the pattern of P S P^T. */
+/* Finds the elimination order, the supernodes, and the pattern of P S P^T, P the permutation of the order. */
 static bool factored_analyse(sinew_factored_system *f, const sinew_factored_system_matrix *S,
                              const sinew_dense_kernels *dense, sinew_kept_factor *made)
 {
@@ -50,7 +52,7 @@ static bool factored_analyse(sinew_factored_system *f, const sinew_factored_syst
     return good;
 }
 
-/* ---- Refactorisation ------------------------------------------------------------------------- */
+/* ---- Factorisation of new values ------------------------------------------------------------- */
 
 void sinew_factored_system_slim(sinew_factored_system *f)
 {
@@ -75,7 +77,7 @@ static void factored_drop_kept(const sinew_allocator *allocator, sinew_kept_fact
     sinew_reordered_matrix_destroy(&kept->matrix, allocator);
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of a factored system ----------------------------------------------------------- */
 
 static sinew_status factored_factorise(sinew_factored_system *f, const sinew_factored_system_matrix *S,
                                        const sinew_dense_kernels *dense, sinew_kept_factor *made, sinew_error *error)
@@ -157,9 +159,10 @@ void sinew_factored_system_destroy(sinew_factored_system *f)
     sinew_release(&a, f);
 }
 
-/* ---- Solve ----------------------------------------------------------------------------------- */
+/* ---- Solves with S by forward and backward substitution -------------------------------------- */
 
-/* x = L^-1 (P b): copies own rows of b, adds the contributions of the children in their order, and solves. */
+/* Forward substitution x = L^-1 (P b) in one subtree: copies its own rows of b, adds the contributions of its children
+ * in their order, and solves. */
 static void subtree_forward(const sinew_factored_system *f, int32_t p, const int32_t *index, const sinew_real *b)
 {
     const sinew_solve_subtree *own = &f->tree.subtrees[p];
@@ -179,7 +182,8 @@ static void subtree_forward(const sinew_factored_system *f, int32_t p, const int
     f->kernels->forward(f->tree.supernodes + own->supernode_first, own->supernode_count, own->x);
 }
 
-/* x = L^-T x: copies the ancestors' rows from the parent, which is already solved, solves, and writes own rows. */
+/* Backward substitution x = L^-T x in one subtree: copies the ancestors' rows from the parent, which is already solved,
+ * solves, and writes its own rows. */
 static void subtree_backward(const sinew_factored_system *f, int32_t p, const int32_t *index, sinew_real *x)
 {
     const sinew_solve_subtree *own = &f->tree.subtrees[p];
@@ -195,16 +199,17 @@ static void subtree_backward(const sinew_factored_system *f, int32_t p, const in
     }
 }
 
-/* Direction of a pass through the levels of the tree: up, down, or both. */
+/* Arguments of a solve: forward substitution from the leaves to the roots, backward substitution from the roots to the
+ * leaves, or both. */
 typedef struct solve_pass {
     const sinew_factored_system *f;
     const int32_t *index;
-    const sinew_real *b; /* right-hand side; NULL: only the downward pass */
+    const sinew_real *b; /* right-hand side; NULL: backward substitution only */
     sinew_real *x;
 } solve_pass;
 
-/* True for a phase of forward substitution, from the leaves up; phases of backward substitution, from the roots down,
- * follow. */
+/* True for a phase (one level of the tree) of forward substitution, from the leaves up. Phases of backward
+ * substitution, from the roots down, follow. */
 static bool goes_up(const solve_pass *pass, int32_t phase)
 {
     return pass->b && phase < pass->f->tree.level_count;

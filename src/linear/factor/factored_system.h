@@ -22,12 +22,12 @@ typedef struct sinew_factored_system sinew_factored_system;
 typedef struct sinew_factored_system_kernels {
     const sinew_supernode_kernels *supernodes; /* kernels of the triangular solves with L */
     const sinew_dense_kernels *dense;          /* kernels of the dense factorisations of supernodes */
-    bool single;                               /* S and L are rounded to 32 bits (dense_float.h) */
+    bool single;                               /* true: S and L are rounded to 32 bits (dense_float.h) */
 } sinew_factored_system_kernels;
 
-/* Lower triangle by columns, rows ascending, diagonal first: column [n + 1], row and value [column[n]]. points [n][4],
- * m, or NULL: rest positions of the rows (linear/ordering/ordering.h). SINEW_ERROR_NUMERIC: the matrix is not positive
- * definite. `kernels` of the SIMD variant in use. */
+/* Factorises S, given as its lower triangle by columns, rows ascending, diagonal first: column [n + 1], row and value
+ * [column[n]]. points [n][4], m, or NULL: rest positions of the rows (linear/ordering/ordering.h). SINEW_ERROR_NUMERIC:
+ * S is not positive definite. `kernels` of the SIMD variant in use. */
 sinew_factored_system *sinew_factored_system_create(const sinew_allocator *allocator,
                                                     const sinew_factored_system_kernels *kernels, int32_t thread_count,
                                                     int32_t n, const size_t *column, const int32_t *row,
@@ -43,8 +43,8 @@ void sinew_factored_system_destroy(sinew_factored_system *system);
 /* Frees L in double of a kept system; the next refactor allocates it again. */
 void sinew_factored_system_slim(sinew_factored_system *system);
 /* Factorises new values [column[n]] in the same pattern. The bits equal those of a system created from these values.
- * SINEW_ERROR_NUMERIC: S is not positive definite; after a failure solves use the old factor. Allocates only the first
- * time after slim. */
+ * SINEW_ERROR_NUMERIC: S is not positive definite; after a failure solves use the old factor. Allocates only in the
+ * first call after sinew_factored_system_slim(). */
 sinew_status sinew_factored_system_refactor(sinew_factored_system *system, const double *value, sinew_error *error);
 
 /* x = S^-1 b, both [..][4] with a zero fourth number; row i of the matrix is at index[i] of the vectors (NULL: at i). b
@@ -52,7 +52,8 @@ sinew_status sinew_factored_system_refactor(sinew_factored_system *system, const
 void sinew_factored_system_solve(sinew_factored_system *system, const int32_t *index, const sinew_real *b,
                                  sinew_real *x);
 
-int64_t sinew_factored_system_size(const sinew_factored_system *system);   /* number of entries of L, with fillers */
-int64_t sinew_factored_system_memory(const sinew_factored_system *system); /* memory of the system, in bytes */
+/* number of stored entries of L, with the zeros that fill SIMD vectors */
+int64_t sinew_factored_system_size(const sinew_factored_system *system);
+int64_t sinew_factored_system_memory(const sinew_factored_system *system); /* memory of matrix and factor, in bytes */
 
 #endif

@@ -8,9 +8,9 @@
 #include "linear/factor/solve_tree.h"
 #include "linear/factor/factored_system.h"
 
-/* Data for factorisations of new values in the same pattern. */
+/* Data of a factored system that allow a factorisation of new values in the same pattern. */
 typedef struct sinew_kept_factor {
-    sinew_supernodal factor;       /* L of P S P^T = L L^T */
+    sinew_supernodal factor;       /* Cholesky factor L of P S P^T = L L^T */
     sinew_reordered_matrix matrix; /* P S P^T, P the permutation of the elimination order */
 } sinew_kept_factor;
 
@@ -19,13 +19,13 @@ struct sinew_factored_system {
     const sinew_supernode_kernels *kernels;
     const sinew_dense_kernels *dense;
     int32_t thread_count, n;
-    int32_t *order; /* [n] the matrix row that is eliminated k-th */
+    int32_t *order; /* [n] order[k]: the matrix row that is eliminated k-th */
     sinew_solve_tree tree;
-    sinew_kept_factor *kept; /* data for refactorisation; NULL: not possible */
+    sinew_kept_factor *kept; /* data for factorising new values of S; NULL: not kept, no refactor */
 };
 
-/* Forward and backward substitution. Forward leaves y = L^-1 P b in the own columns of the subtrees' vectors; backward
- * reads y from there. */
+/* Forward and backward substitution of a solve. Forward leaves y = L^-1 P b in the subtrees' vectors, in their own
+ * columns; backward reads y from there. */
 void sinew_factored_system_forward(sinew_factored_system *system, const int32_t *index, const sinew_real *b);
 void sinew_factored_system_backward(sinew_factored_system *system, const int32_t *index, sinew_real *x);
 

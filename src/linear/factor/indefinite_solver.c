@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* ---- The matrix ------------------------------------------------------------------------------ */
+/* ---- Both triangles of the matrix ------------------------------------------------------------ */
 
 /* Expands each block column to three scalar columns; the matrix is symmetric, so its columns are its rows. */
 static void indefinite_expand_pattern(sinew_indefinite_solver *g)
@@ -24,7 +24,7 @@ static void indefinite_expand_pattern(sinew_indefinite_solver *g)
     g->column[g->n] = at;
 }
 
-/* Copies number (r, s) of block k of block column j of the lower triangle to both triangles. */
+/* Copies each 3x3 block of the lower triangle to the scalar columns of both triangles. */
 static void indefinite_expand_values(sinew_indefinite_solver *g)
 {
     for (int32_t j = 0; j < g->rows.count; j++) {
@@ -49,7 +49,8 @@ static bool indefinite_allocate_matrix(sinew_indefinite_solver *g, size_t lower)
     return g->lower && g->column && g->row && g->value;
 }
 
-/* Fills the pattern with a matrix that is far from singular and has no zeros, which a method might omit. */
+/* Fills the pattern with trial values, a diagonally dominant matrix without zeros: it is far from singular, and a
+ * method omits no entry. */
 static void indefinite_fill_trial(sinew_indefinite_solver *g)
 {
     for (int32_t j = 0; j < g->rows.count; j++)
@@ -62,7 +63,7 @@ static void indefinite_fill_trial(sinew_indefinite_solver *g)
             }
 }
 
-/* ---- Registered methods ---------------------------------------------------------------------- */
+/* ---- Registered methods: sparse LU and QR ---------------------------------------------------- */
 
 static const char *const method_names[] = {"lu", "qr"};
 
@@ -105,7 +106,7 @@ static const sinew_linear_method *method_find(const char *name, sinew_error *err
     return method;
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of an LU or QR solver ---------------------------------------------------------- */
 
 /* Creates the factors of the registered method for the pattern. Also factorises a trial matrix, so that a lack of
  * memory usually shows at creation, not in a step. */

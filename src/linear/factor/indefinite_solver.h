@@ -16,23 +16,25 @@
 typedef struct sinew_indefinite_solver {
     sinew_allocator allocator;
     const sinew_linear_method *method;
-    void *factors; /* factors of the registered method, opaque */
+    void *factors; /* opaque factors of the registered method */
     int64_t n;     /* number of scalar unknowns: 3 per block */
     sinew_rows rows;
-    double *lower;   /* [9 * blocks] values of the lower triangle, which the caller writes */
-    int64_t *column; /* [n + 1] first entry of each scalar column; both triangles are stored */
+    double *lower;   /* [9 * blocks] input: values of the lower triangle's 3x3 blocks */
+    int64_t *column; /* [n + 1] index of each scalar column's first entry in row and value; both triangles are stored */
     int64_t *row;    /* [column[n]] row of each entry, ascending in each column */
-    double *value;   /* [column[n]] value of each entry */
+    double *value;   /* [column[n]] value of each entry of the matrix */
 } sinew_indefinite_solver;
 
-/* method: "lu" or "qr". NULL on failure; SINEW_ERROR_UNSUPPORTED if no such method is registered. */
+/* Creates a solver for the pattern; method: "lu" or "qr". NULL on failure; SINEW_ERROR_UNSUPPORTED if no such method is
+ * registered. */
 sinew_indefinite_solver *sinew_indefinite_solver_create(const sinew_allocator *allocator, const char *method,
                                                         int32_t count, const int32_t *column, const int32_t *row,
                                                         sinew_error *error);
 void sinew_indefinite_solver_destroy(sinew_indefinite_solver *g); /* frees the solver; NULL has no effect */
 
-double *sinew_indefinite_solver_values(sinew_indefinite_solver *g); /* [9 * column[count]] block values of A */
-/* SINEW_ERROR_NUMERIC: the matrix is singular. */
+/* [9 * column[count]] entries of the 3x3 blocks of A's lower triangle, input of factorise */
+double *sinew_indefinite_solver_values(sinew_indefinite_solver *g);
+/* Factorises the current values. SINEW_ERROR_NUMERIC: the matrix is singular. */
 sinew_status sinew_indefinite_solver_factorise(sinew_indefinite_solver *g, sinew_error *error);
 /* x = A^-1 b; b and x [3 * count] must not overlap. */
 sinew_status sinew_indefinite_solver_solve(sinew_indefinite_solver *g, const double *b, double *x, sinew_error *error);

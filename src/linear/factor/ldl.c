@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ldl.c: see ldl.h.
+ * ldl.c: sparse LDL^T factorisation and refined solves. See ldl.h.
  */
 #include "linear/factor/ldl.h"
 
@@ -15,18 +15,18 @@ static const sinew_amalgamation amalgamation = {{4, 16, 48}, {0.8, 0.1, 0.05}};
 struct sinew_ldl {
     sinew_allocator allocator;
     int32_t count;
-    const size_t *column; /* pattern and values of the matrix, borrowed */
+    const size_t *column; /* pattern and values of the matrix (upper triangle), borrowed from the caller */
     const int32_t *row;
     const double *values;
     int32_t *index;                /* [count] position of each unknown in the postorder */
-    sinew_reordered_matrix matrix; /* the matrix in the postorder */
-    double *floors;                /* [count] floors of the pivots in factorise, in the postorder */
-    double *work;                  /* [count] vector of a solve, in the postorder */
-    double *residual;              /* [count] residual of a solve */
+    sinew_reordered_matrix matrix; /* the matrix with rows and columns permuted to the postorder */
+    double *floors;                /* [count] pivot floors of the unknowns, in the postorder */
+    double *work;                  /* [count] right-hand side and solution of a solve, in the postorder */
+    double *residual;              /* [count] residual b - A x of a solve, in the caller's order */
     sinew_supernodal factor;
 };
 
-/* ---- Analysis -------------------------------------------------------------------------------- */
+/* ---- Cost of the factorisation, from the pattern --------------------------------------------- */
 
 static sinew_status ldl_fail_analysis(sinew_error *error)
 {
@@ -49,7 +49,7 @@ sinew_status sinew_ldl_cost(const sinew_allocator *allocator, int32_t count, con
     return good ? SINEW_OK : ldl_fail_analysis(error);
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of the LDL^T factor ------------------------------------------------------------ */
 
 static bool ldl_allocate_arrays(sinew_ldl *l)
 {
@@ -62,7 +62,8 @@ static bool ldl_allocate_arrays(sinew_ldl *l)
     return l->index && l->floors && l->work && l->residual;
 }
 
-/* The factor uses a postorder of the elimination tree: the fill is the same, and children are next to their parents. */
+/* The factor uses a postorder of the elimination tree: the fill is the same, and each subtree is a contiguous range of
+ * columns. */
 static sinew_status ldl_make_factor(sinew_ldl *l, const sinew_dense_kernels *kernels, sinew_error *error)
 {
     sinew_graph graph;
@@ -119,7 +120,7 @@ size_t sinew_ldl_size(const sinew_ldl *l)
     return l->count > 0 ? (size_t)sinew_supernodal_size(&l->factor) : 0;
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Numeric LDL^T factorisation and solve --------------------------------------------------- */
 
 bool sinew_ldl_factorise(sinew_ldl *l, const double *values, const double *floors, sinew_pivots *inertia)
 {
@@ -156,7 +157,7 @@ double sinew_ldl_pivot(const sinew_ldl *l, int32_t k)
     return l->factor.pivot[l->index[k]];
 }
 
-/* x += A^-1 residual, with the factor of A. */
+/* x += A^-1 residual, with the LDL^T factor of A: one step of iterative refinement. */
 static void ldl_add_solution(const sinew_ldl *l, double *x)
 {
     for (int32_t k = 0; k < l->count; k++)
@@ -166,7 +167,7 @@ static void ldl_add_solution(const sinew_ldl *l, double *x)
         x[k] += l->work[l->index[k]];
 }
 
-/* residual = b - A x, 0 for dropped unknowns; returns its largest entry. */
+/* residual = b - A x, 0 for dropped unknowns; returns its largest absolute entry. */
 static double ldl_find_residual(const sinew_ldl *l, const double *b, const double *x)
 {
     double max = 0;
@@ -181,7 +182,7 @@ static double ldl_find_residual(const sinew_ldl *l, const double *b, const doubl
     for (int32_t k = 0; k < l->count; k++) {
         if (sinew_ldl_dropped(l, k))
             l->residual[k] = 0;
-        /* NaN counts as the largest number. */
+        /* NaN counts as the largest residual. */
         max = fabs(l->residual[k]) <= max ? max : fabs(l->residual[k]);
     }
     return max;

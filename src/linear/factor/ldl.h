@@ -27,25 +27,26 @@
 typedef struct sinew_ldl sinew_ldl;
 
 typedef struct sinew_pivots {
-    int32_t positive, negative, dropped; /* number of positive, negative and dropped pivots */
+    int32_t positive, negative, dropped; /* numbers of pivots; a dropped pivot counts as zero */
 } sinew_pivots;
 
-/* column [count + 1], row [column[count]]; both borrowed. `kernels` are the dense kernels of the SIMD variant in use.
- * NULL on failure. */
+/* Analyses the pattern of the matrix: column [count + 1], row [column[count]], both borrowed. `kernels` are the dense
+ * kernels of the SIMD variant in use. NULL on failure. */
 sinew_ldl *sinew_ldl_create(const sinew_allocator *allocator, const sinew_dense_kernels *kernels, int32_t count,
                             const size_t *column, const int32_t *row, sinew_error *error);
 void sinew_ldl_destroy(sinew_ldl *ldl); /* frees the factor; NULL has no effect */
 
-/* values [column[count]] borrowed until the next call. floors [count] or NULL: an unknown with |pivot| <= floor is
- * dropped. A negative floor, for unknowns that are eliminated early: the factored matrix has at most this number on the
- * diagonal; refinement removes the difference. False: a pivot is not finite, or zero without a floor. */
+/* Factorises A; values [column[count]] are borrowed until the next call. floors [count] or NULL: an unknown with
+ * |pivot| <= floor is dropped. A negative floor, for unknowns that are eliminated early, is an upper bound of the
+ * factored matrix's diagonal entry; refinement removes the difference. Returns false if a pivot is not finite, or zero
+ * without a floor. */
 bool sinew_ldl_factorise(sinew_ldl *ldl, const double *values, const double *floors, sinew_pivots *inertia);
 /* True if the pivot of unknown k was dropped in the last factorisation. */
 bool sinew_ldl_dropped(const sinew_ldl *ldl, int32_t k);
 /* The pivot of unknown k in the last factorisation, also if unknown k was dropped. */
 double sinew_ldl_pivot(const sinew_ldl *ldl, int32_t k);
-/* x = A^-1 b; b and x must not overlap. Refines x at most `rounds` times. Returns max |b - A x| / max |b| over the
- * unknowns that were not dropped. */
+/* x = A^-1 b; b and x must not overlap. Refines x at most `rounds` times against A. Returns max |b - A x| / max |b|
+ * over the unknowns that were not dropped. */
 double sinew_ldl_solve(sinew_ldl *ldl, const double *b, double *x, int rounds);
 size_t sinew_ldl_size(const sinew_ldl *ldl); /* number of entries of L, including the zeros that supernodes store */
 /* Cost of the factorisation of the pattern: the sum of the squares of L's column counts. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * low_rank.c: see low_rank.h.
+ * low_rank.c: computes V and C of low-rank terms and solves with S'. See low_rank.h.
  */
 #include "linear/factor/low_rank.h"
 
@@ -10,12 +10,12 @@
 #include "base/stop.h"
 #include "linear/factor/factored_system_internal.h"
 
-/* Number of rows of D that are solved together. */
+/* Number of rank-one terms (rows of D) whose columns of V are computed together: a quad. */
 #define QUAD 4
 
 /* ---- Paths through the elimination tree ------------------------------------------------------ */
 
-/* The column of the first row below a supernode, in elimination order; -1: none. */
+/* The matrix column, in elimination order, of the first row below a supernode's diagonal block; -1: none. */
 static int32_t row_above(const sinew_solve_subtree *subtree, const sinew_supernode *supernode)
 {
     if (supernode->row_count == 0)
@@ -65,7 +65,7 @@ static bool make_ways(sinew_low_rank *l, const sinew_factored_system *f)
     return true;
 }
 
-/* Insertion sort: lists are short, or consist of sorted runs. */
+/* Insertion sort of 64-bit keys, ascending: the lists are short, or consist of sorted runs. */
 static void sort_keys(int64_t *keys, int32_t count)
 {
     for (int32_t i = 1; i < count; i++) {
@@ -82,14 +82,15 @@ static int32_t quad_count(const sinew_low_rank *l)
     return (l->count + QUAD - 1) / QUAD;
 }
 
-/* Rank-one term c of a group of four terms; NULL after the last term. */
+/* Rank-one term c (0 .. 3) of a group of four terms (a quad); NULL after the last term. */
 static const sinew_rank_one_term *row_of(const sinew_low_rank *l, const sinew_rank_one_term *rows, int32_t quad, int c)
 {
     const int32_t at = QUAD * quad + c;
     return at < l->count ? &rows[l->order[at] & 0xffffffff] : NULL;
 }
 
-/* Lists the supernodes that a quad's terms reach, ascending, in l->reached; returns their number. */
+/* Lists the supernodes on the elimination-tree paths of a quad's terms, ascending, in l->reached; returns their
+ * number. */
 static int32_t reach(sinew_low_rank *l, const sinew_rank_one_term *rows, const int32_t *index, int32_t quad)
 {
     int32_t count = 0;
@@ -107,9 +108,10 @@ static int32_t reach(sinew_low_rank *l, const sinew_rank_one_term *rows, const i
     return count;
 }
 
-/* ---- V --------------------------------------------------------------------------------------- */
+/* ---- V = L^-1 D^T |W|^(1/2) ------------------------------------------------------------------ */
 
-/* Sorts terms by the first of their columns that is eliminated: neighbours share most of their path to the root. */
+/* Sorts the rank-one terms by their column that is eliminated first: neighbours then share most of their path to the
+ * root. */
 static void low_rank_sort_terms(sinew_low_rank *l, const sinew_rank_one_term *rows, const int32_t *index)
 {
     for (int32_t r = 0; r < l->count; r++) {
@@ -124,7 +126,8 @@ static void low_rank_sort_terms(sinew_low_rank *l, const sinew_rank_one_term *ro
     sort_keys(l->order + l->taken, l->count - l->taken);
 }
 
-/* Computes the layout of V: the supernodes that each quad reaches, and the offsets of their numbers. */
+/* Computes the sparse layout of V: the supernodes that each group of four terms reaches, and their offsets in
+ * l->values. */
 static bool lay_out(sinew_low_rank *l, const sinew_factored_system *f, const sinew_rank_one_term *rows,
                     const int32_t *index)
 {
@@ -152,7 +155,7 @@ static bool lay_out(sinew_low_rank *l, const sinew_factored_system *f, const sin
     return sinew_reserve_spare(a, &l->values, &l->value_capacity, values, sizeof *l->values);
 }
 
-/* The own columns of a supernode in the vector of its subtree. */
+/* The supernode's own columns in the work vector of its subtree, [columns][4]. */
 static sinew_real *vector_of(const sinew_low_rank *l, const sinew_factored_system *f, int32_t supernode)
 {
     return f->tree.subtrees[l->subtree_of[supernode]].x + 4 * (size_t)f->tree.supernodes[supernode].first;
@@ -163,7 +166,8 @@ static sinew_real *ancestor_rows(const sinew_solve_subtree *subtree)
     return subtree->x + 4 * (size_t)(subtree->last - subtree->first);
 }
 
-/* Writes D^T |W|^(1/2) of a quad into the subtrees' vectors. Supernodes of a subtree are contiguous. */
+/* Writes the columns of D^T |W|^(1/2) of a quad (four terms) into the subtrees' work vectors. The supernodes of a
+ * subtree are contiguous. */
 static void load_quad(sinew_low_rank *l, const sinew_factored_system *f, const sinew_rank_one_term *rows,
                       const int32_t *index, int32_t quad, double scale)
 {
@@ -185,7 +189,7 @@ static void load_quad(sinew_low_rank *l, const sinew_factored_system *f, const s
     }
 }
 
-/* Adds to subtree p the contributions of its children that were visited before. */
+/* Adds to the work vector of subtree p the contributions of those of its children that this quad has entered. */
 static void add_descendants(sinew_low_rank *l, const sinew_factored_system *f, int32_t p, int32_t entered)
 {
     const sinew_solve_subtree *own = &f->tree.subtrees[p];
@@ -198,8 +202,8 @@ static void add_descendants(sinew_low_rank *l, const sinew_factored_system *f, i
     }
 }
 
-/* Computes V of a quad: applies L^-1 along the supernodes of the quad. Descendants have lower numbers, and the own
- * columns of a subtree follow those of its children. */
+/* Computes the four columns of V of a quad: applies L^-1 along the supernodes that the quad reaches. Descendants have
+ * lower indices, and the own columns of a subtree follow those of its children. */
 static void forward_quad(sinew_low_rank *l, const sinew_factored_system *f, int32_t quad)
 {
     int32_t entered = 0;
@@ -214,9 +218,9 @@ static void forward_quad(sinew_low_rank *l, const sinew_factored_system *f, int3
     }
 }
 
-/* ---- C --------------------------------------------------------------------------------------- */
+/* ---- C = sign(W) + V^T V --------------------------------------------------------------------- */
 
-/* sums [4][4] = V_a^T V_b of two quads, over the supernodes that both reach */
+/* sums [4][4] = V_a^T V_b for the columns of V of two quads, over the supernodes that both quads reach */
 static void multiply_quads(const sinew_low_rank *l, const sinew_factored_system *f, int32_t a, int32_t b,
                            double sums[16])
 {
@@ -239,7 +243,8 @@ static void multiply_quads(const sinew_low_rank *l, const sinew_factored_system 
     }
 }
 
-/* Sets entry (r, c), r >= c, of C. The block of two removed terms is negated, which makes it positive definite. */
+/* Sets entry (r, c), r >= c, of C = sign(W) + V^T V. The block of the removed terms is stored negated: it is then
+ * positive definite. */
 static void put_entry(sinew_low_rank *l, int32_t r, int32_t c, double product)
 {
     const size_t count = (size_t)l->count, added = (size_t)(l->count - l->taken), R = (size_t)r, C = (size_t)c;
@@ -280,7 +285,8 @@ static bool reserve_small(sinew_low_rank *l, const sinew_allocator *a)
            sinew_reserve_spare(a, &l->sums, &l->sum_capacity, 3 * (max + QUAD), sizeof(double));
 }
 
-/* True if every pivot of the removed terms is far from zero; without removed terms all pivots would be 1. */
+/* True if every pivot of I - V1^T V1, V1 the columns of the removed terms, is far from zero; a pivot is 1 if nothing is
+ * removed. */
 static bool enough_left(const sinew_low_rank *l)
 {
     const double min = sizeof(sinew_real) == 4 ? 1e-3 : 1e-8;
@@ -292,7 +298,8 @@ static bool enough_left(const sinew_low_rank *l)
     return true;
 }
 
-/* C = [-N X^T; X P] with N = L1 L1^T, X = L2 L1^T, P + L2 L2^T = L3 L3^T. */
+/* Factorises C = [-N X^T; X P], the removed terms first: N = L1 L1^T, X = L2 L1^T, Schur complement P + L2 L2^T = L3
+ * L3^T. */
 static bool factorise_small(sinew_low_rank *l, const sinew_dense_kernels *dense)
 {
     const int32_t added = l->count - l->taken;
@@ -328,7 +335,7 @@ static void solve_small(const sinew_low_rank *l, const sinew_dense_kernels *dens
         w[i] = -w[i];
 }
 
-/* ---- Set and solve --------------------------------------------------------------------------- */
+/* ---- Setting the terms and solving with S' --------------------------------------------------- */
 
 sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_factored_system *f, const sinew_rank_one_term *rows,
                                 int32_t taken, int32_t count, const int32_t *index, double scale, sinew_error *error)
@@ -362,7 +369,7 @@ sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_factored_system *f, con
                : sinew_fail(error, status, "the system matrix, less what was taken away, is not positive definite");
 }
 
-/* sums [3][count] = V^T y; the vectors of the subtrees hold y */
+/* sums [3][count] = V^T y for three right-hand sides; y = L^-1 P b lies in the subtrees' work vectors */
 static void gather_sums(const sinew_low_rank *l, const sinew_factored_system *f)
 {
     for (int32_t q = 0; q < quad_count(l); q++) {
@@ -380,7 +387,7 @@ static void gather_sums(const sinew_low_rank *l, const sinew_factored_system *f)
     }
 }
 
-/* y -= V sums, y in the subtrees' vectors, V of low_rank.h, sums [3][count] */
+/* y -= V sums for three right-hand sides; y lies in the subtrees' work vectors, sums are [3][count] */
 static void spread_sums(const sinew_low_rank *l, const sinew_factored_system *f)
 {
     for (int32_t q = 0; q < quad_count(l); q++) {

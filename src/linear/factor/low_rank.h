@@ -21,33 +21,34 @@
 
 #define SINEW_RANK_ONE_MAX 16
 
-/* A row of D and its weight. Entries that are unknowns come first; the entries after them are not read here. */
+/* A rank-one term: a row of D and its weight. Entries for unknowns come first; entries for known values after them are
+ * not read here. */
 typedef struct sinew_rank_one_term {
     double weight;
-    int32_t count, known; /* number of unknowns; number of entries after the unknowns */
+    int32_t count, known; /* numbers of entries of the term: for unknowns and, after them, for known values */
     int32_t index[SINEW_RANK_ONE_MAX];
     double value[SINEW_RANK_ONE_MAX];
 } sinew_rank_one_term;
 
 /* Low-rank terms of one factored system. A zeroed struct has no terms. */
 typedef struct sinew_low_rank {
-    /* Paths through the elimination tree of the factor. */
+    /* Paths through the elimination tree of the factor L. */
     int32_t *rank;         /* [n] position of each matrix row in the elimination order */
-    int32_t *supernode_of; /* [n] supernode of the row that is eliminated k-th */
-    int32_t *up;           /* [supernodes] parent supernode: that of the first row below, -1 at roots */
-    int32_t *subtree_of;   /* [supernodes] subtree of each supernode */
-    int32_t *stamp;        /* [supernodes] work space: last group of four terms that reached each supernode */
-    int64_t *reached;      /* [supernodes] work space: the supernodes that a group reaches */
-    int32_t *entered;      /* [subtrees] work space: the subtrees that the current group of four terms has entered */
+    int32_t *supernode_of; /* [n] supernode that contains the column eliminated k-th */
+    int32_t *up;           /* [supernodes] parent supernode, which contains the first row below; -1 at roots */
+    int32_t *subtree_of;   /* [supernodes] subtree of the solve tree that contains each supernode */
+    int32_t *stamp;        /* [supernodes] work space: last quad (group of four terms) that reached each supernode */
+    int64_t *reached;      /* [supernodes] work space: the supernodes that a quad of terms reaches */
+    int32_t *entered;      /* [subtrees] work space: the subtrees that the current quad of terms has entered */
 
-    /* Current terms, removed ones first, each kind sorted by `order`. */
+    /* Current rank-one terms: `taken` removed ones first, then added ones, each kind sorted by `order`. */
     int32_t taken, count;
-    int64_t *order;      /* [count] lowest rank of the term's rows << 32 | index of the term */
-    size_t *first;       /* [count / 4 rounded up + 1] index of each group of four terms in supernode and start */
-    int32_t *supernode;  /* supernodes that the terms of each group reach, ascending */
-    size_t *start;       /* offset of each such supernode in values */
-    sinew_real *values;  /* entries of V: [columns of the supernode][4] for each such supernode */
-    double *taken_block; /* [taken][count] columns of the removed terms: L1, L2 (factorise_small in low_rank.c) */
+    int64_t *order;      /* [count] sort key: lowest elimination rank of the term's rows << 32 | index of the term */
+    size_t *first;       /* [count / 4 rounded up + 1] index of each quad's first supernode in supernode and start */
+    int32_t *supernode;  /* [first[quads]] supernodes that the terms of each quad reach, ascending */
+    size_t *start;       /* [first[quads]] offset in values of each supernode that a quad reaches */
+    sinew_real *values;  /* entries of V: [columns of the supernode][4] for each supernode that a quad reaches */
+    double *taken_block; /* [taken][count] columns of C of the removed terms: L1, L2 (factorise_small in low_rank.c) */
     double *added_block; /* [count - taken][count - taken] L3, the factor of the Schur complement */
     double *product, *work, *sums;
     size_t order_capacity, first_capacity, supernode_capacity, start_capacity, value_capacity, taken_capacity,

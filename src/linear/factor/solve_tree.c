@@ -10,18 +10,18 @@
 
 #include "base/sort.h"
 
-/* A subtree of the elimination tree with less than this fraction of all numbers becomes one unit of work. */
+/* A subtree of the elimination tree with at most this fraction of L's entries becomes one unit of parallel work. */
 #define SUBTREE_FRACTION 0.13
 
 /* ---- Division of the supernodes into subtrees ------------------------------------------------ */
 
-/* Work space of the division, freed when the tree is built. */
+/* Work space for the division of the supernodes into subtrees, freed when the solve tree is built. */
 typedef struct division {
-    int32_t *parent;       /* [supernodes] parent: the supernode that holds the first row below; -1 at roots */
-    int32_t *subtree_of;   /* [supernodes] subtree of each supernode */
-    int32_t *supernode_of; /* [n] supernode that contains each column */
-    double *weight;        /* [supernodes] count of the entries of L in the supernode and its descendants */
-    int32_t *children;     /* [supernodes] number of heavy children */
+    int32_t *parent;       /* [supernodes] parent supernode, which contains the first row below; -1 at roots */
+    int32_t *subtree_of;   /* [supernodes] index of the solve tree's subtree that contains each supernode */
+    int32_t *supernode_of; /* [n] index of the supernode that contains each column of L */
+    double *weight;        /* [supernodes] number of entries of L in the supernode and its descendants */
+    int32_t *children;     /* [supernodes] number of heavy children, above SUBTREE_FRACTION of all entries */
 } division;
 
 static bool division_create(division *d, const sinew_allocator *a, const sinew_supernodal *factor)
@@ -56,12 +56,14 @@ static void find_supernode_tree(division *d, const sinew_supernodal *factor)
         const size_t below = pi[k] + (size_t)(super[k + 1] - super[k]);
         d->parent[k] = below < pi[k + 1] ? d->supernode_of[s[below]] : -1;
         if (d->parent[k] >= 0)
-            d->weight[d->parent[k]] += d->weight[k]; /* children precede their parents */
+            /* weight[k] includes all descendants by now: children precede their parents */
+            d->weight[d->parent[k]] += d->weight[k];
     }
 }
 
-/* Light subtrees become units. Above them, a supernode joins the unit of its only heavy child, or starts a new unit.
- * Returns the number of units. Own columns of a unit are contiguous because the order is a postorder. */
+/* Light subtrees of the elimination tree become units of work. Above them, a supernode joins the unit of its only heavy
+ * child, or starts a new unit. Returns the number of units. The columns of a unit are contiguous because the order is a
+ * postorder. */
 static int32_t divide_supernodes(division *d, int32_t count)
 {
     double total = 0;
@@ -83,10 +85,10 @@ static int32_t divide_supernodes(division *d, int32_t count)
     return subtrees;
 }
 
-/* ---- Subtrees and levels --------------------------------------------------------------------- */
+/* ---- Subtrees and their levels --------------------------------------------------------------- */
 
-/* Sets columns, supernodes and parent of each subtree. Supernodes are visited from the last to the first: the last
- * supernode of a subtree is the subtree's root. */
+/* Sets columns, supernodes and parent of each subtree. Supernodes are visited from the last to the first, so the first
+ * visited supernode of a subtree is its root. */
 static void find_extents(sinew_solve_tree *t, const sinew_supernodal *factor, const division *d)
 {
     const int32_t *super = factor->supernodes.column;
@@ -101,8 +103,8 @@ static void find_extents(sinew_solve_tree *t, const sinew_supernodal *factor, co
     }
 }
 
-/* Level = 1 + the highest level of the children. Children have higher numbers than their parents, so one pass
- * suffices. */
+/* Level of a subtree = 1 + the highest level of its children, 0 for leaves. Children have higher indices than their
+ * parents, so one pass suffices. */
 static void find_levels(sinew_solve_tree *t)
 {
     int32_t level_max = 0;
@@ -123,8 +125,8 @@ static int compare_subtrees(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Sorts the subtrees and renumbers parents and subtree_of. After the sort a subtree is identified by its first
- * supernode, whose subtree_of still holds the old number. renumber [subtree_count] is work space. */
+/* Sorts the subtrees by level and renumbers parents and subtree_of. After the sort a subtree is identified by its first
+ * supernode, whose subtree_of still holds the old index. renumber [subtree_count] is work space. */
 static void sort_subtrees(sinew_solve_tree *t, division *d, int32_t *renumber)
 {
     sinew_sort(t->subtrees, (size_t)t->subtree_count, sizeof *t->subtrees, compare_subtrees);
@@ -144,7 +146,7 @@ static bool index_levels(sinew_solve_tree *t)
     return t->level_first;
 }
 
-/* ---- Rows of ancestors ----------------------------------------------------------------------- */
+/* ---- Rows of ancestors in a subtree's vector ------------------------------------------------- */
 
 static int compare_int(const void *a, const void *b)
 {
@@ -161,8 +163,8 @@ static bool allocate_vectors(const sinew_allocator *a, sinew_solve_subtree *own)
     return own->ancestors && own->ancestor_index && own->x;
 }
 
-/* Counts (first pass), then lists (second pass) the rows of ancestors in which a subtree has entries. `seen` [n] stores
- * subtree and pass of the last visit. */
+/* Counts (first pass), then lists (second pass) the rows of ancestors in which subtree p has entries. `seen` [n] stores
+ * a mark of the subtree and pass that last visited each row. */
 static bool find_ancestors(sinew_solve_tree *t, const sinew_supernodal *factor, int32_t p, int32_t *seen)
 {
     const int32_t *super = factor->supernodes.column, *s = factor->supernodes.rows;
@@ -187,7 +189,7 @@ static bool find_ancestors(sinew_solve_tree *t, const sinew_supernodal *factor, 
     return true;
 }
 
-/* Index of a row (an own column or an ancestor's) in the vector of the subtree. */
+/* Index of a matrix row (an own column or an ancestor's) in the work vector of the subtree. */
 static int32_t local_row(const sinew_solve_subtree *own, int32_t row)
 {
     if (row < own->last)
@@ -211,15 +213,16 @@ static bool find_all_ancestors(sinew_solve_tree *t, const sinew_supernodal *fact
     return good;
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Copy of the values of L ----------------------------------------------------------------- */
 
 static size_t round4(size_t count)
 {
     return (count + 3) / 4 * 4;
 }
 
-/* Copies the triangle of a supernode, SINEW_SUPERNODE_ROWS rows at a time: the columns before these rows, then the
- * triangle of these rows, with an inverted diagonal so that solves multiply. L is stored by columns of `height`. */
+/* Copies the lower triangle of a supernode's diagonal block, SINEW_SUPERNODE_ROWS rows at a time: the columns before
+ * these rows, then the triangle of these rows. Diagonal entries are inverted, so that solves multiply. L is stored by
+ * columns of `height`. */
 static void fill_diagonal(sinew_real *values, const double *L, size_t columns, size_t height)
 {
     for (size_t r = 0; r < columns; r += SINEW_SUPERNODE_ROWS) {
@@ -233,7 +236,8 @@ static void fill_diagonal(sinew_real *values, const double *L, size_t columns, s
     }
 }
 
-/* Copies the rows below the triangle, SINEW_SUPERNODE_ROWS at a time, column by column; zeros in the fillers. */
+/* Copies the rows of a supernode below its diagonal block, SINEW_SUPERNODE_ROWS at a time, column by column, padded
+ * with zero rows to a multiple of 4. */
 static void fill_below(sinew_real *values, const double *L, size_t columns, size_t height)
 {
     const size_t below = height - columns, filled = round4(below);
@@ -246,7 +250,7 @@ static void fill_below(sinew_real *values, const double *L, size_t columns, size
     }
 }
 
-/* Writes numbers and rows of one supernode into the arrays of the tree, from the indices `value` and `row` on. */
+/* Writes values and rows of supernode k into the arrays of the solve tree, from the indices `value` and `row` on. */
 static void fill_supernode(sinew_solve_tree *t, const sinew_supernodal *factor, const sinew_solve_subtree *own,
                            int32_t k, size_t row, size_t value)
 {
@@ -268,7 +272,7 @@ static void fill_supernode(sinew_solve_tree *t, const sinew_supernodal *factor, 
                                          .below = t->values + value + triangle};
 }
 
-/* Counts rows and values of all supernodes; `fill`: also writes them. */
+/* Counts rows and values of all supernodes; if `fill` is set, also writes them into the solve tree. */
 static void lay_out_supernodes(sinew_solve_tree *t, const sinew_supernodal *factor, const division *d, bool fill)
 {
     const int32_t *super = factor->supernodes.column;
@@ -305,7 +309,7 @@ void sinew_solve_tree_refill(sinew_solve_tree *t, const sinew_supernodal *factor
     }
 }
 
-/* ---- Tree ------------------------------------------------------------------------------------ */
+/* ---- Creation of the solve tree -------------------------------------------------------------- */
 
 static bool build_subtrees(sinew_solve_tree *t, const sinew_supernodal *factor, division *d)
 {

@@ -19,31 +19,31 @@
 typedef struct sinew_solve_subtree {
     int32_t first, last; /* columns first .. last - 1 of L belong to the subtree */
     int32_t supernode_first, supernode_count;
-    int32_t parent, level; /* parent subtree; level 0: the subtree has no children */
+    int32_t parent, level; /* index of the parent subtree, -1 at roots; level 0: no children */
     int32_t ancestor_count;
-    int32_t *ancestors;      /* [ancestor_count] rows of ancestors, ascending */
-    int32_t *ancestor_index; /* [ancestor_count] index of each ancestor row in the parent's vector */
-    sinew_real *x;           /* [last - first + ancestor_count + 1][4] the subtree's vector in a solve */
+    int32_t *ancestors; /* [ancestor_count] rows of ancestor subtrees in which this subtree has entries, ascending */
+    int32_t *ancestor_index; /* [ancestor_count] index of each ancestor row in the parent's vector x */
+    sinew_real *x;           /* [last - first + ancestor_count + 1][4] the subtree's work vector in a solve */
 } sinew_solve_subtree;
 
 typedef struct sinew_solve_tree {
     sinew_allocator allocator;
     int32_t supernode_count, subtree_count, level_count;
-    sinew_supernode *supernodes;   /* [supernode_count] supernodes of a subtree are contiguous */
-    sinew_solve_subtree *subtrees; /* [subtree_count] sorted by level, then by first column */
-    int32_t *level_first;          /* [level_count + 1] first subtree of each level */
+    sinew_supernode *supernodes;   /* [supernode_count] supernodes of L; those of a subtree are contiguous */
+    sinew_solve_subtree *subtrees; /* [subtree_count] subtrees sorted by level, then by first column */
+    int32_t *level_first;          /* [level_count + 1] index of each level's first subtree */
     size_t row_total, value_total;
-    int32_t *rows;      /* [row_total] rows of all supernodes as indices in the subtrees' vectors */
-    sinew_real *values; /* [value_total] numbers of L by supernodes, with fillers */
+    int32_t *rows;      /* [row_total] rows below each supernode's diagonal block, as indices in the subtree's vector */
+    sinew_real *values; /* [value_total] entries of L by supernodes, padded with zeros */
 } sinew_solve_tree;
 
-/* Returns false if memory is short; call destroy in any case. */
+/* Builds the solve tree of a factor. Returns false if memory is short; call destroy in any case. */
 bool sinew_solve_tree_create(sinew_solve_tree *tree, const sinew_allocator *allocator, const sinew_supernodal *factor);
-void sinew_solve_tree_destroy(sinew_solve_tree *tree); /* frees the arrays; a zeroed struct has none */
+void sinew_solve_tree_destroy(sinew_solve_tree *tree); /* frees the solve tree's arrays; accepts a zeroed struct */
 
 /* Copies new values of the same factor L. Does not allocate. */
 void sinew_solve_tree_refill(sinew_solve_tree *tree, const sinew_supernodal *factor);
 
-int64_t sinew_solve_tree_memory(const sinew_solve_tree *tree); /* memory of the tree, in bytes */
+int64_t sinew_solve_tree_memory(const sinew_solve_tree *tree); /* memory of the solve tree, in bytes */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * supernodal.c: see supernodal.h.
+ * supernodal.c: left-looking supernodal factorisation and solves. See supernodal.h.
  */
 #include "linear/factor/supernodal.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/stop.h"
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of the supernodal factor ------------------------------------------------------- */
 
 static int32_t supernodal_height(const sinew_supernodal *f, int32_t supernode)
 {
@@ -36,8 +36,8 @@ static void supernodal_lay_out(sinew_supernodal *f)
     }
 }
 
-/* Work space for the largest product: the remaining rows of a supernode times those that are columns of one ancestor.
- * The work space also holds the blocks of the current supernode. */
+/* Allocates work space for the largest product: the remaining rows of a supernode times the rows that are columns of
+ * one ancestor. It also fits the dense blocks of the current supernode. */
 static bool supernodal_allocate_work(sinew_supernodal *f)
 {
     size_t max = 0, width = SINEW_DENSE_BLOCK, height = 0;
@@ -119,9 +119,9 @@ int64_t sinew_supernodal_size(const sinew_supernodal *f)
     return (int64_t)(f->start[f->supernodes.count] - (size_t)f->supernodes.count * SINEW_DENSE_PAD);
 }
 
-/* ---- Factorise ------------------------------------------------------------------------------- */
+/* ---- Left-looking factorisation -------------------------------------------------------------- */
 
-/* L_k = A_k + shift I; sets row_index of the rows of supernode k. */
+/* L_k = columns of A + shift I that belong to supernode k; sets row_index for the rows of the supernode. */
 static void supernodal_load(sinew_supernodal *f, int32_t k, const sinew_lower_triangle *lower, double shift)
 {
     const int32_t *rows = supernodal_rows(f, k), height = supernodal_height(f, k);
@@ -138,7 +138,7 @@ static void supernodal_load(sinew_supernodal *f, int32_t k, const sinew_lower_tr
     }
 }
 
-/* Enqueues supernode d in the list of the supernode whose columns include the first row of d that is not applied
+/* Appends supernode d to the pending list of the supernode whose columns include the first row of d that is not applied
  * yet. */
 static void supernodal_enqueue_update(sinew_supernodal *f, int32_t d)
 {
@@ -149,7 +149,7 @@ static void supernodal_enqueue_update(sinew_supernodal *f, int32_t d)
     f->pending[up] = d;
 }
 
-/* L_k -= L_d L_d^T for the rows of d that are columns of k. */
+/* L_k -= L_d L_d^T: supernode k subtracts the product of its descendant d, for the rows of d that are columns of k. */
 static void supernodal_apply(sinew_supernodal *f, int32_t k, int32_t d)
 {
     const int32_t from = f->applied_rows[d], height = supernodal_height(f, d), count = height - from,
@@ -217,9 +217,9 @@ int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const sinew_lower
     return supernodal_factorise(f, lower, 0, floor);
 }
 
-/* ---- Solve ----------------------------------------------------------------------------------- */
+/* ---- Solve by forward and backward substitution ---------------------------------------------- */
 
-/* Gathers the rows of a supernode into f->product, which is unused between factorisations. */
+/* Gathers the entries of x at the rows of supernode k into f->product, which is unused between factorisations. */
 static double *supernodal_gather_rows(const sinew_supernodal *f, int32_t k, const double *x)
 {
     const int32_t *rows = supernodal_rows(f, k);

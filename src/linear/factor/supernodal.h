@@ -20,28 +20,30 @@ typedef struct sinew_supernodal {
     sinew_allocator allocator;
     const sinew_dense_kernels *kernels;
     sinew_supernodes supernodes;
-    size_t *start;         /* [supernodes + 1] offset of each supernode in values */
-    double *values;        /* supernodes of L, each followed by SINEW_DENSE_PAD fillers */
-    int32_t *supernode_of; /* [n] supernode that contains each column */
-    int32_t *row_index;    /* [n] index of each row within the current supernode */
-    int32_t *pending;      /* [supernodes] head of the list of supernodes that update this one next, -1: none */
-    int32_t *next;         /* [supernodes] next supernode in the same pending list; -1: none */
-    int32_t *applied_rows; /* [supernodes] rows of a supernode whose updates are done */
+    size_t *start;         /* [supernodes + 1] offset of each supernode's entries in values */
+    double *values;        /* entries of L by supernodes, each followed by SINEW_DENSE_PAD zeros */
+    int32_t *supernode_of; /* [n] index of the supernode that contains each column of L */
+    int32_t *row_index;    /* [n] index of each matrix row within the current supernode */
+    int32_t *pending; /* [supernodes] first supernode in the list of descendants that update this one next; -1: none */
+    int32_t *next;    /* [supernodes] next supernode in the same pending list; -1: none */
+    /* [supernodes] number of leading rows of each supernode whose updates of ancestors are done */
+    int32_t *applied_rows;
     int32_t *relative; /* [largest row count of a supernode] rows of a descendant as indices in the current supernode */
-    double *product;   /* work space: product of a descendant with itself */
+    double *product;   /* work space: dense product of a descendant supernode with itself */
     double *work;
     double *sign;  /* [n] diagonal of S in A = L S L^T: 1, -1 or 0; NULL: Cholesky, A = L L^T */
-    double *pivot; /* [n] pivots of the last factorisation with S */
-    bool single;   /* A and the updated supernodes are rounded to 32 bits (dense_float.h) */
+    double *pivot; /* [n] pivots of the last factorisation A = L S L^T */
+    bool single;   /* true: A and the updated supernodes are rounded to 32 bits (dense_float.h) */
 } sinew_supernodal;
 
-/* `elimination` is not kept; `elimination` and `block` as in supernodes.h. False: out of memory; destroy in any
- * case. */
+/* Analyses supernodes and allocates L; `elimination`, which is not kept, and `block` as in supernodes.h. False: out of
+ * memory; call destroy in any case. */
 bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocator, const sinew_dense_kernels *kernels,
                              const sinew_amalgamation *rule, const sinew_elimination *elimination, int32_t block);
-void sinew_supernodal_destroy(sinew_supernodal *f);       /* frees the arrays; a zeroed struct has none */
-int64_t sinew_supernodal_size(const sinew_supernodal *f); /* number of entries of L */
-/* Free and reallocate the numbers of L (false: out of memory). Pattern and work space are kept. */
+void sinew_supernodal_destroy(sinew_supernodal *f); /* frees the factor's arrays; accepts a zeroed struct */
+/* number of entries of L, with the zeros that supernodes store */
+int64_t sinew_supernodal_size(const sinew_supernodal *f);
+/* Free and reallocate the values of L (false: out of memory). Pattern and work space are kept. */
 void sinew_supernodal_drop_values(sinew_supernodal *f);
 bool sinew_supernodal_need_values(sinew_supernodal *f);
 
@@ -50,9 +52,9 @@ bool sinew_supernodal_need_values(sinew_supernodal *f);
 int32_t sinew_supernodal_factorise(sinew_supernodal *f, const sinew_lower_triangle *lower, double shift);
 /* Factorises A = L S L^T; sinew_supernodal_need_signs allocates S. floor [n]: a pivot with |pivot| <= floor counts as
  * zero. Returns -1, or the column whose pivot is not finite, or is zero with a floor of 0. */
-bool sinew_supernodal_need_signs(sinew_supernodal *f); /* returns false if memory is short */
+bool sinew_supernodal_need_signs(sinew_supernodal *f); /* allocates S and the pivots; false: out of memory */
 int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const sinew_lower_triangle *lower, const double *floor);
-/* x = A^-1 x, [n]; x is 0 for unknowns whose pivot counted as zero */
+/* x = A^-1 x in place, x [n]; x is 0 for unknowns whose pivot counted as zero */
 void sinew_supernodal_solve(const sinew_supernodal *f, double *x);
 
 #endif

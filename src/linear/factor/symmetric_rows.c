@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * symmetric_rows.c: see symmetric_rows.h.
+ * symmetric_rows.c: lists the 3x3 blocks of each block row. See symmetric_rows.h.
  */
 #include "linear/factor/symmetric_rows.h"
 
-/* Appends every block and its mirror image so that each row ascends: first the blocks left of the diagonal, then the
- * diagonal and the blocks right of it. */
+/* Appends every 3x3 block of the lower triangle and its mirror image so that each block row ascends: first the blocks
+ * left of the diagonal, then the diagonal block and the blocks right of it. */
 static void place_blocks(sinew_rows *rows, size_t *next, const int32_t *column, const int32_t *row)
 {
     for (int32_t j = 0; j < rows->count; j++)

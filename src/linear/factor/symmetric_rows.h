@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 
-/* Block (i, other) of row i. In the values of the lower triangle number (r, c) of the block is at offset + stride c + r
- * if other <= i. If other > i, the mirror image is stored, with this number at offset + stride r + c. */
+/* Block (i, other) of block row i. Entry (r, c) of the block is at offset + stride c + r in the values of the lower
+ * triangle if other <= i. If other > i, the mirror image is stored, with this entry at offset + stride r + c. */
 typedef struct sinew_constraint_block {
     int32_t other, stride;
     size_t offset;
@@ -17,14 +17,14 @@ typedef struct sinew_constraint_block {
 
 typedef struct sinew_rows {
     int32_t count;
-    size_t *first;                  /* [count + 1] index of each row's first block in blocks */
-    sinew_constraint_block *blocks; /* [first[count]] blocks of each row, `other` ascending */
+    size_t *first;                  /* [count + 1] index of each block row's first block in blocks */
+    sinew_constraint_block *blocks; /* [first[count]] blocks of each block row, `other` ascending */
 } sinew_rows;
 
 sinew_status sinew_rows_create(const sinew_allocator *allocator, sinew_rows *rows, int32_t count, const int32_t *column,
                                const int32_t *row, sinew_error *error);
 void sinew_rows_destroy(const sinew_allocator *allocator, sinew_rows *rows);
-/* Copies block (i, block->other) from the values to out, row-major. */
+/* Copies the 3x3 block (i, block->other) from the values of the lower triangle to out, row-major. */
 void sinew_constraint_block_get(const sinew_constraint_block *block, int32_t i, const double *values, double out[9]);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bicgstab.c: see bicgstab.h. In the notation of van der Vorst 1992, K the diagonal blocks:
+ * bicgstab.c: the BiCGSTAB iteration (bicgstab.h), in the notation of van der Vorst 1992, with K the 3x3 diagonal
+ * blocks of A:
  *
  *     rho = r^ . r,  p = r + beta (p - omega v),  v = A K^-1 p,  alpha = rho / (r^ . v),  s = r - alpha v,
  *     t = A K^-1 s,  omega = (t . s) / (t . t),   x += alpha K^-1 p + omega K^-1 s,       r = s - omega t
@@ -13,7 +14,7 @@
 #include "base/reduce.h"
 #include "base/stop.h"
 
-/* Pivots below this fraction of their vectors' norms count as zero (breakdown). */
+/* Inner products below this fraction of the product of their vectors' norms count as zero (breakdown). */
 #define BREAKDOWN 1e-14
 
 sinew_status sinew_bicgstab_create(const sinew_allocator *allocator, sinew_bicgstab *s, int32_t count,
@@ -44,7 +45,7 @@ void sinew_bicgstab_destroy(const sinew_allocator *allocator, sinew_bicgstab *s)
 /* The scalars of the BiCGSTAB recurrence. */
 typedef struct recurrence {
     double rho, alpha, omega;
-    bool fresh; /* true: the vectors p and v are not set yet */
+    bool fresh; /* true at a restart: the vectors p and v are not set yet */
 } recurrence;
 
 static void restart(sinew_bicgstab *s, recurrence *k)
@@ -53,7 +54,7 @@ static void restart(sinew_bicgstab *s, recurrence *k)
     *k = (recurrence){1, 1, 1, true};
 }
 
-/* p = r + beta (p - omega v); false if r is orthogonal to the shadow residual r^ */
+/* p = r + beta (p - omega v), the next search direction; false if r is orthogonal to the shadow residual r^ */
 static bool next_direction(sinew_bicgstab *s, recurrence *k, double size)
 {
     const int32_t n = s->count, threads = s->thread_count;
@@ -72,7 +73,8 @@ static bool next_direction(sinew_bicgstab *s, recurrence *k, double size)
     return true;
 }
 
-/* One iteration from residual r of norm `size`. False: a pivot vanished before x changed. */
+/* One BiCGSTAB iteration from residual r of norm `size`. Returns false if the recurrence breaks down before x
+ * changes. */
 static bool advance(sinew_bicgstab *s, recurrence *k, sinew_multiply *multiply, void *context, double size,
                     sinew_real *x)
 {
@@ -85,14 +87,14 @@ static bool advance(sinew_bicgstab *s, recurrence *k, sinew_multiply *multiply, 
     if (!(fabs(pivot) > BREAKDOWN * sinew_norm(s->shadow, n, threads) * sinew_norm(s->v, n, threads)))
         return false;
     k->alpha = k->rho / pivot;
-    sinew_add_scaled(x, (sinew_real)k->alpha, s->z, n, threads);     /* x += alpha K^-1 p */
-    sinew_add_scaled(s->r, (sinew_real)-k->alpha, s->v, n, threads); /* s = r - alpha v */
+    sinew_add_scaled(x, (sinew_real)k->alpha, s->z, n, threads);
+    sinew_add_scaled(s->r, (sinew_real)-k->alpha, s->v, n, threads);
     sinew_block_inverse_apply(&s->precondition, s->r, s->z);
     multiply(context, s->z, s->t);
     const double tt = sinew_dot(s->t, s->t, n, threads);
     k->omega = tt > 0 ? sinew_dot(s->t, s->r, n, threads) / tt : 0;
-    sinew_add_scaled(x, (sinew_real)k->omega, s->z, n, threads);     /* x += omega K^-1 s */
-    sinew_add_scaled(s->r, (sinew_real)-k->omega, s->t, n, threads); /* r = s - omega t */
+    sinew_add_scaled(x, (sinew_real)k->omega, s->z, n, threads);
+    sinew_add_scaled(s->r, (sinew_real)-k->omega, s->t, n, threads);
     return true;
 }
 
@@ -108,7 +110,7 @@ sinew_bicgstab_result sinew_bicgstab_solve(sinew_bicgstab *s, sinew_multiply *mu
     if (!(target > 0))
         return result;
     restart(s, &k);
-    bool first = true; /* true: no iteration since the last restart */
+    bool first = true; /* true: no successful iteration since the last restart */
     result.residual = 1;
     while (result.iterations < iterations && result.residual > tolerance && isfinite(result.residual) &&
            !sinew_stop_came()) {

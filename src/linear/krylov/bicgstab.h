@@ -16,7 +16,7 @@
 
 typedef struct sinew_bicgstab {
     int32_t count, thread_count;
-    sinew_real *r, *shadow, *p, *v, *t, *z; /* [count][4] work space: the vectors of BiCGSTAB */
+    sinew_real *r, *shadow, *p, *v, *t, *z; /* [count][4] work space: the vectors of the BiCGSTAB recurrence */
     sinew_block_inverse precondition;
 } sinew_bicgstab;
 
@@ -28,8 +28,8 @@ typedef struct sinew_bicgstab_result {
 sinew_status sinew_bicgstab_create(const sinew_allocator *allocator, sinew_bicgstab *solver, int32_t count,
                                    int32_t thread_count, sinew_error *error);
 void sinew_bicgstab_destroy(const sinew_allocator *allocator, sinew_bicgstab *solver);
-/* Iterates from x = 0 until the residual is below `tolerance` relative to b or `iterations` are done. The
- * preconditioner must have been set. */
+/* Solves A x = b from x = 0 until |b - A x| is below `tolerance` times |b| or `iterations` are done. The preconditioner
+ * must have been set. */
 sinew_bicgstab_result sinew_bicgstab_solve(sinew_bicgstab *solver, sinew_multiply *multiply, void *context,
                                            const sinew_real *b, sinew_real *x, double tolerance, int32_t iterations);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * block_jacobi.c: see block_jacobi.h.
+ * block_jacobi.c: inverts 3x3 diagonal blocks and applies them. See block_jacobi.h.
  */
 #include "linear/krylov/block_jacobi.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/reduce.h"
 
-/* Smallest determinant of a positive definite block, relative to the cube of its trace. */
+/* Smallest determinant of a 3x3 block, relative to the cube of its trace, that counts as safely positive definite. */
 #define DEFINITE_FLOOR 1e-12
 
 sinew_status sinew_block_inverse_create(const sinew_allocator *allocator, sinew_block_inverse *blocks, int32_t count,

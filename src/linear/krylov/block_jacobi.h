@@ -9,8 +9,8 @@
 
 #include "base/base.h"
 
-/* inverse = A^-1 by cofactors; false, and nothing written, unless A is positive definite with a determinant above
- * `floor` times the cube of its trace. A is symmetric, both are row-major. */
+/* inverse = A^-1 of a symmetric 3x3 block by cofactors, both row-major. Returns false, and writes nothing, unless A is
+ * positive definite with a determinant above `floor` times the cube of its trace. */
 bool sinew_invert_block(const double A[9], double floor, double inverse[9]);
 
 typedef struct sinew_block_inverse {
@@ -21,10 +21,10 @@ typedef struct sinew_block_inverse {
 sinew_status sinew_block_inverse_create(const sinew_allocator *allocator, sinew_block_inverse *blocks, int32_t count,
                                         int32_t thread_count, sinew_error *error);
 void sinew_block_inverse_destroy(const sinew_allocator *allocator, sinew_block_inverse *blocks);
-/* Inverts the diagonal blocks [count][9]. A block that is not safely positive definite is replaced by s I, s its
- * largest absolute diagonal entry. */
+/* Inverts the diagonal blocks [count][9]. The inverse of a block that is not safely positive definite is replaced by I
+ * / s, s the block's largest absolute diagonal entry (s = 1 if that is 0). */
 void sinew_block_inverse_set(sinew_block_inverse *blocks, const double *diagonal);
-/* z = P r, where the diagonal blocks of P are the inverse blocks */
+/* z = P r, P the block-diagonal matrix of the inverse 3x3 blocks; r and z [count][4] */
 void sinew_block_inverse_apply(const sinew_block_inverse *blocks, const sinew_real *r, sinew_real *z);
 
 #endif

@@ -20,11 +20,11 @@ typedef struct sinew_cg_vectors {
 } sinew_cg_vectors;
 
 typedef struct sinew_cg {
-    double rz;          /* r . z, residual times preconditioned residual */
-    double alpha, beta; /* step length and direction factor of the last iteration */
+    double rz;          /* r . z, inner product of residual and preconditioned residual */
+    double alpha, beta; /* CG coefficients of the last iteration: step length and direction factor */
 } sinew_cg;
 
-/* Returns false, with all vectors except A p unchanged, if the curvature along p is not positive. */
+/* One CG iteration. Returns false, with all vectors except A p unchanged, if the curvature p . A p is not positive. */
 static inline bool sinew_cg_iterate(sinew_cg *cg, const sinew_cg_vectors *v)
 {
     const double curvature = v->multiply(v->context);

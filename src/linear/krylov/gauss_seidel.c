@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gauss_seidel.c: see gauss_seidel.h.
+ * gauss_seidel.c: coloured Gauss-Seidel sweeps over 3x3 block rows. See gauss_seidel.h.
  */
 #include "linear/krylov/gauss_seidel.h"
 
@@ -9,12 +9,12 @@
 
 #include "base/phases.h"
 
-#define PARALLEL_ROWS 1024 /* systems with fewer rows are swept by one thread */
-#define ITEM_ROWS     128  /* rows per work item of a thread */
+#define PARALLEL_ROWS 1024 /* number of block rows below which one thread sweeps */
+#define ITEM_ROWS     128  /* block rows per work item of a thread */
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of coloured sweeps ------------------------------------------------------------- */
 
-/* Lists the rows by colour, ascending inside a colour. */
+/* Lists the block rows by colour, ascending inside a colour. */
 static void gauss_seidel_sort_rows(sinew_gauss_seidel *gs, const int32_t *colours)
 {
     memset(gs->first_row, 0, ((size_t)gs->colour_count + 1) * sizeof *gs->first_row);
@@ -24,7 +24,8 @@ static void gauss_seidel_sort_rows(sinew_gauss_seidel *gs, const int32_t *colour
         gs->first_row[c + 1] += gs->first_row[c];
     for (int32_t i = 0; i < gs->count; i++)
         gs->order[gs->first_row[colours[i]]++] = i;
-    /* The loop above advances the start of each colour to the start of the next; the shift restores the starts. */
+    /* Filling `order` has advanced first_row of each colour to that of the next colour; the shift restores
+     * first_row. */
     memmove(gs->first_row + 1, gs->first_row, (size_t)gs->colour_count * sizeof *gs->first_row);
     gs->first_row[0] = 0;
 }
@@ -61,9 +62,9 @@ void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs)
     *gs = (sinew_gauss_seidel){0};
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Sweeps over the current values ---------------------------------------------------------- */
 
-/* inverse = A^-1 by cofactors, for any definiteness; zero if the determinant is round-off */
+/* inverse = A^-1 of a 3x3 block by cofactors, for any definiteness; zero if the determinant is round-off */
 static void invert(const double A[9], double inverse[9])
 {
     const double cofactors[9] = {A[4] * A[8] - A[5] * A[7], A[2] * A[7] - A[1] * A[8], A[1] * A[5] - A[2] * A[4],
@@ -89,7 +90,7 @@ void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs)
             }
 }
 
-/* Residual of row i: r = b_i - sum_j A_ij x_j. */
+/* Residual of block row i: r = b_i - sum_j A_ij x_j. */
 static void row_residual(const sinew_gauss_seidel *gs, int32_t i, const double *b, const double *x, double r[3])
 {
     memcpy(r, b + 3 * (size_t)i, 3 * sizeof *r);
@@ -102,7 +103,7 @@ static void row_residual(const sinew_gauss_seidel *gs, int32_t i, const double *
     }
 }
 
-/* Arguments of one sweep. Phase k updates the rows of colour k, which have no block in common. */
+/* Arguments of one sweep. Phase k updates the rows of colour k; no block A_ij couples two of them. */
 typedef struct sweep_pass {
     const sinew_gauss_seidel *gs;
     double omega;

@@ -5,7 +5,7 @@
  *     x_i <- x_i + omega A_ii^-1 (b_i - sum_j A_ij x_j)
  *
  * one block row after the other, each with the updated x of the rows before it (Young 1971). Rows are visited colour by
- * colour; rows of one colour have no block in common, so threads share them and the bits stay the same. Converges for
+ * colour; no block couples two rows of one colour, so threads share them and the bits stay the same. Converges for
  * every positive definite A and 0 < omega < 2 (Ostrowski 1954); for an indefinite A it may diverge. Rows whose diagonal
  * block is singular are skipped.
  */
@@ -18,20 +18,20 @@ typedef struct sinew_gauss_seidel {
     sinew_allocator allocator;
     int32_t count, colour_count, thread_count;
     int32_t *first_row; /* [colour_count + 1] index of each colour's first row in `order` */
-    int32_t *order;     /* [count] rows sorted by colour */
+    int32_t *order;     /* [count] block rows sorted by colour */
     sinew_rows rows;
-    double *values;  /* [9 * blocks] the lower triangle by block columns, to be filled before invert */
-    double *inverse; /* [count][9] inverse diagonal blocks; zero if singular */
+    double *values;  /* [9 * blocks] input: the lower triangle of A by block columns, filled before invert */
+    double *inverse; /* [count][9] inverse diagonal blocks A_ii^-1; zero if A_ii is singular */
 } sinew_gauss_seidel;
 
-/* The pattern is that of linear/factor/cholesky.h. colours [count] are 0 .. colour_count - 1; two rows that share a
- * block have different colours. */
+/* Creates sweeps for the pattern of linear/factor/cholesky.h. colours [count] are 0 .. colour_count - 1; two rows that
+ * a block couples have different colours. */
 sinew_status sinew_gauss_seidel_create(const sinew_allocator *allocator, sinew_gauss_seidel *gs, int32_t thread_count,
                                        int32_t count, const int32_t *column, const int32_t *row, const int32_t *colours,
                                        int32_t colour_count, sinew_error *error);
-void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* frees the arrays; a zeroed struct has none */
-void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs);  /* inverts the diagonal blocks of new values */
-/* One Gauss-Seidel sweep over the vector x [3 * count]. */
+void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* frees the arrays of the sweeps; accepts a zeroed struct */
+void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs);  /* inverts the diagonal blocks A_ii after `values` change */
+/* One over-relaxed Gauss-Seidel sweep for A x = b; b and x [3 * count]. */
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x);
 /* Euclidean norm |b - A x|; b and x [3 * count]. */
 double sinew_gauss_seidel_residual(const sinew_gauss_seidel *gs, const double *b, const double *x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pcg.c: see pcg.h.
+ * pcg.c: conjugate gradients with three stopping rules, and Lanczos' method. See pcg.h.
  */
 #include "linear/krylov/pcg.h"
 
@@ -35,11 +35,13 @@ void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg)
     *pcg = (sinew_pcg){0};
 }
 
-/* Stopping rule: the residual is small (fraction = 0), or the decrease and the length of x stall. */
+/* Stopping rule of CG: the relative residual is at most `tolerance`, or, if there is a history, decrease and |x|
+ * stall. */
 typedef struct stopping {
     double tolerance, fraction;
     int32_t iterations;
-    double *history, *lengths; /* [iterations] decrease and |x| after each iteration; NULL if fraction is 0 */
+    /* [iterations] decrease b . x - x . A x / 2 and |x| after each iteration; NULL: not recorded */
+    double *history, *lengths;
 } stopping;
 
 static bool stalled(const stopping *stop, const sinew_pcg_result *result)
@@ -52,12 +54,12 @@ static bool stalled(const stopping *stop, const sinew_pcg_result *result)
            fabs(length - stop->lengths[k - 1 - window]) <= stop->fraction * length;
 }
 
-/* The vectors and linear maps of one run. */
+/* The vectors and linear maps of one CG run. */
 typedef struct pcg_run {
     sinew_pcg *pcg;
     sinew_linear_map A, P; /* A: the matrix, or the matrix minus P^-1 if w is set; P: the preconditioner */
-    sinew_real *w;         /* [count][4] P^-1 p; NULL: not computed */
-    sinew_real *x;         /* [count][4] solution; NULL if only the coefficients matter */
+    sinew_real *w;         /* [count][4] P^-1 p, for the matrix A + P^-1; NULL: not computed */
+    sinew_real *x;         /* [count][4] solution; NULL: Lanczos, which needs only the coefficients */
 } pcg_run;
 
 static double pcg_multiply(void *context)
@@ -86,7 +88,7 @@ static void pcg_turn(void *context, double beta)
     const pcg_run *run = context;
     const sinew_pcg *pcg = run->pcg;
     sinew_combine(pcg->p, pcg->z, (sinew_real)beta, pcg->p, pcg->count, pcg->thread_count);
-    if (run->w) /* P^-1 p = r + beta P^-1 p */
+    if (run->w) /* w = P^-1 p = r + beta w */
         sinew_combine(run->w, pcg->r, (sinew_real)beta, run->w, pcg->count, pcg->thread_count);
 }
 
@@ -117,7 +119,7 @@ static sinew_pcg_result pcg_solve(pcg_run run, const sinew_real *b, const stoppi
            !sinew_stop_came()) {
         const double rz = cg.rz;
         if (!sinew_cg_iterate(&cg, &vectors)) {
-            /* At the first iteration the preconditioned residual is the only known direction. */
+            /* Negative curvature at the first iteration: the preconditioned residual is the only known direction. */
             if (result.iterations == 0)
                 memcpy(run.x, pcg->p, bytes);
             result.indefinite = true;
@@ -154,7 +156,7 @@ sinew_pcg_result sinew_pcg_solve_until_stalled(sinew_pcg *pcg, sinew_linear_map 
 {
     double history[SINEW_PCG_STALL_MAX], lengths[SINEW_PCG_STALL_MAX];
     const int32_t max = iterations < SINEW_PCG_STALL_MAX ? iterations : SINEW_PCG_STALL_MAX;
-    /* The residual may oscillate long after the decrease stalls; a residual at round-off ends the iteration. */
+    /* Residual at round-off, which ends the iteration; the residual may oscillate long after the decrease stalls. */
     const double floor = sizeof(sinew_real) == 4 ? 1e-6 : 1e-14;
     sinew_pcg_result result = pcg_solve(
         (pcg_run){.pcg = pcg, .A = A, .P = P, .x = x}, b,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * tridiagonal_eigen.c: see tridiagonal_eigen.h.
+ * tridiagonal_eigen.c: bisection for one eigenvalue of a tridiagonal matrix. See tridiagonal_eigen.h.
  */
 #include "linear/krylov/tridiagonal_eigen.h"
 
 #include <float.h>
 #include <math.h>
 
-/* Number of eigenvalues of the tridiagonal matrix below x. */
+/* Sturm count: number of eigenvalues of the tridiagonal matrix below x. */
 static int32_t count_below(const sinew_tridiagonal *t, double x)
 {
     int32_t below = 0;
@@ -22,7 +22,7 @@ static int32_t count_below(const sinew_tridiagonal *t, double x)
 
 double sinew_tridiagonal_eigenvalue(const sinew_tridiagonal *t, int32_t rank, double low)
 {
-    /* Upper bound (Gershgorin) for off-diagonal entries >= 0: the largest row sum. */
+    /* Upper bound of the eigenvalues (Gershgorin), for off-diagonal entries >= 0: the largest row sum. */
     double high = low;
     for (int32_t i = 0; i < t->count; i++)
         high = fmax(high, t->diagonal[i] + (i + 1 < t->count ? t->off_diagonal[i] : 0) +

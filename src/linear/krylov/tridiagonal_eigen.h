@@ -11,10 +11,11 @@
 
 typedef struct sinew_tridiagonal {
     int32_t count;
-    const double *diagonal, *off_diagonal; /* [count]; off_diagonal[i] >= 0 couples i and i + 1; the last is unused */
+    /* [count] each; off_diagonal[i] >= 0 is entry (i, i + 1); its last number is unused */
+    const double *diagonal, *off_diagonal;
 } sinew_tridiagonal;
 
-/* The eigenvalue with exactly `rank` smaller ones. `low` is a lower bound of all eigenvalues. */
+/* The eigenvalue that has exactly `rank` smaller eigenvalues. `low` is a lower bound of all eigenvalues. */
 double sinew_tridiagonal_eigenvalue(const sinew_tridiagonal *t, int32_t rank, double low);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph_coarsening.c: see graph_coarsening.h.
+ * graph_coarsening.c: matches vertices and builds the coarser graphs. See graph_coarsening.h.
  */
 #include "linear/ordering/graph_coarsening.h"
 
 #include <string.h>
 
-#define ROOM    3       /* capacity of all levels relative to the finest level; coarsening stops when it is used up */
-#define DEGREES 64      /* classes of vertices by their number of neighbours */
-#define JUMP    1000003 /* a prime: stride between vertices of equal degree */
+/* capacity for vertices and edges of all levels, relative to the finest; coarsening stops when it is used up */
+#define ROOM    3
+#define DEGREES 64      /* number of classes of vertices by degree; the last holds all higher degrees */
+#define JUMP    1000003 /* stride between visited vertices of equal degree; a prime */
 
 static int degree_class(const sinew_weighted *g, int32_t i)
 {
@@ -48,8 +49,8 @@ void sinew_levels_begin(sinew_levels *l)
     l->count = 1;
 }
 
-/* Vertices with the fewest neighbours are first, because they have the least choice. Vertices of equal degree are
- * visited with a stride; consecutive vertices would pair up along lines. */
+/* Order in which vertices are matched. Vertices with the fewest neighbours are first, because they have the least
+ * choice. Vertices of equal degree are visited with a stride; consecutive vertices would pair up along lines. */
 static void visiting_order(const sinew_weighted *g, int32_t *order)
 {
     int32_t begin[DEGREES + 1] = {0};
@@ -92,7 +93,7 @@ static int32_t match_vertices(const sinew_weighted *g, int32_t heaviest, int32_t
     return made;
 }
 
-/* Makes a coarse vertex of each pair or single vertex: sets g->coarse, and weight, price and point of c. Coarse
+/* Creates a coarse vertex for each pair or single vertex: sets g->coarse, and weight, price and point of c. Coarse
  * vertices are numbered by their lower fine vertex, which keeps neighbours close in memory. */
 static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted *c)
 {

@@ -12,32 +12,32 @@
 #include "linear/ordering/graph_coarsening.h"
 #include "math/vec3.h"
 
-#define LEAF_ROWS    200 /* rows; smaller sets are not cut, because minimum degree orders them equally well */
-#define COARSEST     120 /* about the number of vertices of the coarsest graph */
+#define LEAF_ROWS    200 /* rows: smaller sets are not cut, because minimum degree orders them equally well */
+#define COARSEST     120 /* approximate number of vertices of the coarsest graph */
 #define GRAPH_STARTS 4   /* number of breadth-first orders tried for a cut */
 /* Price of a row in a separator; each neighbour lowers the price by one, down to half. Of two separators of equal size,
  * the one that removes more edges leaves less to cut later. */
 #define PRICE     32
-#define HOPELESS  1.6 /* cuts that cost more than this multiple of the best one are not refined */
+#define HOPELESS  1.6 /* cuts that cost more than this multiple of the best cut so far are not refined */
 #define DEPTH_MAX 64
-#define KEYS      1048576 /* number of integer positions from end to end along a direction */
+#define KEYS      1048576 /* number of integer positions from end to end of a set along a cut direction */
 
 typedef struct dissection {
     const sinew_graph *graph;
     const sinew_real *points;
-    int32_t *set;      /* [count] result: index of the set that contains each row */
-    int32_t set_count; /* number of finished sets */
-    int32_t *rows;     /* [count] the rows; the current set is a range of this array */
+    int32_t *set;      /* [count] result: index of the set (half or separator) that contains each row */
+    int32_t set_count; /* number of sets (leaves and separators) finished so far */
+    int32_t *rows;     /* [count] all rows; the current set is a range of this array */
     int32_t *local;    /* [count] index of each row within the current set, -1: not in the set */
-    int32_t *scratch;  /* [count] work space, one entry per row */
-    int32_t *key;      /* [count] positions of vertices along a direction */
-    double scale[3];   /* scale of the axes in 1/m, so that mean edge lengths along them are equal */
-    uint8_t *best;     /* [count] sides of the best cut so far */
+    int32_t *scratch;  /* [count] work space: an order of rows or vertices */
+    int32_t *key;      /* [count] integer positions of vertices along a cut direction */
+    double scale[3];   /* 1/m, scale of each axis: equal mean edge lengths along all axes after scaling */
+    uint8_t *best;     /* [count] sides of the best cut so far: 0, 1 or SINEW_BETWEEN */
     sinew_levels levels;
     sinew_separator separator;
 } dissection;
 
-/* ---- Graph of the current set ---------------------------------------------------------------- */
+/* ---- Graph of the set of rows that is cut ---------------------------------------------------- */
 
 /* Builds the graph of the rows first .. last-1 of d->rows, numbered from 0, as the finest level. */
 static void make_finest(dissection *d, int32_t first, int32_t last)
@@ -102,7 +102,7 @@ static void split_in_order(const dissection *d, sinew_weighted *g)
 static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *order)
 {
     int32_t tail = 0, end = -1, next = 0;
-    memset(g->side, 0, (size_t)g->count); /* side 1: the vertex is already listed */
+    memset(g->side, 0, (size_t)g->count); /* during the search, side 1 marks vertices that are already listed */
     for (int32_t head = 0; head < g->count; head++) {
         if (head == tail) {
             while (head > 0 && g->side[next])
@@ -212,8 +212,8 @@ static void try_directions(dissection *d, sinew_weighted *g, double *min)
     }
 }
 
-/* The best cut of the finest graph across the main directions: regular meshes have layers that coarser graphs do not
- * show. The graph stores the sides of the best cut; returns the cost. */
+/* The best cut of the finest graph across the axes and body diagonals: regular meshes have layers that coarser graphs
+ * do not show. The graph stores the sides of the best cut; returns its cost. */
 static double cut_straight(dissection *d, sinew_weighted *g)
 {
     double min = HUGE_VAL;
@@ -237,10 +237,10 @@ static double cut_straight(dissection *d, sinew_weighted *g)
     return sinew_separator_cost(&d->separator);
 }
 
-/* ---- Tree ------------------------------------------------------------------------------------ */
+/* ---- Recursive dissection into sets and separators ------------------------------------------- */
 
-/* Finds the sides of the best cut in the finest graph. False: every cut leaves one side empty, or the search was
- * interrupted, and the finest graph has no sides yet. */
+/* Finds the best cut and stores its sides in the finest graph. Returns false if every cut leaves one side empty, or the
+ * search was interrupted. */
 static bool find_cut(dissection *d)
 {
     sinew_levels *l = &d->levels;
@@ -270,7 +270,7 @@ static bool find_cut(dissection *d)
     return true;
 }
 
-/* Sorts a range of rows by side: both halves, then the separator; end receives the end of each half. */
+/* Sorts a range of rows by side: both halves, then the separator; end [2] receives the end of each half. */
 static void sort_by_side(dissection *d, int32_t first, int32_t last, int32_t end[2])
 {
     const uint8_t *sides = d->levels.graphs[0].side;

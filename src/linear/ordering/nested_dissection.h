@@ -18,8 +18,9 @@
 
 #include "linear/symbolic/graph.h"
 
-/* points [count][4], m: positions of the rows, or NULL. Writes set [count]: the rank of each row's set in the
- * elimination order. A separator comes after the sets that it separates. Returns SINEW_OK, or SINEW_ERROR_MEMORY. */
+/* Dissects the graph of a matrix. points [count][4], m: positions of the rows, or NULL. Writes set [count]: the rank of
+ * each row's set in the elimination order. A separator comes after the sets that it separates. Returns SINEW_OK, or
+ * SINEW_ERROR_MEMORY if out of memory or interrupted. */
 sinew_status sinew_dissect(const sinew_allocator *allocator, const sinew_graph *graph, const sinew_real *points,
                            int32_t *set);
 

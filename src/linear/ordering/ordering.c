@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ordering.c: see ordering.h. AMD, CAMD: Amestoy, Davis, Duff, Algorithm 837 (2004), without and with constraints.
+ * ordering.c: fill-reducing orders by AMD and CAMD (ordering.h). AMD, CAMD: Amestoy, Davis, Duff, Algorithm 837
+ * (2004), without and with constraints.
  */
 #include "linear/ordering/ordering.h"
 
@@ -11,7 +12,7 @@
 #include "base/stop.h"
 #include "linear/ordering/nested_dissection.h"
 
-/* Converts offsets to AMD's 32-bit integers. NULL: out of memory, or the graph has 2^31 entries or more. */
+/* Converts the graph's offsets to AMD's 32-bit integers. NULL: out of memory, or the graph has 2^31 entries or more. */
 static int32_t *narrow_offsets(const sinew_allocator *allocator, const sinew_graph *graph)
 {
     const size_t n = (size_t)graph->count;
@@ -21,8 +22,8 @@ static int32_t *narrow_offsets(const sinew_allocator *allocator, const sinew_gra
     return column;
 }
 
-/* True if there is memory for the work arrays of AMD and CAMD, which allocate without the hooks: twice the pattern
- * with a fifth more, and up to ten integers per column. */
+/* True if there is memory for the work arrays of AMD and CAMD, which allocate without the hooks: the graph's entries
+ * (both triangles) plus a fifth, and up to ten integers per column. */
 static bool admits_workspace(const sinew_allocator *allocator, const sinew_graph *graph)
 {
     const size_t entries = (size_t)graph->first[graph->count];
@@ -34,7 +35,7 @@ bool sinew_dissection_order(const sinew_allocator *allocator, const sinew_graph 
 {
     int32_t *set = sinew_allocate(allocator, (size_t)graph->count, sizeof *set);
     int32_t *column = narrow_offsets(allocator, graph);
-    /* Orders the sets one after the other, each by minimum degree. */
+    /* CAMD orders the sets of the dissection one after the other, each by minimum degree. */
     const bool good = set && column && sinew_dissect(allocator, graph, points, set) == SINEW_OK &&
                       admits_workspace(allocator, graph) &&
                       camd_order(graph->count, column, graph->other, order, NULL, NULL, set) >= 0;
@@ -50,7 +51,7 @@ bool sinew_minimum_degree_order(const sinew_allocator *allocator, const sinew_gr
     int32_t *column = narrow_offsets(allocator, graph);
     const bool good = column && admits_workspace(allocator, graph) &&
                       amd_order(graph->count, column, graph->other, order, NULL, info) >= 0;
-    *fill = good ? (double)graph->count + info[AMD_LNZ] : 0; /* AMD does not count the diagonal */
+    *fill = good ? (double)graph->count + info[AMD_LNZ] : 0; /* AMD_LNZ counts the entries of L without the diagonal */
     sinew_release(allocator, column);
     return good;
 }

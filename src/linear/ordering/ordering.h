@@ -14,15 +14,16 @@
 
 #include "linear/symbolic/elimination.h"
 
-/* Computes both orders and stores the better one in *e, postordered, with elimination tree and column counts. points
- * [count][4], m, or NULL: positions of the vertices in space. False: out of memory, or stopped (base/stop.h); destroy
- * in any case. */
+/* Computes the dissection order and the minimum-degree order and stores the one with less fill in *e, postordered, with
+ * elimination tree and column counts. points [count][4], m, or NULL: positions of the vertices in space. False: out of
+ * memory, or stopped (base/stop.h); destroy in any case. */
 bool sinew_find_elimination(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
                             const sinew_real *points);
-/* Each function computes one of the two orders into order [count]. False: out of memory. */
+/* Fill-reducing order by nested dissection, into order [count]. False: out of memory or interrupted. */
 bool sinew_dissection_order(const sinew_allocator *allocator, const sinew_graph *graph, const sinew_real *points,
                             int32_t *order);
-/* *fill: an upper bound of the entries of L, from AMD's approximate degrees */
+/* Fill-reducing order by minimum degree, into order [count]. *fill: an upper bound of the entries of L, from AMD's
+ * approximate degrees. False: out of memory. */
 bool sinew_minimum_degree_order(const sinew_allocator *allocator, const sinew_graph *graph, int32_t *order,
                                 double *fill);
 

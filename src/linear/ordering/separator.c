@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * separator.c: see separator.h.
+ * separator.c: moves vertices in and out of a vertex separator to make it lighter. See separator.h.
  *
  * A move takes a vertex out of the separator to one side, and its neighbours on the other side into it. A pass
  * repeatedly makes the best move, even if the separator gets heavier, moves each vertex at most once, and then
@@ -13,9 +13,10 @@
 
 #include "base/stop.h"
 
-#define PASSES   6
-#define BALANCE  0.58 /* largest fraction of the total weight on one side */
-#define PATIENCE 60   /* a pass ends after this many moves without a new best, plus one per eight separator vertices */
+#define PASSES  6
+#define BALANCE 0.58 /* largest fraction of the total vertex weight on one side of the separator */
+/* a refinement pass ends after this many moves without a new best, plus one per eight separator vertices */
+#define PATIENCE 60
 
 bool sinew_separator_create(const sinew_allocator *allocator, sinew_separator *s, size_t count)
 {
@@ -43,7 +44,7 @@ double sinew_separator_cost(const sinew_separator *s)
     return (double)s->price * (1 + uneven);
 }
 
-/* ---- Heap of moves --------------------------------------------------------------------------- */
+/* ---- Heap of moves, the largest gain on top -------------------------------------------------- */
 
 static bool comes_first(const sinew_separator *s, int32_t a, int32_t b)
 {
@@ -113,7 +114,7 @@ static void update_moves(sinew_separator *s, int32_t vertex)
     }
 }
 
-/* ---- Passes ---------------------------------------------------------------------------------- */
+/* ---- Refinement passes ----------------------------------------------------------------------- */
 
 static void separator_move(sinew_separator *s, int32_t vertex, uint8_t side)
 {
@@ -141,7 +142,7 @@ static void adjust(sinew_separator *s, int32_t move, int32_t by)
         heap_sink(s, s->heap_index[move]);
 }
 
-/* Updates the gains of the neighbours of a vertex whose side changed. */
+/* Updates the gains of moves of the separator vertices around a vertex whose side changed from `before`. */
 static void adjust_around(sinew_separator *s, int32_t vertex, uint8_t before)
 {
     const sinew_weighted *g = s->graph;
@@ -173,7 +174,8 @@ static void make_move(sinew_separator *s, int32_t move)
         update_moves(s, s->log[k] >> 2);
 }
 
-/* The best move that keeps the balance, or improves it; other moves are dropped. -1: none. */
+/* The best move that keeps the balance of the sides, or improves it; other moves are dropped from the heap. -1:
+ * none. */
 static int32_t best_move(sinew_separator *s)
 {
     while (s->heap_count > 0) {
@@ -185,7 +187,7 @@ static int32_t best_move(sinew_separator *s)
     return -1;
 }
 
-/* Makes one pass of moves. Returns true if the separator improved. */
+/* Makes one refinement pass of moves. Returns true if the separator improved. */
 static bool refine_pass(sinew_separator *s)
 {
     const double begin = sinew_separator_cost(s);
@@ -238,9 +240,9 @@ void sinew_separator_refine(sinew_separator *s, sinew_weighted *graph)
         continue;
 }
 
-/* ---- Separator of two sides ------------------------------------------------------------------- */
+/* ---- First separator between two sides -------------------------------------------------------- */
 
-/* Marks the vertices with a neighbour on the other side; price: the sum of the marked vertices' prices for each
+/* Marks the vertices with a neighbour on the other side; price [2]: the sum of the marked vertices' prices on each
  * side. */
 static void find_border(const sinew_weighted *g, uint8_t *marks, int64_t price[2])
 {

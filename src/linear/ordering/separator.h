@@ -12,20 +12,20 @@ enum {
     SINEW_BETWEEN = 2 /* value of `side` for vertices of the separator */
 };
 
-/* A graph whose vertices stand for one or more rows of a matrix. */
+/* A graph whose vertices each stand for one or more rows of a matrix. */
 typedef struct sinew_weighted {
     int32_t count, total; /* number of vertices; sum of all vertex weights */
     size_t *first;        /* [count + 1] index of each vertex's first edge in other and edge */
-    int32_t *other;       /* [first[count]] neighbours of each vertex */
+    int32_t *other;       /* [first[count]] vertex at the other end of each edge */
     int32_t *edge;        /* [first[count]] number of matrix entries that each edge stands for */
     int32_t *weight;      /* [count] number of matrix rows of each vertex; balances the sides */
-    int32_t *price;       /* [count] cost of a vertex in the separator */
+    int32_t *price;       /* [count] cost of each vertex if it is in the separator */
     int32_t *coarse;      /* [count] vertex of the next coarser graph that contains each vertex */
-    double *point;        /* [count][3] mean position of each vertex's rows, m */
+    double *point;        /* [count][3] mean position of the matrix rows of each vertex, m */
     uint8_t *side;        /* [count] side of each vertex: 0, 1 or SINEW_BETWEEN (in the separator) */
 } sinew_weighted;
 
-/* Work space of the refinement. The number of vertices given to create limits the graphs. */
+/* Work space for the refinement of a separator, for graphs of up to `count` vertices of sinew_separator_create(). */
 typedef struct sinew_separator {
     sinew_weighted *graph;     /* graph whose separator is refined; borrowed */
     int32_t size[3];           /* total weight of side 0, of side 1 and of the separator */
@@ -35,7 +35,7 @@ typedef struct sinew_separator {
     int32_t heap_count, *heap; /* [2 count] moves (vertex << 1 | side), the best on top */
     int32_t *heap_index;       /* [2 count] index of each move in the heap, -1: not in the heap */
     int32_t *gain;           /* [2 count] decrease of the separator's price by each move, negative if the price grows */
-    int32_t log_count, *log; /* [4 count] changes of this pass: vertex << 2 | previous side */
+    int32_t log_count, *log; /* [4 count] undo log of this pass: vertex << 2 | previous side */
 } sinew_separator;
 
 bool sinew_separator_create(const sinew_allocator *allocator, sinew_separator *s, size_t count);
@@ -44,11 +44,12 @@ void sinew_separator_destroy(const sinew_allocator *allocator, sinew_separator *
 /* Creates a separator between the sides 0 and 1: the vertices of one side that have a neighbour on the other. The side
  * whose separator has the lower price is taken. */
 void sinew_separator_between(sinew_separator *s, sinew_weighted *graph);
-/* Refines the separator that the sides of the graph describe. */
+/* Makes the separator lighter by moving vertices in and out of it. The sides of the graph are input and output. */
 void sinew_separator_refine(sinew_separator *s, sinew_weighted *graph);
-/* Measures the sides of the graph without changing them; returns the cost. */
+/* Measures weights and price of the graph's current sides without changing them; returns the cost. */
 double sinew_separator_measure(sinew_separator *s, sinew_weighted *graph);
-/* Cost for comparing separators of one graph: the price plus a penalty for imbalance; HUGE_VAL when a side is empty. */
+/* Cost for comparing separators of one graph: price (1 + imbalance of the sides' weights); HUGE_VAL if a side is
+ * empty. */
 double sinew_separator_cost(const sinew_separator *s);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * elimination.c: see elimination.h.
+ * elimination.c: elimination tree, postorder and column counts of L. See elimination.h.
  */
 #include "linear/symbolic/elimination.h"
 
 /* ---- Elimination tree ------------------------------------------------------------------------ */
 
-/* Liu 1986: row j of A joins the trees of its entries k < j under j. `ancestor` [count] holds shortcuts towards the
- * current roots: every path that row j follows ends at j afterwards. */
+/* Builds the elimination tree (Liu 1986): row j of A joins the trees of its entries k < j under j. `ancestor` [count]
+ * holds shortcuts towards the current roots: every path that row j follows ends at j afterwards. */
 static void elimination_find_tree(sinew_elimination *e, int32_t *ancestor)
 {
     const sinew_graph *g = e->graph;
@@ -24,10 +24,10 @@ static void elimination_find_tree(sinew_elimination *e, int32_t *ancestor)
     }
 }
 
-/* ---- Postorder ------------------------------------------------------------------------------- */
+/* ---- Postorder of the elimination tree ------------------------------------------------------- */
 
-/* Sorts columns by their number of entries, then by index (counting sort), into `sorted`. ends [count + 1] is work
- * space. */
+/* Sorts the columns of L by their number of entries, then by index (counting sort), into `sorted`. ends [count + 1] is
+ * work space. */
 static void elimination_sort_columns(const sinew_elimination *e, int32_t *sorted, int32_t *ends)
 {
     const int32_t count = e->graph->count;
@@ -41,8 +41,8 @@ static void elimination_sort_columns(const sinew_elimination *e, int32_t *sorted
         sorted[--ends[e->entries[j]]] = j;
 }
 
-/* Builds lists of siblings: the first child of each column, and the next column with the same parent. Columns are in
- * the order of `sorted`; NULL: ascending. Roots ascend. Returns the first root. */
+/* Builds lists of siblings in the elimination tree: the first child of each column, and the next column with the same
+ * parent. Siblings are in the order of `sorted`; NULL: ascending. Roots ascend. Returns the first root. */
 static int32_t elimination_list_children(const sinew_elimination *e, const int32_t *sorted, int32_t *child,
                                          int32_t *next)
 {
@@ -64,7 +64,7 @@ static int32_t elimination_list_children(const sinew_elimination *e, const int32
     return root;
 }
 
-/* post[k] is the k-th column of the postorder. child and next [count] are work space. */
+/* Postorder of the elimination tree: post[k] is its k-th column. child and next [count] are work space. */
 static void elimination_find_postorder(const sinew_elimination *e, const int32_t *sorted, int32_t *post, int32_t *child,
                                        int32_t *next)
 {
@@ -82,15 +82,15 @@ static void elimination_find_postorder(const sinew_elimination *e, const int32_t
     }
 }
 
-/* ---- Column counts --------------------------------------------------------------------------- */
+/* ---- Column counts of L ---------------------------------------------------------------------- */
 
-/* Work space of the counts, each [count]. */
+/* Work space of the column counts; all arrays are [count]. */
 typedef struct count_work {
-    int32_t *post;     /* columns of the matrix in postorder */
+    int32_t *post;     /* columns of L in postorder */
     int32_t *first;    /* postorder position of a column's first descendant */
-    int32_t *last;     /* postorder position of the last column seen with an entry in this row, -1: none */
-    int32_t *leaf;     /* the last leaf of this row's subtree, -1: none */
-    int32_t *ancestor; /* disjoint sets: a column whose subtree is done points towards its root */
+    int32_t *last;     /* postorder position of the last column with an entry in each row; -1: none */
+    int32_t *leaf;     /* last leaf found of each row's subtree; -1: none */
+    int32_t *ancestor; /* disjoint sets: a column whose subtree is done points towards the set's root */
 } count_work;
 
 static int32_t count_find_root(int32_t *ancestor, int32_t j)
@@ -106,7 +106,7 @@ static int32_t count_find_root(int32_t *ancestor, int32_t j)
     return root;
 }
 
-/* Leaves of the tree start with weight 1 for their diagonal entry. */
+/* Initial weights of the column counts: leaves of the elimination tree start with 1 for their diagonal entry. */
 static void count_begin(sinew_elimination *e, const count_work *w)
 {
     const int32_t count = e->graph->count;
@@ -124,10 +124,9 @@ static void count_begin(sinew_elimination *e, const count_work *w)
     }
 }
 
-/* Gilbert, Ng and Peyton 1994, figure 3. The weights of a subtree sum up to its root's column count: column j adds 1
- * for each row subtree of which it is a leaf; the least common ancestor of two leaves subtracts the entries that both
- * leaves would count.
- */
+/* Adds the weights of the column counts (Gilbert, Ng and Peyton 1994, figure 3). The weights of a subtree sum up to its
+ * root's column count: column j adds 1 for each row subtree of which it is a leaf; the least common ancestor of two
+ * leaves subtracts the entries that both leaves would count. */
 static void count_weigh(sinew_elimination *e, const count_work *w)
 {
     const sinew_graph *g = e->graph;
@@ -162,7 +161,7 @@ static void elimination_count_columns(sinew_elimination *e, const count_work *w)
             e->entries[e->parent[j]] += e->entries[j];
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation and postordering of an elimination --------------------------------------------- */
 
 static void elimination_set_order(sinew_elimination *e, const int32_t *order)
 {
@@ -203,7 +202,8 @@ void sinew_elimination_destroy(sinew_elimination *e)
     *e = (sinew_elimination){0};
 }
 
-/* old[k] is the former number of column k, renumbered[j] the new number of the former column j. */
+/* Renumbers the columns: old[k] is the former index of column k; renumbered[j] becomes the new index of the former
+ * column j. work [count]. */
 static void elimination_renumber(sinew_elimination *e, const int32_t *old, int32_t *renumbered, int32_t *work)
 {
     const int32_t count = e->graph->count;
@@ -228,8 +228,8 @@ bool sinew_elimination_postorder(sinew_elimination *e)
     int32_t *work = sinew_allocate(&e->allocator, 4 * n + 1, sizeof *work);
     if (!work)
         return false;
-    int32_t *post = work, *sorted = work + n, *child = work + 2 * n,
-            *next = work + 3 * n; /* next [n + 1] is work space */
+    /* work has 4 n + 1 entries: `next` needs n + 1 */
+    int32_t *post = work, *sorted = work + n, *child = work + 2 * n, *next = work + 3 * n;
     elimination_sort_columns(e, sorted, next);
     elimination_find_postorder(e, sorted, post, child, next);
     elimination_renumber(e, post, child, next);

@@ -17,27 +17,30 @@
 
 #include "linear/symbolic/graph.h"
 
-/* Column k of L belongs to vertex order[k] of the graph. */
+/* Elimination order, elimination tree and column counts of a matrix. Column k of L belongs to vertex order[k] of the
+ * graph. */
 typedef struct sinew_elimination {
     sinew_allocator allocator;
     const sinew_graph *graph; /* pattern of the matrix; borrowed */
-    int32_t *order;           /* [count] the vertex that is eliminated k-th */
+    int32_t *order;           /* [count] order[k]: the vertex that is eliminated k-th */
     int32_t *index;           /* [count] position of each vertex in the elimination order */
     int32_t *parent;          /* [count] parent of column k in the elimination tree, -1 at roots */
     int32_t *entries;         /* [count] number of entries in column k of L, with the diagonal */
 } sinew_elimination;
 
-/* order [graph->count] is copied; NULL: ascending vertex numbers. False: out of memory; destroy in any case. */
+/* Computes tree and column counts. order [graph->count] is copied; NULL: ascending vertex indices. False: out of
+ * memory; call destroy in any case. */
 bool sinew_elimination_create(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
                               const int32_t *order);
-void sinew_elimination_destroy(sinew_elimination *e); /* frees the arrays; a zeroed struct has none */
+void sinew_elimination_destroy(sinew_elimination *e); /* frees order, tree and counts; accepts a zeroed struct */
 
 /* Renumbers the columns along a postorder of the tree (Liu 1990, section 3.2): each subtree becomes a range of columns,
  * and the entries of L stay the same. The child with most entries is last, next to its parent, so that the two may
- * share a supernode. False: out of memory, and nothing changed. */
+ * share a supernode. False: out of memory, with nothing changed. */
 bool sinew_elimination_postorder(sinew_elimination *e);
 
-double sinew_elimination_fill(const sinew_elimination *e); /* number of entries of L */
-double sinew_elimination_cost(const sinew_elimination *e); /* sum of squares of L's column counts */
+double sinew_elimination_fill(const sinew_elimination *e); /* number of entries of L, with the diagonal */
+/* cost of the factorisation: sum of squares of L's column counts */
+double sinew_elimination_cost(const sinew_elimination *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph.c: see graph.h.
+ * graph.c: builds the graph of a sparse symmetric matrix. See graph.h.
  */
 #include "linear/symbolic/graph.h"
 

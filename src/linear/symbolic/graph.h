@@ -7,15 +7,16 @@
 
 #include "base/base.h"
 
-/* Both triangles of the pattern without its diagonal. */
+/* The off-diagonal sparsity pattern of both triangles of a symmetric matrix. */
 typedef struct sinew_graph {
     int32_t count;
     size_t *first;  /* [count + 1] index of each vertex's first neighbour in other */
-    int32_t *other; /* [first[count]] neighbours of each vertex */
+    int32_t *other; /* [first[count]] neighbours of each vertex, i.e. columns of its matrix row */
 } sinew_graph;
 
-/* The input is one triangle by columns, with or without the diagonal: column [count + 1], row [column[count]]. If the
- * rows of each column ascend, the neighbours of each vertex ascend too. False: out of memory; destroy in any case. */
+/* Builds the graph from one triangle by columns, with or without the diagonal: column [count + 1], row [column[count]].
+ * If the rows of each column ascend, the neighbours of each vertex ascend too. False: out of memory; call destroy in
+ * any case. */
 bool sinew_graph_create(sinew_graph *graph, const sinew_allocator *allocator, int32_t count, const size_t *column,
                         const int32_t *row);
 void sinew_graph_destroy(sinew_graph *graph, const sinew_allocator *allocator);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * reordered_matrix.c: see reordered_matrix.h.
+ * reordered_matrix.c: pattern and values of P A P^T. See reordered_matrix.h.
  */
 #include "linear/symbolic/reordered_matrix.h"
 
 #include <string.h>
 
-/* Makes two passes over the entries: counts the entries of each column, then places them. */
+/* Builds the pattern of P A P^T in two passes over the entries of A: counts the entries of each column, then places
+ * them. */
 static void reordered_fill_pattern(sinew_reordered_matrix *m, const size_t *column, const int32_t *row,
                                    const int32_t *index)
 {
@@ -26,7 +27,8 @@ static void reordered_fill_pattern(sinew_reordered_matrix *m, const size_t *colu
         for (int32_t j = 0; pass == 0 && j < n; j++)
             first[j + 1] += first[j];
     }
-    /* The second pass has advanced the start of each column to its end; shifting by one column restores the starts. */
+    /* The second pass over the entries has advanced the start of each column to its end; the shift restores the
+     * starts. */
     memmove(first + 1, first, (size_t)n * sizeof *first);
     first[0] = 0;
 }

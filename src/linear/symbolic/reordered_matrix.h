@@ -7,25 +7,25 @@
 
 #include "base/base.h"
 
-/* A lower triangle by columns, rows of a column in any order. */
+/* The lower triangle of a sparse matrix by columns; rows of a column are in any order. */
 typedef struct sinew_lower_triangle {
     int32_t n;
     size_t *column; /* [n + 1] index of each column's first entry in row and value */
-    int32_t *row;   /* [column[n]] row of each entry */
-    double *value;  /* [column[n]] value of each entry */
+    int32_t *row;   /* [column[n]] row index of each stored entry */
+    double *value;  /* [column[n]] value of each stored entry */
 } sinew_lower_triangle;
 
 typedef struct sinew_reordered_matrix {
     sinew_lower_triangle lower;
-    size_t *slot; /* [column[n]] index in `lower` of each entry of A */
+    size_t *slot; /* [column[n]] index of each entry of A in lower.row and lower.value */
 } sinew_reordered_matrix;
 
-/* Pattern: one triangle of A by columns, column [n + 1] and row [column[n]]; index [n] is the position of each row of A
- * in the new order. Values are zero. False: out of memory; destroy in any case. */
+/* Builds the pattern of P A P^T from one triangle of A by columns, column [n + 1] and row [column[n]]; index [n] is the
+ * position of each row of A in the new order. Values are zero. False: out of memory; call destroy in any case. */
 bool sinew_reordered_matrix_create(sinew_reordered_matrix *matrix, const sinew_allocator *allocator, int32_t n,
                                    const size_t *column, const int32_t *row, const int32_t *index);
 void sinew_reordered_matrix_destroy(sinew_reordered_matrix *matrix, const sinew_allocator *allocator);
-/* value [column[n]]: the entries of A */
+/* Copies new values of A, value [column[n]], into P A P^T. */
 void sinew_reordered_matrix_set(sinew_reordered_matrix *matrix, const double *value);
 
 #endif

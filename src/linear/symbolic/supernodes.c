@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * supernodes.c: see supernodes.h. Widths and heights count vertices of the graph; only zeros count numbers.
+ * supernodes.c: finds and merges the supernodes of L (supernodes.h). Widths and heights count vertices of the graph;
+ * only `zeros` counts scalar entries.
  */
 #include "linear/symbolic/supernodes.h"
 
-/* Work space; arrays over supernodes have a capacity of one supernode per vertex. */
+/* Work space of the search for supernodes; arrays over supernodes have a capacity of one supernode per vertex. */
 typedef struct partition {
     const sinew_elimination *elimination;
     int32_t n, count, block;
-    int32_t *children; /* [n] number of children of a column in the elimination tree */
-    int32_t *owner;    /* [n] supernode that contains each column */
+    int32_t *children; /* [n] number of children of each column in the elimination tree */
+    int32_t *owner;    /* [n] index of the supernode that contains each column of L */
     int32_t *first;    /* [n + 1] first column of each supernode */
-    int32_t *parent;   /* [n] parent of a supernode, -1 at roots */
-    int32_t *width;    /* [n] number of columns of a supernode, including merged ones */
+    int32_t *parent;   /* [n] parent of each supernode; -1 at roots */
+    int32_t *width;    /* [n] number of columns of each supernode, including merged ones */
     int32_t *height;   /* [n] number of rows of each supernode */
-    double *zeros;     /* [n] number of zeros stored in a supernode */
-    int32_t *merged;   /* [n] preceding supernode that a supernode was merged into, -1: none */
+    double *zeros;     /* [n] number of explicit zeros stored in each supernode */
+    int32_t *merged;   /* [n] preceding supernode that each supernode was merged into; -1: none */
 } partition;
 
 static bool partition_create(partition *p, const sinew_allocator *a, const sinew_elimination *e, int32_t block)
@@ -40,7 +41,7 @@ static void partition_destroy(partition *p, const sinew_allocator *a)
         sinew_release(a, arrays[i]);
 }
 
-/* The parent of a supernode owns the parent of its last column. */
+/* Finds the parent of each supernode: the supernode that contains the parent of its last column. */
 static void partition_find_parents(partition *p)
 {
     for (int32_t k = 0; k < p->count; k++) {
@@ -69,13 +70,13 @@ static void partition_find_fundamental(partition *p)
     }
 }
 
-/* True if supernode k may be merged with its parent k + 1; *zeros: number of zeros that the merged supernode would
- * store. */
+/* True if supernode k may be merged with its parent k + 1; *zeros: number of explicit zeros that the merged supernode
+ * would store. */
 static bool partition_may_merge(const partition *p, int32_t k, const sinew_amalgamation *rule, double *zeros)
 {
     const int32_t block = p->block, width = block * (p->width[k] + p->width[k + 1]);
-    const double missing =
-        (double)block * (p->height[k + 1] + p->width[k] - p->height[k]); /* rows of k + 1 that are not rows of k */
+    /* rows of supernode k + 1 that are not rows of k */
+    const double missing = (double)block * (p->height[k + 1] + p->width[k] - p->height[k]);
     const double more = (double)block * p->width[k] * missing;
     const double below = (double)block * (p->height[k + 1] - p->width[k + 1]);
     const double total = 0.5 * width * (width + 1.0) + (double)width * below;
@@ -85,7 +86,7 @@ static bool partition_may_merge(const partition *p, int32_t k, const sinew_amalg
            (width <= rule->columns[2] && fraction < rule->zeros[1]) || fraction < rule->zeros[2];
 }
 
-/* Merges from the roots down, so the parent may already be a merged supernode. */
+/* Merges supernodes with their parents, from the roots down, so the parent may already be a merged supernode. */
 static void partition_merge(partition *p, const sinew_amalgamation *rule)
 {
     for (int32_t k = p->count - 2; k >= 0; k--) {
@@ -104,7 +105,7 @@ static void partition_merge(partition *p, const sinew_amalgamation *rule)
     }
 }
 
-/* Numbers the supernodes that remain after merging. */
+/* Renumbers the supernodes that remain after merging. */
 static void partition_renumber(partition *p)
 {
     int32_t count = 0;
@@ -122,12 +123,11 @@ static void partition_renumber(partition *p)
     partition_find_parents(p);
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
+/* ---- Rows of the supernodes ------------------------------------------------------------------ */
 
-/* Row i belongs to the supernodes of its entries and to all supernodes on the paths to its own: its row subtree (Liu
- * 1990, section 3.3). Rows are visited in ascending order, so the rows of each supernode ascend. mark and end are work
- * space over supernodes.
- */
+/* Lists the rows of each supernode. Row i belongs to the supernodes of its entries and to all supernodes on the paths
+ * from there to its own supernode: its row subtree (Liu 1990, section 3.3). Rows are visited in ascending order, so the
+ * rows of each supernode ascend. mark and end are work space over supernodes. */
 static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32_t *mark, size_t *end)
 {
     const sinew_elimination *e = p->elimination;
@@ -177,7 +177,7 @@ static bool partition_copy(const partition *p, sinew_supernodes *out, const sine
     return good;
 }
 
-/* ---- Create ---------------------------------------------------------------------------------- */
+/* ---- Creation of the list of supernodes ------------------------------------------------------ */
 
 bool sinew_supernodes_create(sinew_supernodes *supernodes, const sinew_allocator *allocator,
                              const sinew_amalgamation *rule, const sinew_elimination *elimination, int32_t block)

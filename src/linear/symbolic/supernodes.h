@@ -11,9 +11,9 @@
 
 #include "linear/symbolic/elimination.h"
 
-/* Two supernodes are merged: always up to columns[0] columns, or if this adds no zeros; up to columns[1] if less than
- * the fraction zeros[0] of the stored numbers are zeros; up to columns[2] below zeros[1]; at any size below zeros[2].
- */
+/* Rule for merging a supernode with its parent: always up to columns[0] columns, or if this adds no zeros; up to
+ * columns[1] if less than the fraction zeros[0] of the stored entries are zeros; up to columns[2] below zeros[1]; at
+ * any size below zeros[2]. */
 typedef struct sinew_amalgamation {
     int32_t columns[3];
     double zeros[3];
@@ -23,11 +23,11 @@ typedef struct sinew_supernodes {
     int32_t n, count;
     int32_t *column;   /* [count + 1] first column of each supernode */
     size_t *row_first; /* [count + 1] index of each supernode's first row in rows */
-    int32_t *rows;     /* rows of each supernode, ascending; the first ones are its columns */
+    int32_t *rows;     /* rows of each supernode, ascending; the first are the supernode's own columns */
 } sinew_supernodes;
 
-/* Each vertex of the graph stands for `block` consecutive columns; each entry of the graph is a dense block x block
- * matrix. False: out of memory; destroy in any case. */
+/* Finds the supernodes of L. Each vertex of the graph stands for `block` consecutive columns; each entry of the graph
+ * is a dense block x block matrix. False: out of memory; call destroy in any case. */
 bool sinew_supernodes_create(sinew_supernodes *supernodes, const sinew_allocator *allocator,
                              const sinew_amalgamation *rule, const sinew_elimination *elimination, int32_t block);
 void sinew_supernodes_destroy(sinew_supernodes *supernodes, const sinew_allocator *allocator);

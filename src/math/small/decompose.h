@@ -25,7 +25,8 @@ void sinew_svd3(const wide F[9], wide U[9], wide sigma[3], wide V[9]);
 /* The rotation R nearest to F, which maximises tr(R^T F): R = U V^T of sinew_svd3(). If the nearest rotation is not
  * unique (sigma1 + sigma2 = 0), R is one of them. */
 void sinew_polar3(const wide F[9], wide R[9]);
-/* The nearest rotations of up to SINEW_POLAR_TILE groups; a tile takes a fraction of the time per group. */
+/* The nearest rotations of up to SINEW_POLAR_TILE groups of SIMD_WIDTH matrices; a full tile takes less time per group
+ * than a single group. */
 enum {
     SINEW_POLAR_TILE = 8
 };

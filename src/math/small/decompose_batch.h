@@ -24,7 +24,7 @@ typedef struct sinew_decompose_batch {
 
 SINEW_VARIANT_TABLE(sinew_decompose_batch, sinew_decompose_batch);
 
-/* The variants of this build that the processor supports, best first. */
+/* The SIMD variants of this build that the processor supports, best first; *count receives their number. */
 static inline const sinew_decompose_batch *const *sinew_decompose_variants(int32_t *count)
 {
     const int32_t best = sinew_variant_best();

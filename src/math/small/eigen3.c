@@ -9,7 +9,7 @@
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
-/* Mask of matrices whose off-diagonal entries exceed round-off. a = {a00, a11, a22, a01, a02, a12} */
+/* Mask of SIMD elements whose matrix a = {a00, a11, a22, a01, a02, a12} has off-diagonal entries above round-off. */
 static inline wide_mask eigen3_unfinished(const wide a[6])
 {
     wide off = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
@@ -17,7 +17,8 @@ static inline wide_mask eigen3_unfinished(const wide a[6])
     return wide_lt(square * (JACOBI_TOLERANCE * JACOBI_TOLERANCE), off);
 }
 
-/* One Jacobi rotation that zeroes a_pq; r is the third index. pq, pr and qr are the indices of these entries in a. */
+/* One Jacobi rotation that zeroes entry a_pq; r is the third row. pq, pr and qr are the indices of these entries in
+ * a. */
 static inline void eigen3_turn(wide_mask active, wide a[6], wide Q[3][3], int p, int q, int pq, int pr, int qr)
 {
     wide t = wide_select(active, jacobi_tangent(a[p], a[q], a[pq]), wide_set(0));

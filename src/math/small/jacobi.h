@@ -12,7 +12,7 @@
 
 /* Half an epsilon: off-diagonal entries below this fraction of the matrix norm are round-off. */
 #define JACOBI_TOLERANCE ((sinew_real)0.5 * WIDE_EPSILON)
-/* Largest number of sweeps, more than any matrix needs. Convergence is quadratic: generic matrices take three or
+/* Upper limit of Jacobi sweeps, more than any matrix needs. Convergence is quadratic: generic matrices take three or
  * four. */
 #define JACOBI_SWEEPS 12
 
@@ -28,14 +28,14 @@ static inline void jacobi_cross(const wide a[3], const wide b[3], wide out[3])
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* The power of two that brings the largest entry into [1, 8), so that squares neither overflow nor underflow. If all
- * entries are zero or subnormal, the largest power of two, which is still exact. */
+/* The power of two that scales the largest entry of a matrix into [1, 8), so that squares neither overflow nor
+ * underflow. If all entries are zero or subnormal, the largest power of two, which is still exact. */
 static inline wide jacobi_scale(const wide *entries, int count)
 {
     wide largest = wide_abs(entries[0]);
     for (int i = 1; i < count; i++)
         largest = wide_max(largest, wide_abs(entries[i]));
-        /* 2^e has e + bias in its exponent bits; 2^-e has 2 bias - (e + bias). */
+        /* A number 2^e stores e + bias in its exponent bits; 2^-e stores 2 bias - (e + bias). */
 #ifdef SINEW_SINGLE
     const wide_int exponent = 0x7f800000, twice_bias = 0x7f000000;
 #else
@@ -57,7 +57,7 @@ static inline wide jacobi_tangent(wide alpha, wide beta, wide gamma)
     wide root = wide_sqrt(d * d + twice * twice);
     wide size = wide_max(wide_abs(d) + root, wide_set(WIDE_TINY));
     wide t = wide_select(wide_lt(d, wide_set(0)), -twice, twice) / size;
-    /* If the squares of d and gamma underflow, t may exceed 1. */
+    /* Clamped: if the squares of d and gamma underflow, the tangent t may exceed 1. */
     return wide_max(wide_min(t, wide_set(1)), wide_set(-1));
 }
 
@@ -101,7 +101,7 @@ static inline void jacobi_swap(wide_mask mask, wide p[3], wide q[3])
     }
 }
 
-/* a / |a|, or `instead` where |a|^2 is not above floor. */
+/* Unit vector a / |a|, or `instead` for elements whose |a|^2 is not above `floor`. */
 static inline void jacobi_unit(const wide a[3], wide floor, const wide instead[3], wide out[3])
 {
     wide square = jacobi_dot(a, a);
@@ -111,7 +111,8 @@ static inline void jacobi_unit(const wide a[3], wide floor, const wide instead[3
         out[i] = wide_select(usable, a[i] / length, instead[i]);
 }
 
-/* A unit vector perpendicular to the unit vector u: u x e_k, with e_k the axis farthest from u. */
+/* A unit vector perpendicular to the unit vector u: u x e_k, normalised, with e_k the coordinate axis of the smallest
+ * |u_k|. */
 static inline void jacobi_perpendicular(const wide u[3], wide out[3])
 {
     const wide zero = wide_set(0);
@@ -126,8 +127,8 @@ static inline void jacobi_perpendicular(const wide u[3], wide out[3])
         out[i] = a[i] / length;
 }
 
-/* The first two vectors of a basis: u0 along b0, u1 along the component of b1 perpendicular to u0. A vector that
- * vanishes, or is only round-off of the longer b0, is replaced by any perpendicular vector. */
+/* The first two vectors of an orthonormal basis: u0 along b0, u1 along the component of b1 perpendicular to u0. A
+ * vector that vanishes, or is only round-off of the longer b0, is replaced by any perpendicular vector. */
 static inline void jacobi_basis(const wide b0[3], const wide b1[3], wide u0[3], wide u1[3])
 {
     const wide axis[3] = {wide_set(1), wide_set(0), wide_set(0)};

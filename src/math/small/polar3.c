@@ -62,7 +62,7 @@ enum {
 #define SAFE_SQUARE   1e54
 #endif
 
-/* Largest error of R after the last Newton step, besides round-off. */
+/* Largest error of R, besides round-off, after which the Newton steps of polish() end. */
 #define POLISH_LEFT ((sinew_real)0.125 * WIDE_EPSILON)
 
 /* F^T F as {c00, c11, c22, c01, c02, c12} */
@@ -88,17 +88,17 @@ static inline void cofactors(const wide F[9], wide cof[9])
     cof[8] = F[0] * F[4] - F[1] * F[3];
 }
 
-/* State of one SIMD group between the steps of the iteration. */
+/* State of one SIMD group of matrices F between the stages of the polar decomposition. */
 typedef struct polar_state {
     const wide *F;
     wide scaled[9];     /* F multiplied by a power of two, for extreme entries */
-    wide C[6], cof[6];  /* F^T F; two rows of the cofactor matrix of F */
-    wide I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
+    wide C[6], cof[6];  /* C = F^T F; first two rows of the cofactor matrix of F */
+    wide I1, I2, two_J; /* invariants |F|^2, |cof F|^2, 2 det F */
     wide l, inverse;    /* lambda = tr(R^T F), 1 / denominator of the formula for R */
-    wide_mask active;   /* mask of SIMD lanes that need further steps */
+    wide_mask active;   /* mask of SIMD elements that need further steps */
 } polar_state;
 
-/* The change of l, with q = p / 4 and its derivatives q1, q2 and q3 = 6 l:
+/* Householder's change of lambda = l, with q = p / 4 and its derivatives q1, q2 and q3 = 6 l:
  *     q (6 q1^2 - 3 q q2) / (6 q1^3 - 6 q q1 q2 + q^2 q3) */
 static inline wide root_change(wide q, wide q1, wide q2, wide l)
 {
@@ -106,7 +106,7 @@ static inline wide root_change(wide q, wide q1, wide q2, wide l)
     return q * (rest + (sinew_real)0.5 * curve) / wide_max(q1 * rest + q * q * l, wide_set(WIDE_TINY));
 }
 
-/* The first step of the iteration, from l^2 = 3 I1. */
+/* The first step of the iteration for lambda, from lambda^2 = 3 |F|^2. */
 static inline void first_step(polar_state *s)
 {
     wide I1 = s->I1, l = s->l, q = I1 * I1 - (s->two_J * l + s->I2);
@@ -119,7 +119,7 @@ static inline wide next_change(const polar_state *s)
     return root_change(q, l * e - s->two_J, (sinew_real)3 * e + (s->I1 + s->I1), l);
 }
 
-/* The second step of the iteration: the last one, except for extreme deformations. */
+/* The second step of the iteration for lambda: the last one, except for extreme deformations. */
 static inline void second_step(polar_state *s)
 {
     wide change = next_change(s);
@@ -136,7 +136,7 @@ static void further_steps(polar_state *s)
     }
 }
 
-/* Computes two rows of the numerator of R and the inverse denominator; marks elements for which the formula is
+/* Computes two rows of the numerator of R and the inverse denominator; marks the SIMD elements for which the formula is
  * inaccurate. */
 static inline void formula(polar_state *s, wide rows[6])
 {
@@ -181,13 +181,13 @@ static inline void rotation(wide scale, wide R[9])
 static inline wide_mask polish_step(const wide F[9], wide R[9])
 {
     const sinew_real half = (sinew_real)0.5;
-    wide M[9], D[6]; /* M = R^T F, S its symmetric part */
+    wide M[9], D[6]; /* M = R^T F, S = (M + M^T) / 2 */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             M[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
     gram(R, D);
     for (int i = 0; i < 3; i++) {
-        D[i] = half * (D[i] - (sinew_real)1); /* from here on D is (R^T R - I) / 2 */
+        D[i] = half * (D[i] - (sinew_real)1); /* from here on, D is (R^T R - I) / 2 */
         D[3 + i] *= half;
     }
 
@@ -198,9 +198,10 @@ static inline wide_mask polish_step(const wide F[9], wide R[9])
     wide h01 = g02 * g12 - g01 * g22, h02 = g01 * g12 - g02 * g11, h12 = g01 * g02 - g00 * g12;
     wide det = g00 * h00 + g01 * h01 + g02 * h02;
     wide trace = half * (g00 + g11 + g22), minors = h00 + h11 + h22;
-    wide size = trace * minors; /* size / det is an upper bound of the condition of G */
+    wide size = trace * minors; /* size / det is an upper bound of the condition number of G */
 
-    /* w for elements with positive definite G. D S - S D is written with G, whose commutator differs only in sign. */
+    /* Solves G w = axial(...) for SIMD elements with positive definite G. D S - S D is written with G, whose commutator
+     * differs only in sign. */
     wide_mask positive = wide_lt(wide_set(0), trace) & wide_lt(trace * trace * POLISH_FLOOR, minors);
     wide_mask regular = positive & wide_lt(size * POLISH_FLOOR, det);
     wide s = wide_select(regular, wide_set(1) / wide_max(det, wide_set(WIDE_TINY)), wide_set(0));
@@ -220,12 +221,12 @@ static inline wide_mask polish_step(const wide F[9], wide R[9])
         for (int j = 0; j < 3; j++)
             R[i + j] += r0 * X[j] + r1 * X[3 + j] + r2 * X[6 + j];
     }
-    /* The remaining error is (|w|^2 + |D|^2) times the condition. */
+    /* The remaining error of R is (|w|^2 + |D|^2) times the condition number of G. */
     wide left = (xx + yy + zz) + (D[0] * D[0] + D[1] * D[1] + D[2] * D[2]) + (D[3] * D[3] + D[4] * D[4] + D[5] * D[5]);
     return regular & wide_lt(left * size, det * POLISH_LEFT);
 }
 
-/* Sets R = U V^T for the elements of the mask. */
+/* Sets R = U V^T from the singular value decomposition of F, for the SIMD elements of the mask. */
 static void from_svd(const wide F[9], wide_mask mask, wide R[9])
 {
     wide U[9], sigma[3], V[9], rows[3][3];
@@ -238,8 +239,8 @@ static void from_svd(const wide F[9], wide_mask mask, wide R[9])
         R[i] = wide_select(mask, rows[i / 3][i % 3], R[i]);
 }
 
-/* Newton steps for the elements of the mask. Returns the elements that have not reached round-off, or have
- * det R < 0. */
+/* Newton steps on R for the SIMD elements of the mask. Returns the mask of elements that have not reached round-off, or
+ * have det R < 0. */
 static wide_mask polish(const wide F[9], wide_mask active, wide R[9])
 {
     wide_mask moved = active;
@@ -258,7 +259,7 @@ static wide_mask polish(const wide F[9], wide_mask active, wide R[9])
     return active | (moved & wide_lt(det, wide_set(0)));
 }
 
-/* Elements for which products of ten entries could overflow or underflow. */
+/* Mask of SIMD elements with |F|^2 = I1 so large or small that products of ten entries could overflow or underflow. */
 static inline wide_mask extreme(wide I1)
 {
     return wide_lt(wide_set(SAFE_SQUARE), I1) | wide_lt(I1, wide_set(1 / SAFE_SQUARE));
@@ -279,7 +280,8 @@ static inline void polar3_begin(const wide F[9], polar_state *s)
     s->l = wide_sqrt((sinew_real)3 * s->I1);
 }
 
-/* Restarts with the extreme elements scaled; subnormal numbers need two passes. */
+/* Begins again with the entries of F scaled by a power of two in extreme elements; subnormal numbers need two
+ * passes. */
 static void rescale(polar_state *s)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -290,7 +292,7 @@ static void rescale(polar_state *s)
     }
 }
 
-/* Runs steps 3 and 4 for the elements that need them. */
+/* Runs steps 3 and 4 of the file head (Newton steps, then SVD) for the SIMD elements that need them. */
 static void polar3_finish(const polar_state *s, wide R[9])
 {
     wide_mask active = s->active;

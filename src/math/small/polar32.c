@@ -24,7 +24,7 @@ void sinew_polar32(const wide F[6], wide R[6])
     /* Puts the longer column first: (b0, b1) = (b1, -b0) is a further quarter turn of V. */
     wide_mask shorter = wide_lt(jacobi_dot(b0, b0), jacobi_dot(b1, b1));
     jacobi_swap(shorter, b0, b1);
-    wide v0 = wide_select(shorter, s, c), v1 = wide_select(shorter, c, -s); /* V = [v0 -v1; v1 v0] */
+    wide v0 = wide_select(shorter, s, c), v1 = wide_select(shorter, c, -s); /* rotation V = [v0 -v1; v1 v0] */
     jacobi_basis(b0, b1, u0, u1);
 
     /* R = U V^T, then one Newton-Schulz step R (I - (R^T R - I)/2), which reduces the error of orthogonality to

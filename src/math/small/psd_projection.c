@@ -12,13 +12,14 @@
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
-/* A matrix during diagonalisation, and the rotations so far: row k of q becomes eigenvector k. */
+/* Symmetric matrix a during the Jacobi sweeps, and the accumulated rotations q: row k of q converges to eigenvector
+ * k. */
 typedef struct turning {
     int n;
     wide a[SINEW_CLAMP_MAX][SINEW_CLAMP_MAX], q[SINEW_CLAMP_MAX][SINEW_CLAMP_MAX];
 } turning;
 
-/* Mask of matrices whose sum of squared off-diagonal entries exceeds round-off of the whole matrix. */
+/* Mask of SIMD elements whose sum of squared off-diagonal entries exceeds round-off of the whole matrix. */
 static wide_mask psd_unfinished(const turning *t)
 {
     wide off = wide_set(0), diagonal = wide_set(0);
@@ -30,7 +31,7 @@ static wide_mask psd_unfinished(const turning *t)
     return wide_lt((diagonal + 2 * off) * (JACOBI_TOLERANCE * JACOBI_TOLERANCE), off);
 }
 
-/* One Jacobi rotation that zeroes a_pq. */
+/* One Jacobi rotation that zeroes entries a_pq and a_qp. */
 static void psd_turn(turning *t, int p, int q)
 {
     const wide pp = t->a[p][p], qq = t->a[q][q], pq = t->a[p][q];

@@ -18,7 +18,8 @@
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
-/* Elements with a pair of columns whose inner product is above round-off in B: |a_p . a_q| > tolerance |F| max|a|. */
+/* Mask of SIMD elements with a pair of columns whose inner product is above round-off: |a_p . a_q| > tolerance |F|
+ * max(|a_p|, |a_q|). */
 static inline wide_mask svd3_unfinished(wide A[3][3])
 {
     wide alpha = jacobi_dot(A[0], A[0]), beta = jacobi_dot(A[1], A[1]), gamma = jacobi_dot(A[2], A[2]);
@@ -62,7 +63,7 @@ void sinew_svd3(const wide F[9], wide U[9], wide sigma[3], wide V[9])
         turn_columns(active, A, v, 1, 2);
     }
 
-    /* B = F V */
+    /* B = F V, recomputed with V made orthogonal */
     jacobi_orthonormalise(v);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -76,7 +77,8 @@ void sinew_svd3(const wide F[9], wide U[9], wide sigma[3], wide V[9])
     jacobi_cross(u[0], u[1], u[2]);
     jacobi_orthonormalise(u);
 
-    /* Columns of nearly equal length may be in the wrong order by round-off; the maxima make the order exact. */
+    /* Singular values of nearly equal size may be in the wrong order by round-off; the maxima make them descend
+     * exactly. */
     wide s2 = jacobi_dot(u[2], B[2]);
     wide s1 = wide_max(jacobi_dot(u[1], B[1]), wide_abs(s2));
     wide s0 = wide_max(jacobi_dot(u[0], B[0]), s1);

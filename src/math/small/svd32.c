@@ -29,7 +29,8 @@ void sinew_svd32(const wide F[6], wide U[9], wide sigma[2], wide V[4])
     jacobi_basis(b0, b1, u[0], u[1]);
     jacobi_cross(u[0], u[1], u[2]);
     jacobi_orthonormalise(u);
-    /* Columns of nearly equal length may be in the wrong order by round-off; the maxima make the order exact. */
+    /* Singular values of nearly equal size may be in the wrong order by round-off; the maxima make them descend
+     * exactly. */
     const wide back = wide_set(1) / scale, s1 = wide_max(jacobi_dot(u[1], b1), zero);
     sigma[1] = s1 * back;
     sigma[0] = wide_max(jacobi_dot(u[0], b0), s1) * back;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * coarse_correction.c: see coarse_correction.h.
+ * coarse_correction.c: builds one or two coarse levels and applies their correction. See coarse_correction.h.
  */
 #include "solve/coarse/coarse_correction.h"
 
@@ -12,12 +12,12 @@
 enum {
     NUMBERS = SINEW_COARSE_NUMBERS,
     SMALL = 1000000,
-    WIDTH = 8 /* aggregates of a group in the first attempt; each retry has WIDTH times as many */
+    WIDTH = 8 /* aggregates per group of the second level in the first attempt; each retry has WIDTH times as many */
 };
 
-/* ---- Layout of the levels ---------------------------------------------------------------------- */
+/* ---- Choice of one or two levels --------------------------------------------------------------- */
 
-/* Mean rest positions of the particles of each aggregate, [count][4]; NULL without memory. */
+/* Mean rest positions of the particles of each aggregate, m, [count][4]; NULL: out of memory. */
 static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_objective *o)
 {
     sinew_real *middles = sinew_allocate_zero(&o->allocator, 4 * (size_t)space->count, sizeof *middles);
@@ -31,7 +31,7 @@ static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_obj
     return middles;
 }
 
-/* Creates the factor of a matrix whose block rows are the aggregates of a space. */
+/* Creates the Cholesky factor of a coarse matrix whose block rows are the aggregates of a space. */
 static sinew_status make_system(sinew_coarse *c, const sinew_coarse_space *space, const sinew_coarse_matrix *matrix,
                                 sinew_error *error)
 {
@@ -42,15 +42,16 @@ static sinew_status make_system(sinew_coarse *c, const sinew_coarse_space *space
     return status;
 }
 
-/* Largest accepted size of the factor, in numbers: c->max, or the size of the fine matrix, with particle pairs counted
- * chunk by chunk. Factors of up to SMALL numbers are then always accepted. */
+/* Largest accepted number of entries of the coarse factor: c->max, or the size of the fine matrix, with particle pairs
+ * counted chunk by chunk. In the second case factors of up to SMALL entries are always accepted. */
 static int64_t max_numbers(const sinew_coarse *c)
 {
     const int64_t fine = 9 * (int64_t)c->galerkin.first_fine[c->galerkin.task_count];
     return c->max > 0 ? c->max : fine > SMALL ? fine : SMALL;
 }
 
-/* Uses one level if its factor is small enough, else a second level with large enough groups. */
+/* Uses one coarse level if its factor is small enough, else a second level whose groups grow until the factor is small
+ * enough. */
 static sinew_status choose_levels(sinew_coarse *c, sinew_error *error)
 {
     const sinew_allocator *allocator = &c->objective->allocator;
@@ -70,7 +71,7 @@ static sinew_status choose_levels(sinew_coarse *c, sinew_error *error)
     return status;
 }
 
-/* Builds the pattern of the matrix and of its factor from the aggregates. */
+/* Builds the pattern of the coarse matrix P^T H P and of its factor from the aggregates. */
 static sinew_status coarse_lay_out(sinew_coarse *c, sinew_error *error)
 {
     if (c->space.count == 0)
@@ -127,7 +128,7 @@ bool sinew_coarse_fill(sinew_coarse *c, const sinew_real *q)
     return c->ready;
 }
 
-/* ---- Coarse solves ----------------------------------------------------------------------------- */
+/* ---- Coarse solves: restriction, solve, prolongation ------------------------------------------- */
 
 typedef struct transfer {
     const sinew_coarse *coarse;
@@ -137,7 +138,7 @@ typedef struct transfer {
     bool add;
 } transfer;
 
-/* Restriction x = P^T r of a vector over particles to the functions of aggregates first .. last - 1. */
+/* Restriction x = P^T r of a vector over particles to the basis functions of aggregates first .. last - 1. */
 static void restrict_aggregates(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const transfer *t = context;

@@ -20,20 +20,21 @@ typedef struct sinew_coarse {
     sinew_second_level second_level; /* second level of aggregation; zeroed if one level is enough */
     sinew_coarse_system system;      /* factor of the Galerkin matrix, or of the matrix of the second level */
     double *x;   /* [space.count][12] coefficients of the coarse correction in the basis functions */
-    int64_t max; /* largest count of numbers in the factor; 0: that of the fine matrix */
-    bool ready;  /* `system` holds a valid factor of the current matrix */
+    int64_t max; /* largest accepted number of entries of the factor; 0: that of the fine matrix */
+    bool ready;  /* true: `system` holds a valid factor of the current matrix */
 } sinew_coarse;
 
-/* Builds aggregates of about `size` particles. If the factor of their matrix has more than `max` numbers (0: than the
+/* Builds aggregates of about `size` particles. If the factor of their matrix has more than `max` entries (0: than the
  * fine matrix), conjugate gradients with a second level solve it. Allocates; must be destroyed after failure, too. */
 sinew_status sinew_coarse_create(sinew_coarse *coarse, sinew_objective *objective, int32_t size, int64_t max,
                                  sinew_error *error);
-void sinew_coarse_destroy(sinew_coarse *coarse); /* frees all levels; accepts a zeroed struct */
+/* frees all levels of the coarse correction; accepts a zeroed struct */
+void sinew_coarse_destroy(sinew_coarse *coarse);
 /* Rebuilds the pattern of the matrix after a change of transient elements; the aggregates are kept. Allocates. */
 sinew_status sinew_coarse_refresh(sinew_coarse *coarse, sinew_error *error);
 
-/* Assembles and factorises the matrix at q. Returns false, and no correction is possible, if the matrix is not positive
- * definite or there are no aggregates. */
+/* Assembles and factorises the coarse matrix A = P^T H P at positions q. Returns false, so that no correction is
+ * possible, if the matrix is not positive definite or there are no aggregates. */
 bool sinew_coarse_fill(sinew_coarse *coarse, const sinew_real *q);
 /* z = s P A^-1 P^T r, or with `add` z += s P A^-1 P^T r; r and z [particle_count][4]. The correction is zero at
  * pins. */

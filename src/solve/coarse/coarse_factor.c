@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * coarse_factor.c: see coarse_factor.h.
+ * coarse_factor.c: pattern, values and Cholesky factor of a coarse matrix. See coarse_factor.h.
  */
 #include "solve/coarse/coarse_factor.h"
 
@@ -11,12 +11,14 @@
 #include "base/tasks.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES, /* count of numbers of one entry (r, c) of a block */
-    SHIFTS = 3                           /* number of shifts tried on a matrix that is not definite */
+    /* size of the matrix of basis-function pairs at one entry (r, c) of a 3x3 block */
+    WEIGHTS = SINEW_MODES * SINEW_MODES,
+    SHIFTS = 3 /* number of diagonal shifts tried on a matrix that is not positive definite */
 };
-#define SHIFT_FIRST 1e-10 /* first shift, as a fraction of the mean diagonal; each retry is a thousand times larger */
+/* first diagonal shift, as a fraction of the mean diagonal entry; each retry is a thousand times larger */
+#define SHIFT_FIRST 1e-10
 
-/* ---- Pattern of the factor --------------------------------------------------------------------- */
+/* ---- Pattern of the coarse factor -------------------------------------------------------------- */
 
 static sinew_status order_rows(sinew_coarse_system *c, const sinew_allocator *allocator, const sinew_real *points,
                                sinew_error *error)
@@ -38,7 +40,7 @@ static int compare_coarse_entries(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Lists the blocks of the Galerkin matrix by column, in elimination order. */
+/* Lists the 12x12 blocks of the coarse matrix by block column, in elimination order. */
 static void list_coarse_entries(sinew_coarse_system *c)
 {
     const sinew_coarse_matrix *g = &c->matrix;
@@ -64,7 +66,7 @@ static void list_coarse_entries(sinew_coarse_system *c)
         sinew_sort(c->slots + first[j], (size_t)(first[j + 1] - first[j]), sizeof *c->slots, compare_coarse_entries);
 }
 
-/* Writes the rows of the factor's lower triangle: one row of 3x3 blocks for every function of every aggregate. */
+/* Writes the rows of the factor's lower triangle: one row of 3x3 blocks for every basis function of every aggregate. */
 static void fill_pattern(const sinew_coarse_system *c, int32_t *row)
 {
     int32_t at = 0;
@@ -115,9 +117,10 @@ void sinew_coarse_system_destroy(sinew_coarse_system *c, const sinew_allocator *
     *c = (sinew_coarse_system){0};
 }
 
-/* ---- Numbers of the factor --------------------------------------------------------------------- */
+/* ---- Values of the coarse factor --------------------------------------------------------------- */
 
-/* Copies block columns into the factor's layout (objective/assembly.h): three scalar columns for each function. */
+/* Copies block columns of the coarse matrix into the factor's layout (objective/assembly.h): three scalar columns for
+ * each basis function. */
 static void copy_columns(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const sinew_coarse_system *c = context;

@@ -13,40 +13,44 @@ enum {
     SINEW_COARSE_NUMBERS = 3 * SINEW_MODES /* number of unknowns of a block row of the coarse matrix */
 };
 
-/* The lower triangle by block columns, the diagonal first, rows ascending; borrowed. */
+/* The lower triangle of a coarse matrix by 12x12 block columns, the diagonal block first, rows ascending; borrowed. */
 typedef struct sinew_coarse_matrix {
     int32_t count;
     const int32_t *column, *row;
-    const double *values; /* [column[count]][9][SINEW_MODES][SINEW_MODES] blocks, as in sinew_galerkin */
+    /* [column[count]][9][SINEW_MODES][SINEW_MODES] entries of the 12x12 blocks, as in sinew_galerkin */
+    const double *values;
 } sinew_coarse_matrix;
 
-/* A block of the matrix, and its block row in the factor. */
+/* A 12x12 block of the coarse matrix, and its block row in the factor. */
 typedef struct sinew_coarse_entry {
-    int32_t row,
-        pair; /* row: position of the block row in the order of elimination; pair: index of the block in the matrix */
+    /* row: position of the block row in the elimination order; pair: index of the block in the coarse matrix */
+    int32_t row, pair;
     bool transposed;
 } sinew_coarse_entry;
 
 typedef struct sinew_coarse_system {
     sinew_coarse_matrix matrix;
-    int32_t *position;         /* [count] position of each block row in the order of elimination */
-    int32_t *first_slot;       /* [count + 1] index of each column's first block in `slots` */
-    sinew_coarse_entry *slots; /* blocks of each factor column: the diagonal first, then rows ascending */
-    int32_t *column;           /* [SINEW_MODES * count + 1] first 3x3 block of each of the factor's block columns */
+    int32_t *position;   /* [count] position of each block row in the order of elimination */
+    int32_t *first_slot; /* [count + 1] index of each block column's first block in `slots` */
+    /* 12x12 blocks of each block column of the factor: the diagonal block first, then rows ascending */
+    sinew_coarse_entry *slots;
+    int32_t *column; /* [SINEW_MODES * count + 1] index of the first 3x3 block of each of the factor's block columns */
     sinew_cholesky *factor;
     double *right; /* [12 * count] right-hand side, permuted to the order of elimination */
 } sinew_coarse_system;
 
-/* Creates the factor's pattern. points [count][4], m: positions of the block rows. Allocates; must be destroyed after
- * failure, too. */
+/* Creates the pattern of the coarse factor. points [count][4], m: positions of the block rows. Allocates; must be
+ * destroyed after failure, too. */
 sinew_status sinew_coarse_system_create(sinew_coarse_system *system, const sinew_objective *objective,
                                         const sinew_coarse_matrix *matrix, const sinew_real *points,
                                         sinew_error *error);
 void sinew_coarse_system_destroy(sinew_coarse_system *system,
-                                 const sinew_allocator *allocator); /* frees all arrays; accepts a zeroed struct */
-/* Factorises the current values. Returns false if the matrix is not positive definite even with a small shift. */
+                                 /* frees the arrays of the coarse factor; accepts a zeroed struct */
+                                 const sinew_allocator *allocator);
+/* Factorises the current values of the coarse matrix. Returns false if the matrix is not positive definite even with a
+ * small diagonal shift. */
 bool sinew_coarse_system_factorise(sinew_coarse_system *system, int32_t thread_count);
-/* x [count][12] = A^-1 x with the last factor of the matrix A */
+/* x = A^-1 x with the last factor of the coarse matrix A; x [count][12] */
 void sinew_coarse_system_solve(const sinew_coarse_system *system, double *x);
 
 #endif

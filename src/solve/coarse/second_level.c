@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * second_level.c: see second_level.h.
+ * second_level.c: groups of aggregates, their matrix R^T A R, and solves with A. See second_level.h.
  */
 #include "solve/coarse/second_level.h"
 
@@ -13,7 +13,7 @@
 enum {
     NUMBERS = SINEW_COARSE_NUMBERS,
     WEIGHTS = SINEW_MODES * SINEW_MODES,
-    ITERATIONS = 200 /* largest number of conjugate gradient iterations per coarse solve */
+    ITERATIONS = 200 /* upper limit of conjugate gradient iterations per coarse solve */
 };
 #define TOLERANCE 1e-4 /* relative residual of a coarse solve: ten times more accurate than callers need */
 
@@ -55,8 +55,8 @@ static int32_t neighbour_of(const sinew_second_level *u, int32_t a, const int32_
     return best;
 }
 
-/* Grows a group from `seed` breadth-first to at most `width` aggregates. queue [lower.count] receives its aggregates.
- * Returns its size. */
+/* Grows a group of aggregates from `seed` breadth-first to at most `width` aggregates. queue [lower.count] receives
+ * them. Returns the group's size. */
 static int32_t grow_group(sinew_second_level *u, int32_t seed, int32_t number, int32_t width, int32_t *queue)
 {
     int32_t count = 1;
@@ -73,9 +73,8 @@ static int32_t grow_group(sinew_second_level *u, int32_t seed, int32_t number, i
     return count;
 }
 
-/* Builds groups, numbered by their first aggregates; small groups join a neighbour. Returns the number of groups. work
- * [2 * lower.count].
- */
+/* Builds groups of about `width` aggregates, numbered by their first aggregates; small groups join a neighbour. Returns
+ * the number of groups. work [2 * lower.count]. */
 static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
 {
     int32_t count = 0, *queue = work, *size = work + u->lower.count;
@@ -97,9 +96,8 @@ static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
     return count;
 }
 
-/* Computes R of each aggregate. The aggregate's functions are orthonormal, so the entries of R are inner products of
- * these with the group's functions.
- */
+/* Computes the 4x4 block of R of each aggregate. The aggregate's basis functions are orthonormal, so the entries of R
+ * are their inner products with the group's basis functions. */
 static void find_transfers(sinew_second_level *u)
 {
     const sinew_coarse_space *low = u->lower_space;
@@ -201,7 +199,8 @@ sinew_status sinew_second_level_create(sinew_second_level *u, const sinew_object
         find_transfers(u);
     if (status == SINEW_OK && !make_pattern(u, a))
         status = sinew_fail_memory(error, "the coarse levels");
-    /* sinew_pcg_create counts points of four numbers, and an aggregate has twelve. */
+    /* sinew_pcg_create() takes a count of points with four numbers each; the twelve unknowns of an aggregate are three
+     * points. */
     return status == SINEW_OK ? sinew_pcg_create(a, &u->pcg, NUMBERS / 4 * lower->count, o->thread_count, error)
                               : status;
 }
@@ -218,7 +217,7 @@ void sinew_second_level_destroy(sinew_second_level *u, const sinew_objective *o)
     *u = (sinew_second_level){0};
 }
 
-/* ---- Numbers of the second-level matrix ------------------------------------------------------------ */
+/* ---- Values of the second-level matrix ------------------------------------------------------------- */
 
 /* out += A^T X B with three 4x4 matrices; transposed: out += (A^T X B)^T. */
 static void second_level_add_product(const double *A, const double *X, const double *B, bool transposed, double *out)
@@ -280,7 +279,7 @@ static void second_level_fill_columns(const void *context, int32_t member, int32
         }
 }
 
-/* inverse = D^-1 of a symmetric positive definite matrix [12][12], by elimination without pivots. */
+/* inverse = D^-1 of a symmetric positive definite matrix [12][12], by elimination without pivoting. */
 static void second_level_invert(const double *D, double *inverse)
 {
     memcpy(inverse, D, NUMBERS * NUMBERS * sizeof *D);
@@ -330,7 +329,7 @@ typedef struct vector_pass {
     sinew_real *to;
 } vector_pass;
 
-/* to = A from, A the matrix of the first level, for its block rows first .. last - 1 */
+/* to = A from, A the first-level matrix, for its block rows first .. last - 1 */
 static void multiply_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;
@@ -371,7 +370,8 @@ static void restrict_rows(const sinew_second_level *u, const sinew_real *r)
                     (double)r[NUMBERS * (size_t)a + 3 * k + i % 3];
 }
 
-/* to = D^-1 from + R second_x: inverse diagonal blocks, plus the correction by groups, of rows first .. last - 1 */
+/* to = D^-1 from + R second_x: inverse diagonal blocks, plus the correction by groups, for block rows first .. last
+ * - 1 */
 static void precondition_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;

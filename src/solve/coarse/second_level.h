@@ -25,20 +25,22 @@ typedef struct sinew_second_level {
     sinew_coarse_matrix lower;
     const sinew_coarse_space *lower_space;
     int32_t thread_count;
-    size_t *first_link;       /* [lower.count + 1] index of the first link of each block row */
+    size_t *first_link;       /* [lower.count + 1] index in `links` of each block row's first block */
     sinew_coarse_link *links; /* [first_link[lower.count]] blocks of the first-level matrix, row by row */
     int32_t *group;           /* [lower.count] group that each aggregate belongs to */
     sinew_coarse_space space; /* affine basis functions of the groups, as values at particles */
     double *transfer; /* [lower.count][SINEW_MODES][SINEW_MODES] R: group functions in terms of aggregate functions */
     double *inverse;  /* [lower.count][12][12] inverses of the diagonal blocks of A */
-    sinew_coarse_matrix matrix;                     /* second-level matrix R^T A R, over the groups */
-    int32_t *column, *row, *first_member, *members; /* pattern of `matrix`; members: 2 * block of A + transposed */
+    sinew_coarse_matrix matrix; /* second-level matrix R^T A R, over the groups */
+    /* pattern of R^T A R; members: 2 * (index of a block of A) + transposed */
+    int32_t *column, *row, *first_member, *members;
     double *values;
     sinew_pcg pcg;
     sinew_real *b, *x;                 /* [lower.count][12] right-hand side and solution of a first-level solve */
     double *second_x;                  /* [groups][12] restricted residual, then correction, of the second level */
     const sinew_coarse_system *system; /* factor of R^T A R, set during a solve; borrowed */
-    bool stuck; /* groups have on average less than a quarter of `width` aggregates: no connected neighbours are left */
+    /* true: groups have on average less than a quarter of `width` aggregates, as no connected neighbours are left */
+    bool stuck;
 } sinew_second_level;
 
 /* Builds groups of about `width` aggregates. Allocates; must be destroyed after failure, too. */
@@ -46,7 +48,8 @@ sinew_status sinew_second_level_create(sinew_second_level *level, const sinew_ob
                                        const sinew_coarse_matrix *lower, const sinew_coarse_space *lower_space,
                                        int32_t width, sinew_error *error);
 void sinew_second_level_destroy(sinew_second_level *level,
-                                const sinew_objective *objective); /* frees all arrays; accepts a zeroed struct */
+                                /* frees the arrays of the second level; accepts a zeroed struct */
+                                const sinew_objective *objective);
 /* Computes R^T A R and the inverses of the diagonal blocks D from the current values of the lower matrix. */
 void sinew_second_level_fill(sinew_second_level *level);
 /* x = A^-1 x, [lower.count][12]; `system` holds the factor of R^T A R. */

@@ -38,7 +38,8 @@ static size_t multiplier_count(const sinew_sweep_batch *b)
     return (size_t)b->group_count * (size_t)b->width * (size_t)b->ops->constraint_count;
 }
 
-/* past[1] = past[0], past[0] = now: the buffers are swapped, then overwritten. */
+/* Stores the current numbers as newest of the last two iterates: past[1] = past[0], past[0] = now. The buffers are
+ * swapped, then overwritten. */
 static void push(sinew_real *past[2], const sinew_real *now, size_t count)
 {
     sinew_real *oldest = past[1];
@@ -58,7 +59,8 @@ void sinew_sweep_keep(sinew_sweep *sweep)
     }
 }
 
-/* The fourth number of a point, its inverse mass, is equal in all iterates and does not change. */
+/* Extrapolates all four numbers of a point: the fourth, its inverse mass, is equal in all iterates and does not
+ * change. */
 void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor)
 {
     const sinew_real f = (sinew_real)factor;
@@ -71,9 +73,10 @@ void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor)
     }
 }
 
-/* ---- Constraints as numbers ------------------------------------------------------------------ */
+/* ---- Values, Jacobians and compliances of constraints ---------------------------------------- */
 
-/* Evaluates one group: C [m][W], J [m][n][3][W] and alpha [m][m][W] in sweep->numbers. */
+/* Evaluates one SIMD group of constraints at sweep->xw: values C [m][W], Jacobian J [m][n][3][W] and compliance alpha
+ * [m][m][W] in sweep->numbers. */
 static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew_sweep_batch *b,
                                            const sinew_constrain_kernel *manner, int32_t group)
 {
@@ -91,8 +94,8 @@ static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew
     return kernel;
 }
 
-/* lambda = -(alpha~)^-1 C of one lane, alpha~ = factor alpha, by elimination; zero for hard constraints, whose alpha is
- * zero. */
+/* Guess of the multipliers of one element (one lane of a SIMD group): lambda = -(alpha~)^-1 C, alpha~ = factor alpha,
+ * by elimination. Zero for hard constraints, whose alpha is zero. */
 static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
                        sinew_real *lambda)
 {
@@ -150,7 +153,8 @@ void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how)
     }
 }
 
-/* x += w sum lambda grad C of one group's elements, with the gradients in `at`. */
+/* Moves the particles of one SIMD group's elements by x += w sum lambda grad C, with the gradients in `at`; w inverse
+ * masses. */
 static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_jacobian_kernel *at,
                            int32_t group, sinew_real *x)
 {
@@ -166,7 +170,8 @@ static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b,
         }
 }
 
-/* All gradients are evaluated at the same x: particles move after the last evaluation. */
+/* Computes x = x_begin + M^-1 sum lambda grad C(x). All gradients are evaluated at the same x: particles move after the
+ * last evaluation. */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * colour_layout.c: lays constraints out by colour and updates their numbers. See sweep.h.
+ * colour_layout.c: lays constraints out by colour and updates their data. See sweep.h.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "energy/registry.h"
 #include "solve/constraint_sweep/sweep.h"
 
-/* ---- One batch ------------------------------------------------------------------------------- */
+/* ---- Layout of one batch --------------------------------------------------------------------- */
 
 /* The elements of a batch, with particle indices relative to `low`, the lowest particle; indices are below `span`. */
 typedef struct listed {
@@ -17,7 +17,7 @@ typedef struct listed {
     int32_t low, span;
 } listed;
 
-/* Grows a buffer of a batch, with spare capacity for transient elements: the number of their groups varies. */
+/* Grows a buffer of a batch, with spare capacity for transient elements: the number of their SIMD groups varies. */
 static bool sweep_layout_reserve_buffers(const sinew_sweep *sweep, const sinew_sweep_batch *b, void *slot,
                                          size_t *capacity, size_t count, size_t size)
 {
@@ -33,7 +33,7 @@ static bool reserve_past(const sinew_sweep *sweep, sinew_sweep_batch *b)
            sweep_layout_reserve_buffers(sweep, b, &b->past[1], &b->past_capacity[1], count, sizeof *b->lambda);
 }
 
-/* Grows sweep->numbers to the needs of one group of this batch. */
+/* Grows sweep->numbers so that values, Jacobians and compliances of one SIMD group of this batch fit. */
 static bool make_numbers(sinew_sweep *sweep, const sinew_sweep_batch *b)
 {
     const size_t m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
@@ -56,8 +56,8 @@ static bool reserve_batch(sinew_sweep *sweep, sinew_sweep_batch *b)
            (!b->ops->global_constraint || sinew_sweep_global_capacity(sweep, b));
 }
 
-/* Copies the data of all elements from the source batch. Padding lanes repeat the first element of their own group with
- * weight zero: a kernel also writes zero corrections, and another thread may process another group. */
+/* Copies the data of all elements from the source batch. Padding lanes of a SIMD group repeat its first element with
+ * weight zero: kernels also write zero corrections, and another thread may process another group. */
 static void fill_data(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
@@ -73,7 +73,7 @@ static void fill_data(sinew_sweep_batch *b)
     b->form_version = b->source->form_version;
 }
 
-/* Copies the weights only: they change with the material, and when elements are switched on or off. */
+/* Copies only the weights of all elements: they change with the material, and when elements are switched on or off. */
 static void fill_weights(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
@@ -89,7 +89,7 @@ static int32_t class_count(const sinew_sweep_batch *b)
     return b->domains.level_count > 0 ? sinew_domain_count(&b->domains) * b->colour_count : b->colour_count;
 }
 
-/* Puts the elements of each class (colour of a domain) into SIMD groups. */
+/* Puts the elements of each class (a colour, or a colour of a domain) into SIMD groups. */
 static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *first, const int32_t *order)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
@@ -158,7 +158,7 @@ static void forget_multipliers(sinew_sweep_batch *b)
     memset(b->lambda, 0, padded_count * (size_t)b->ops->constraint_count * sizeof *b->lambda);
 }
 
-/* Sorts the listed elements by their known classes and puts them into groups. Returns false without memory. */
+/* Sorts the listed elements by their known classes and puts them into SIMD groups. Returns false if out of memory. */
 static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list, sinew_sweep_work *work)
 {
     const int32_t classes = class_count(b);
@@ -176,7 +176,7 @@ static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const liste
     if (!reserve_batch(sweep, b))
         return false;
     fill_batch(b, list, work->first, work->order);
-    forget_multipliers(b); /* contacts may read the multipliers before the first sweep */
+    forget_multipliers(b); /* zero: contacts may read multipliers before the first sweep */
     return true;
 }
 
@@ -220,7 +220,7 @@ static void sweep_layout_release_work(sinew_sweep_work *work, const sinew_alloca
 
 /* ---- Averaging weights of a Jacobi sweep ----------------------------------------------------- */
 
-/* crowd[i] += `by` for every element of the batch that contains particle i */
+/* Counts elements per particle: crowd[i] += `by` for every element of the batch that contains particle i. */
 static void count_elements(const sinew_sweep_batch *b, int32_t by, int32_t *crowd)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
@@ -243,8 +243,8 @@ static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const 
     }
 }
 
-/* Computes the averaging weights of all batches. sweep->crowd counts fixed elements; transient ones are added only
- * while averaging weights are computed. */
+/* Computes the averaging weights of all batches. sweep->crowd counts fixed elements per particle; transient ones are
+ * added only while averaging weights are computed. */
 static sinew_status set_averaging_weights(sinew_sweep *sweep, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
@@ -263,7 +263,7 @@ static sinew_status set_averaging_weights(sinew_sweep *sweep, sinew_error *error
     return SINEW_OK;
 }
 
-/* ---- All batches ----------------------------------------------------------------------------- */
+/* ---- All batches of a sweep ------------------------------------------------------------------ */
 
 /* Reserves memory for `count` batches of the sweep; existing batches are kept. */
 static bool reserve_batches(sinew_sweep *sweep, int32_t count)
@@ -284,7 +284,7 @@ static bool reserve_batches(sinew_sweep *sweep, int32_t count)
     return true;
 }
 
-/* Appends the batches that begin in tasks first .. last - 1 to the sweep. */
+/* Appends the batches that begin in the objective's tasks first .. last - 1 to the sweep. */
 static sinew_status add_batches(sinew_sweep *sweep, int32_t first, int32_t last, sinew_sweep_work *work,
                                 sinew_error *error)
 {
@@ -304,8 +304,8 @@ static bool couples(const sinew_sweep_batch *b)
     return sinew_get_stencil(b->ops->info.stencil)->couples;
 }
 
-/* Sets the order of batches in a sweep: the objective's order, with coupling energies before or after the others after
- * sinew_sweep_arrange(). */
+/* Sets the order of batches in a sweep: the objective's order; after sinew_sweep_arrange() with coupling energies
+ * before or after all others. */
 static void set_turns(sinew_sweep *sweep)
 {
     int32_t at = 0;

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Numbers of an element in b->numbers: C_e, its gradient, the compliance. */
+/* Count of numbers per element in b->numbers: C_e, its gradient at n vertices, the compliance. */
 #define CONSTRAINT_SIZE(n) (2 + 3 * (n))
 
 bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *b)
@@ -29,9 +29,10 @@ bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *b)
     return true;
 }
 
-/* One vertex of an element: its offset in the sweep's arrays, and the gradient of C_e there. */
+/* One vertex of an element of the global constraint: its offset in the sweep's arrays, and the gradient of C_e
+ * there. */
 typedef struct constraint_corner {
-    size_t at; /* SINEW_POINT times the number of the vertex's particle */
+    size_t at; /* offset of the vertex in arrays of points: SINEW_POINT times its particle index */
     double g[3];
 } constraint_corner;
 
@@ -46,8 +47,8 @@ static constraint_corner corner_of(const sinew_sweep_batch *b, size_t padded_ind
     return corner;
 }
 
-/* Returns C and adds grad C to b->slope. alpha is the compliance of an active element; 0 if no element is active or the
- * constraint is hard. */
+/* Returns C = sum_e C_e and adds grad C to b->slope. alpha is the compliance of an active element; 0 if no element is
+ * active or the constraint is hard. */
 static double sum_shares(const sinew_sweep_batch *b, const sinew_constrain_kernel *how, double *alpha)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, padded_count = (size_t)b->group_count * W;
@@ -67,7 +68,8 @@ static double sum_shares(const sinew_sweep_batch *b, const sinew_constrain_kerne
     return C;
 }
 
-/* Returns sum w |g|^2, to which each corner adds w g . grad C_e; writes g . (x - x_old) to `motion`. */
+/* Returns sum w |g|^2 over particles, w inverse masses, to which each element vertex adds w g . grad C_e; writes g . (x
+ * - x_old) to `motion`. */
 static double sum_mass(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                        double *motion)
 {
@@ -85,7 +87,7 @@ static double sum_mass(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     return mass;
 }
 
-/* The smallest averaging weight of the elements in a Jacobi sweep; 1 in other orders. */
+/* The smallest averaging weight of the global constraint's elements in a Jacobi sweep; 1 in other orders. */
 static double averaging_weight_of(const sinew_sweep_batch *b)
 {
     sinew_real min = 1;
@@ -95,7 +97,8 @@ static double averaging_weight_of(const sinew_sweep_batch *b)
     return (double)min;
 }
 
-/* x (dx in a Jacobi sweep) += w g dlambda, each particle once; resets b->slope to zero. */
+/* Moves each particle of the global constraint once: x (dx in a Jacobi sweep) += w g dlambda; resets b->slope to
+ * zero. */
 static void move_global_constraint(const sinew_sweep *sweep, const sinew_sweep_batch *b, double change)
 {
     sinew_real *to = sweep->dx ? sweep->dx : sweep->xw;

@@ -58,7 +58,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static const sinew_pbd_options one_step = {.count = 1};
 
-/* Returns the exponent e with which a sweep applies the fraction 1 - (1 - k)^e of its corrections. */
+/* The exponent e of PBD's stiffness rule: a sweep applies the fraction 1 - (1 - k)^e of each correction. */
 static double pbd_exponent(const sinew_solve *s)
 {
     return s->def.parameters[RULE] > 0 && s->def.iterations > 0 ? 1.0 / s->def.iterations : 1;

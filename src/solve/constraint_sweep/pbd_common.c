@@ -11,7 +11,8 @@ static const sinew_pbd_time *time_of(const sinew_pbd_options *options)
                                 : &sinew_pbd_without_substeps;
 }
 
-/* Stores settings, which depend on h and the solver's definition, and prepares the substeps. */
+/* Stores the kernel settings and substep options, which depend on h and the solver's definition, and prepares the
+ * substeps. */
 static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
                                   sinew_error *error)
 {
@@ -96,7 +97,8 @@ static void sweep_once(sinew_pbd *w)
         sinew_sweep_run(&w->sweep, &w->how, true, w->relaxation);
 }
 
-/* Extrapolates by Chebyshev's next weight; the first sweep has weight 1 and is not extrapolated. */
+/* Extrapolates positions and multipliers by Chebyshev's next weight; the first sweep has weight 1 and is not
+ * extrapolated. */
 static void go_beyond(sinew_pbd *w)
 {
     const double square = w->extras.rho * w->extras.rho;
@@ -149,7 +151,8 @@ void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what)
     w->streak = 0;
 }
 
-/* The number of colours is the sum over all energies. Constraints have colours; particles have none. */
+/* Returns the number of colours of constraints, summed over all energies. `colours` is not written: particles have no
+ * colours. */
 int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {
     (void)outside;
@@ -161,7 +164,7 @@ int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t 
     return count;
 }
 
-/* Writes lambda / h^2 of each element: the factor of grad C in the force. */
+/* Writes lambda / h^2 of each element of a batch: the factor of grad C in the constraint force. */
 bool sinew_pbd_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
 {
     const sinew_pbd *w = s->memory;

@@ -11,8 +11,8 @@
  *
  *     y = q_k + (h/n) v_k + (h/n)^2 M^-1 f_ext,   sweeps,   v_k+1 = (q_k+1 - q_k) / (h/n)
  *
- * with equal shares of the iterations (up to one). Pins move in a straight line; targets are those of the end of the
- * step. The velocity of the last substep becomes the velocity of the world.
+ * with equal numbers of iterations, up to a difference of one. Pins move in a straight line; targets are those of the
+ * end of the step. The velocity of the last substep becomes the velocity of the world.
  *
  * A quasistatic step has no inertia. XPBD then integrates in pseudo-time until nothing moves (Chentanez et al. 2020, as
  * in PBNG 6.1). Substeps have a given length and number of sweeps and start from rest, with pins at their targets and
@@ -25,7 +25,7 @@
 #include "solve/solver.h"
 #include "solve/constraint_sweep/sweep.h"
 
-/* Changes after which the colours stay valid: sinew_pbd_refresh handles them. */
+/* Changes of the world that sinew_pbd_refresh() handles: the colours of the constraints stay valid. */
 #define SINEW_PBD_REFRESHES                                                                                            \
     (SINEW_CHANGED_DEF | SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |  \
      SINEW_CHANGED_TRANSIENT)
@@ -35,24 +35,24 @@ typedef struct sinew_pbd_options {
     int32_t count;  /* real time: number of substeps, which share the iterations; 1: none */
     int32_t sweeps; /* pseudo-time: number of sweeps of one substep; 0: real time */
     double h;       /* pseudo-time: length of one substep, in s */
-    double keep;    /* pseudo-time: fraction of velocities kept after a substep, 0 .. 1 */
+    double keep;    /* pseudo-time: fraction 0 .. 1 of the velocities kept after a substep */
 } sinew_pbd_options;
 
-/* Options of a PBD solver in addition to plain sweeps. */
+/* Options of PBD solvers that change plain sweeps. */
 typedef struct sinew_pbd_extras {
-    bool chebyshev; /* accelerate sweeps by Chebyshev's recurrence; Jacobi sweeps only */
+    bool chebyshev; /* true: accelerate Jacobi sweeps by Chebyshev's recurrence; ignored in other orders */
     double rho;     /* estimated spectral radius of a sweep, for Chebyshev's weights */
-    bool residual;  /* remove the momentum residual before every sweep (sinew_sweep_balance) */
-    bool guess;     /* multipliers start at -C / alpha~ instead of zero (alpha~ = alpha / h^2) */
+    bool residual;  /* true: remove the momentum residual before every sweep (sinew_sweep_balance) */
+    bool guess;     /* true: multipliers start at -C / alpha~ instead of zero (alpha~ = alpha / h^2) */
 } sinew_pbd_extras;
 
 typedef struct sinew_pbd sinew_pbd;
 
 /* Operations of a kind of substeps, around the sweeps of a step (substeps.c). */
 typedef struct sinew_pbd_time {
-    /* Sets substep_h and allocates vectors; also called after changes of the world. */
+    /* Sets substep_h and allocates the vectors v and q_last; also called after changes of the world. */
     sinew_status (*prepare)(sinew_solve *s, sinew_pbd *w, sinew_error *error);
-    void (*begin)(sinew_solve *s, sinew_pbd *w); /* called once at the start of a step */
+    void (*begin)(sinew_solve *s, sinew_pbd *w); /* called once at the start of a time step */
     /* Called before each sweep; w->sweep_count sweeps of the step are done. */
     void (*before_sweep)(sinew_solve *s, sinew_pbd *w);
     void (*after_sweep)(sinew_solve *s, sinew_pbd *w);
@@ -62,20 +62,21 @@ extern const sinew_pbd_time sinew_pbd_without_substeps, sinew_pbd_substeps, sine
 
 struct sinew_pbd {
     sinew_sweep sweep;
-    sinew_constrain_kernel how; /* compliance, stiffness, damping and form; damping is on when it is not zero */
+    /* kernel settings: compliance, stiffness, damping and form; damping is on when it is not zero */
+    sinew_constrain_kernel how;
     bool symmetric;
     double relaxation;
     sinew_pbd_extras extras;
     double weight; /* weight of Chebyshev's recurrence in the last sweep */
-    /* sweeps since Chebyshev's weights restarted: at new multipliers, and at each sweep with contacts */
+    /* number of sweeps since Chebyshev's weights restarted: at new multipliers, and at each sweep with contacts */
     int32_t streak;
     sinew_pbd_options options;
     const sinew_pbd_time *time;
     double substep_h;    /* length of one substep, or of the whole step without substeps, in s */
     int32_t sweep_count; /* number of sweeps done in this step */
-    bool moved;          /* sweeps have moved positions that are not yet copied to q */
-    sinew_real *v,
-        *q_last; /* [particle_count][4] velocities and positions at the start of the substep; NULL without substeps */
+    bool moved;          /* true: positions moved by sweeps are not yet copied to s->q */
+    /* [particle_count][4] velocities (m/s) and positions (m) at the start of the substep; NULL without substeps */
+    sinew_real *v, *q_last;
 };
 
 /* Sets up s->memory for kernels with the settings of `how`; extras may be NULL. */
@@ -95,7 +96,7 @@ void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what);
 int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours);
 bool sinew_pbd_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 
-/* Entries that the tables of all these solvers share. */
+/* Entries that the operation tables of PBD, XPBD and xpbd-qs share. */
 #define SINEW_PBD_OPS                                                                                                  \
     .refreshes = SINEW_PBD_REFRESHES, .release = sinew_pbd_release, .begin = sinew_pbd_begin,                          \
     .iterate = sinew_pbd_iterate, .flush = sinew_pbd_flush, .contacts_changed = sinew_pbd_contacts_changed,            \

@@ -12,7 +12,7 @@ static size_t vector_bytes(const sinew_solve *s)
     return 4 * (size_t)s->objective->particle_count * sizeof *s->q;
 }
 
-/* ---- No substeps ----------------------------------------------------------------------------- */
+/* ---- Steps without substeps ------------------------------------------------------------------ */
 
 static sinew_status full_step_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {
@@ -39,7 +39,7 @@ const sinew_pbd_time sinew_pbd_without_substeps = {full_step_prepare, full_step_
 
 /* ---- Common to substeps and pseudo-time ------------------------------------------------------ */
 
-/* Allocates the vectors of a substep on the first call and keeps them. */
+/* Allocates the vectors v and q_last of a substep on the first call and keeps them. */
 static sinew_status allocate_substeps(const sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
@@ -49,8 +49,8 @@ static sinew_status allocate_substeps(const sinew_solve *s, sinew_pbd *w, sinew_
     return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
 }
 
-/* Stores the end of the last substep in q_last. Moves q from there by inertia and forces alone for one substep; pins
- * continue with their velocities. */
+/* Predicted positions of a substep: stores the end of the last substep in q_last and moves q from there by inertia and
+ * external forces alone; pins continue with their velocities. */
 static void coast(sinew_solve *s, sinew_pbd *w)
 {
     const sinew_objective *o = s->objective;
@@ -71,7 +71,7 @@ static void start_sweeps(const sinew_solve *s, sinew_pbd *w)
     sinew_pbd_start(s, w);
 }
 
-/* Copies positions to s->q and sets the velocity at the end of a substep: v = keep (q - q_last) / h. */
+/* Copies the swept positions to s->q and sets the velocity at the end of a substep: v = keep (q - q_last) / h. */
 static void end_substep(sinew_solve *s, sinew_pbd *w, double keep)
 {
     sinew_pbd_flush(s);
@@ -79,9 +79,10 @@ static void end_substep(sinew_solve *s, sinew_pbd *w, double keep)
         w->v[i] = (sinew_real)(((double)s->q[i] - (double)w->q_last[i]) / w->substep_h * keep);
 }
 
-/* ---- Substeps -------------------------------------------------------------------------------- */
+/* ---- Substeps in real time ------------------------------------------------------------------- */
 
-/* Sets the tolerance and the time budget of s->def to zero: a step ends after its last substep only. */
+/* Prepares substeps in real time. Sets the tolerance and the time budget of s->def to zero: a step ends after its last
+ * substep only. */
 static sinew_status substeps_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {
     if (w->options.count > s->def.iterations)
@@ -95,7 +96,8 @@ static sinew_status substeps_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *
     return allocate_substeps(s, w, error);
 }
 
-/* v = (q_tilde - q_n) / h - h M^-1 f, the damped v_n; at pins the velocity towards their targets. */
+/* Velocity of the first substep: v = (q_tilde - q_n) / h - h M^-1 f, the damped v_n; at pins the velocity towards their
+ * targets. */
 static void first_velocity(const sinew_solve *s, sinew_real *v)
 {
     const sinew_objective *o = s->objective;
@@ -114,7 +116,7 @@ static void substeps_begin(sinew_solve *s, sinew_pbd *w)
     s->v_end = w->v;
 }
 
-/* Number of the substep that a sweep belongs to: iterations are distributed evenly. */
+/* Index of the substep that a sweep belongs to: iterations are distributed evenly over substeps. */
 static int32_t substep_of(const sinew_solve *s, const sinew_pbd *w, int32_t sweep)
 {
     return (int32_t)((int64_t)sweep * w->options.count / s->def.iterations);
@@ -143,7 +145,7 @@ static void substeps_after(sinew_solve *s, sinew_pbd *w)
 
 const sinew_pbd_time sinew_pbd_substeps = {substeps_prepare, substeps_begin, substeps_before, substeps_after};
 
-/* ---- Pseudo-time ----------------------------------------------------------------------------- */
+/* ---- Pseudo-time of quasistatic steps -------------------------------------------------------- */
 
 static sinew_status pseudo_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {
@@ -151,7 +153,7 @@ static sinew_status pseudo_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *er
     return allocate_substeps(s, w, error);
 }
 
-/* Starts from rest, with pins at their targets in s->q. */
+/* Starts a quasistatic step in pseudo-time from rest, with pins at their targets in s->q. */
 static void pseudo_begin(sinew_solve *s, sinew_pbd *w)
 {
     memcpy(w->q_last, s->q, vector_bytes(s));

@@ -10,10 +10,10 @@
 #include "base/phases.h"
 #include "base/reduce.h"
 
-#define PARALLEL_GROUPS 512 /* smallest number of SIMD groups for which several threads sweep */
+#define PARALLEL_GROUPS 512 /* number of SIMD groups of all batches from which several threads sweep */
 #define PHASE_GROUPS                                                                                                   \
-    32 /* smallest mean number of groups per phase for several threads: below, synchronisation dominates */
-#define SLICE_ELEMENTS 128 /* largest number of elements of one colour that a thread takes at a time */
+    32 /* smallest mean number of SIMD groups per phase for several threads: below, synchronisation dominates */
+#define SLICE_ELEMENTS 128 /* largest number of elements in a slice of a colour, the unit of work of a thread */
 
 sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
                                           const sinew_constrain_kernel *how)
@@ -30,7 +30,7 @@ sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_
     return kernel;
 }
 
-/* Projects the constraints of groups first .. last-1 of a batch. */
+/* Projects the constraints of SIMD groups first .. last-1 of a batch. */
 static void sweep_run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                              int32_t first, int32_t last)
 {
@@ -50,8 +50,8 @@ static void sweep_run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *
         b->ops->constrain(&kernel);
 }
 
-/* Coloured sweep: batches in order, then domains before the elements between them, then colours. Concurrent items write
- * to different particles, so any distribution over threads gives the same bits. */
+/* Arguments of a coloured sweep: batches in order, within a batch domains before the elements between them, then
+ * colours. Concurrent items write to different particles, so any distribution over threads gives the same bits. */
 typedef struct sweep_pass {
     const sinew_sweep *sweep;
     const sinew_constrain_kernel *how;
@@ -65,7 +65,8 @@ static int32_t batch_phases(const sinew_sweep_batch *b)
     return b->domains.level_count > 0 ? b->domains.level_count : b->colour_count;
 }
 
-/* Returns the batch of a phase; `phase` becomes the level or colour within this batch. */
+/* Returns the batch that a phase of the sweep belongs to; *phase becomes the level of domains or the colour within this
+ * batch. */
 static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *phase)
 {
     const sinew_sweep_batch *batches = pass->sweep->batches;
@@ -84,8 +85,8 @@ static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *pha
     return &batches[turn[low]];
 }
 
-/* Number of slices of a colour: an even number, which balances two threads, but at most one slice per group. A global
- * constraint is one slice. */
+/* Number of slices of a colour: an even number, which balances two threads, but at most one slice per SIMD group. A
+ * global constraint is one slice. */
 static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
 {
     const int32_t groups = b->first_group[colour + 1] - b->first_group[colour], two = 2 * SLICE_ELEMENTS / b->width;
@@ -137,8 +138,8 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
     sinew_phases_run(&work, parallel ? sweep->objective->thread_count : 1);
 }
 
-/* Runs a batch on one thread: in mesh order, reversed if `backward`, or with averaged changes (Jacobi), whose sums
- * always have the same order. */
+/* Runs a batch on one thread: in mesh order, reversed if `backward`, or as a Jacobi sweep, whose sums always have the
+ * same order. */
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                       bool backward)
 {
@@ -150,7 +151,7 @@ static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, cons
         sweep_run_groups(sweep, b, how, group, group + 1);
 }
 
-/* Applies the averaged changes of a Jacobi sweep: x += dx, dx = 0. */
+/* Applies the averaged position changes of a Jacobi sweep: x += dx, dx = 0. */
 static void sweep_move(sinew_sweep *sweep)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;

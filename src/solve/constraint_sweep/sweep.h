@@ -34,17 +34,18 @@ typedef enum sinew_sweep_order {
     SINEW_SWEEP_JACOBI
 } sinew_sweep_order;
 
-/* The elements of one batch in sweep order. A class is one colour, or one colour of one domain. */
+/* The elements of one batch in sweep order. A class is one colour, or one colour of one domain; its elements are in
+ * contiguous SIMD groups. */
 typedef struct sinew_sweep_batch {
     const sinew_batch *source;
     uint32_t version, form_version; /* version and form_version of `source` when its data were copied */
     const sinew_energy_ops *ops;
     int32_t width, group_count, colour_count;
-    int32_t first_phase; /* first phase of the batch in a coloured pass, counted over all batches in order */
+    int32_t first_phase; /* index of the batch's first phase in a coloured sweep, counted over all batches in order */
     sinew_domains domains;
-    int32_t *first_group;         /* [classes + 1] first group of each class, by domain, then by colour */
+    int32_t *first_group;         /* [classes + 1] index of each class's first SIMD group, by domain, then by colour */
     int32_t *vertex;              /* [group_count][vertex_count][W] SINEW_POINT times the particle of each vertex */
-    sinew_real *data;             /* [group_count][data_count][W] data of the elements */
+    sinew_real *data;             /* [group_count][data_count][W] element data, copied from `source` */
     int32_t *element;             /* [group_count * W] caller's element index in the source batch; -1: padding */
     sinew_real *lambda;           /* [group_count][constraint_count][W] multipliers of the constraints */
     sinew_real *averaging_weight; /* [group_count * W] Jacobi: fraction 1/n of its change that an element applies */
@@ -55,24 +56,25 @@ typedef struct sinew_sweep_batch {
         *numbers;  /* [group_count][1][W] C, then [..][vertex_count][3][W] gradients, then [..][1][W] compliances */
     double *slope; /* [particle_count][4] grad C while the global constraint is projected, else zero */
     size_t first_capacity, vertex_capacity, data_capacity, element_capacity, lambda_capacity, averaging_capacity,
-        numbers_capacity, slope_capacity, past_capacity[2]; /* allocated sizes of the arrays above, in bytes */
+        numbers_capacity, slope_capacity, past_capacity[2]; /* allocated sizes of the arrays of this struct, in bytes */
 } sinew_sweep_batch;
 
 /* Work space for laying out a batch. A zeroed struct is valid. */
 typedef struct sinew_sweep_work {
-    int32_t *particles;                        /* [element_count][vertex_count] particles of the elements */
-    int32_t *classes, *order, *along, *sorted; /* [element_count] each; sorted: at least [particle_count + 1] */
-    int32_t *first;                            /* [classes + 1] first element of each class in `order` */
-    /* allocated sizes of the arrays above, in bytes */
+    int32_t *particles; /* [element_count][vertex_count] particle indices of a batch's elements */
+    /* [element_count] each; `sorted` has at least particle_count + 1 entries */
+    int32_t *classes, *order, *along, *sorted;
+    int32_t *first; /* [classes + 1] index of each class's first element in `order` */
+    /* allocated sizes of the layout's work arrays, in bytes */
     size_t particle_bytes, class_capacity, order_capacity, along_capacity, sorted_capacity, first_capacity;
     sinew_colour_work colours;
 } sinew_sweep_work;
 
-/* Order of a sweep, and the data that it must keep. */
+/* Order of a sweep, and whether it keeps earlier iterates or evaluates Jacobians. */
 typedef struct sinew_sweep_rule {
     sinew_sweep_order order;
-    bool extrapolates; /* the sweep keeps the previous positions and multipliers, for extrapolation */
-    bool numbers;      /* the sweep needs C and J of the constraints (SINEW_CAN_JACOBIAN) */
+    bool extrapolates; /* true: keep positions and multipliers of the last two sweeps, for extrapolation */
+    bool numbers;      /* true: evaluate C and its Jacobian (SINEW_CAN_JACOBIAN), for guesses and balancing */
 } sinew_sweep_rule;
 
 typedef struct sinew_sweep {
@@ -82,68 +84,71 @@ typedef struct sinew_sweep {
     int32_t fixed_count, batch_count; /* number of batches of fixed energies, which come first; number of all batches */
     int32_t batch_limit;              /* number of allocated batches; those beyond batch_count keep their memory */
     sinew_sweep_batch *batches;
-    int32_t *turn; /* [batch_count] indices of batches in the order of a pass */
+    int32_t *turn; /* [batch_count] indices of the batches in the order of a sweep */
     size_t turn_capacity;
     bool arranged, couplings_first;
-    sinew_real *xw;        /* [particle_count][4] position and, as fourth number, inverse mass */
-    sinew_real *dx;        /* [particle_count][4] Jacobi: sums of position changes of a sweep; else NULL */
+    sinew_real *xw;        /* [particle_count][4] position in m and, as fourth number, inverse mass in 1/kg */
+    sinew_real *dx;        /* [particle_count][4] Jacobi: sums of position changes of a sweep, m; else NULL */
     int32_t *crowd;        /* [particle_count] Jacobi: number of fixed elements at each particle; else NULL */
     sinew_sweep_work work; /* work space for laying out the transient batches */
-    /* Set by PBD: an energy of stiffness k applies the fraction 1 - (1 - k)^exponent of its corrections. 0: k is
-     * ignored. */
+    /* Exponent, set by PBD: an energy of stiffness k applies the fraction 1 - (1 - k)^exponent of its corrections. 0: k
+     * is ignored. */
     double stiffness_exponent;
-    sinew_real relaxation; /* factor of all changes in the current pass: 1 except for Jacobi */
+    sinew_real relaxation; /* factor of all position changes in the current sweep: 1 except for Jacobi */
     sinew_real
         *past[2]; /* [particle_count][4] positions at the start of the last two sweeps, newest first; NULL: not kept */
     sinew_real *start;      /* [particle_count][4] positions given to sinew_sweep_begin(); NULL unless rule.numbers */
-    sinew_real *balanced;   /* [particle_count][4] work space of sinew_sweep_balance */
-    sinew_real *numbers;    /* C, Jacobian and compliance of the elements of one group */
+    sinew_real *balanced;   /* [particle_count][4] work space of sinew_sweep_balance(): balanced positions, m */
+    sinew_real *numbers;    /* C, Jacobian and compliance of the elements of one SIMD group */
     size_t number_capacity; /* allocated size of `numbers` in bytes */
 } sinew_sweep;
 
-/* Allocates; on failure nothing stays allocated. The objective must be built. */
+/* Lays out the constraints of the objective, which must be built. Allocates; on failure nothing stays allocated. */
 sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *objective, const sinew_sweep_rule *rule,
                                 sinew_error *error);
 void sinew_sweep_destroy(sinew_sweep *sweep);
-/* Applies changes of pins and transient batches; sinew_sweep_begin reads all other changes. The result equals that of a
- * newly created sweep. Allocates only to grow. */
+/* Updates the layout after changes of pins and transient batches; sinew_sweep_begin reads all other changes. The result
+ * equals that of a newly created sweep. Allocates only to grow. */
 sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, sinew_error *error);
 /* Puts the batches of coupling energies before, or after, all other batches, also after later changes. The order within
  * both groups is kept. */
 void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
 
-/* Functions for a batch that is one global constraint: allocation of its work space (false without memory), and its
+/* Functions for a batch that is one global constraint: allocation of its work space (false: out of memory), and its
  * projection. */
 bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *batch);
 void sinew_sweep_project_global(const sinew_sweep *sweep, const sinew_sweep_batch *batch,
                                 const sinew_constrain_kernel *how);
 
-/* Copies positions, masses, pins and element data, and sets all multipliers to zero. */
+/* Starts a sequence of sweeps at q: copies positions, masses, pins and element data, and sets all multipliers to
+ * zero. */
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);
-/* Continues after a change of transient batches. Multipliers of contacts become `unit` times the forces in their data,
- * multipliers of other transient elements zero; positions and multipliers of fixed batches are kept. */
+/* Continues a sequence of sweeps after a change of transient batches. Multipliers of contacts become `unit` times the
+ * forces in their data, multipliers of other transient elements zero; positions and multipliers of fixed batches are
+ * kept. */
 void sinew_sweep_contacts_changed(sinew_sweep *sweep, double unit);
-/* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form; `relaxation` is a factor
- * of Jacobi's changes. `backward` reverses the order. */
+/* One sweep over all constraints; `how` gives compliance, stiffness, damping, x_old and form; `relaxation` is a factor
+ * of the changes of a Jacobi sweep. `backward` reverses the order. */
 void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward, double relaxation);
 /* The kernel settings for the energy of a batch: hard energies use the settings of PBD. */
 sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *batch,
                                           const sinew_constrain_kernel *how);
-/* Whether contacts are among the constraints. Contacts are not extrapolated, and their C and J are not available. */
+/* True if contacts are among the constraints. Contacts are not extrapolated, and their C and Jacobian are not
+ * available. */
 bool sinew_sweep_has_contacts(const sinew_sweep *sweep);
-/* Keeps the positions and multipliers at the start of a sweep (rule: extrapolates). */
+/* Keeps the positions and multipliers at the start of a sweep; needs rule.extrapolates. */
 void sinew_sweep_keep(sinew_sweep *sweep);
 /* After a sweep: x += factor (x - x_before), where x_before is the start of the previous sweep; the same for
  * multipliers. */
 void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor);
-/* lambda = -C / alpha~ of every compliant constraint, thesis 4.1.6 (rule: numbers). */
+/* Sets lambda = -C / alpha~ of every compliant constraint (thesis 4.1.6), alpha~ = alpha / h^2; needs rule.numbers. */
 void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how);
 /* x = x_begin + M^-1 sum lambda grad C(x), x_begin the positions of sinew_sweep_begin() (q_tilde): the residual of the
- * momentum equation becomes zero (rule: numbers). */
+ * momentum equation becomes zero. Needs rule.numbers. */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how);
-/* Copies the positions to q; the fourth number of each point becomes zero. */
+/* Copies the swept positions to q; the fourth number of each point becomes zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);
-/* values[element][constraint_count] = factor * lambda, in the caller's order of elements. */
+/* Writes multipliers: values[element][constraint_count] = factor * lambda, in the caller's order of elements. */
 void sinew_sweep_multipliers(const sinew_sweep_batch *batch, double factor, sinew_real *values);
 
 #endif

@@ -6,22 +6,24 @@
 
 #include <string.h>
 
-/* Largest number of particles of a domain: 32 KiB in single precision. The number of domains is a power of two; worlds
- * of less than DOMAINS_MIN domains are not divided. */
+/* Largest number of particles of a domain, whose points take 32 KiB in single precision. The number of domains is a
+ * power of two; worlds of less than DOMAINS_MIN domains are not divided. */
 #define DOMAIN_PARTICLES 2048
 #define DOMAINS_MIN      4
-#define CLASS_ELEMENTS   8 /* smallest mean number of elements of a class: the largest SIMD width of all variants */
+/* smallest mean number of elements per class for a division: the largest SIMD width of all variants */
+#define CLASS_ELEMENTS 8
 
-/* At most 1/REST_DIVISOR of the elements may be left to one thread; otherwise (elements connect distant particles) the
- * world is not divided. */
+/* A body is divided into domains only if at most 1/REST_DIVISOR of its elements are left to one thread. More are left
+ * where elements connect distant particles. */
 #define REST_DIVISOR 32
 
-/* Division of the particles into domains. A side is a bit mask of two quarters of the body, one of each half. */
+/* Division of the particles into domains. A side is a bit mask of two adjacent quarters of the body, one of each
+ * half. */
 typedef struct division {
     const sinew_domains *domains;
     int64_t particle_count, domain_count;
-    int32_t low;    /* particle number of vertex index 0: vertex indices are relative to it */
-    int32_t levels; /* number of levels up to the two halves: log2 of domain_count */
+    int32_t low;    /* particle index of vertex index 0: vertex indices are relative to it */
+    int32_t levels; /* number of levels below the two sides: log2 of domain_count */
     uint32_t sides[2];
 } division;
 
@@ -33,7 +35,7 @@ int32_t sinew_domain_count(const sinew_domains *domains)
     return domains->first[domains->level_count];
 }
 
-/* Number of the domain of one element, counted over all levels. */
+/* Index of the domain of one element, counted over all levels. */
 static int32_t domain_of(const division *d, const sinew_elements *elements, int32_t element)
 {
     const int32_t *first = d->domains->first, *vertices = elements->vertices + (size_t)element * (size_t)elements->size;
@@ -54,7 +56,7 @@ static int32_t domain_of(const division *d, const sinew_elements *elements, int3
     return first[d->levels + 1];
 }
 
-/* Number of elements that cross the halves but belong to neither side. */
+/* Number of elements that cross the two halves of the body but belong to neither side. */
 static int32_t count_rest(const division *d, const sinew_elements *elements)
 {
     int32_t rest = 0;
@@ -63,7 +65,7 @@ static int32_t count_rest(const division *d, const sinew_elements *elements)
     return rest;
 }
 
-/* Chooses the sides that leave fewer elements to one thread. Returns the number of these elements. */
+/* Chooses the pair of sides that leaves fewer elements to one thread. Returns the number of these elements. */
 static int32_t choose_sides(division *d, const sinew_elements *elements)
 {
     int32_t rest[2];
@@ -90,7 +92,8 @@ void sinew_domains_divide(sinew_domains *domains, int32_t particle_count, int32_
         first[level + 1] = first[level] + (int32_t)(d.domain_count >> level);
     first[d.levels + 1] = first[d.levels] + 2;
     first[d.levels + 2] = first[d.levels] + 3;
-    /* A particle with many elements causes as many colours; the classes of most domains would be empty. */
+    /* A particle with many elements causes many colours, so the classes of most domains would be nearly empty: no
+     * division. */
     if ((int64_t)first[d.levels + 2] * colour_count * CLASS_ELEMENTS > elements->count ||
         (int64_t)choose_sides(&d, elements) * REST_DIVISOR > elements->count)
         return;

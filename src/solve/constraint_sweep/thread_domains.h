@@ -13,12 +13,13 @@
 
 #include "mesh/topology.h"
 
-#define SINEW_DOMAIN_LEVELS 24 /* largest number of levels of domains: there are fewer than 2^31 particles */
+#define SINEW_DOMAIN_LEVELS 24 /* capacity for levels of domains, enough for 2^31 particles */
 
 typedef struct sinew_domains {
     int32_t level_count; /* number of levels of domains; 0: the body is not divided */
-    /* First domain of each level, and the number of all domains. A level has half as many domains as the previous one;
-     * the last two levels, of two domains and of one, have the elements between the halves. */
+    /* [level_count + 1] index of each level's first domain; the last entry is the number of all domains. A level has
+     * half as many domains as the previous one; the last two levels, of two domains and of one, have the elements
+     * between the halves. */
     int32_t first[SINEW_DOMAIN_LEVELS + 1];
 } sinew_domains;
 

@@ -18,10 +18,10 @@
 #include "solve/driver/verdict.h"
 #include "solve/solver.h"
 
-/* ---- Set up ---------------------------------------------------------------------------------- */
+/* ---- Preparation and refresh of a solver ----------------------------------------------------- */
 
-/* Sets s->stiffness_of. Returns its norm (N/m) over the free particles plus the stiffness of global constraints, which
- * bounds the change of forces per distance. */
+/* Sets s->stiffness_of, the stiffness of each particle in N/m. Returns its norm over the free particles plus the
+ * stiffness of global constraints: a bound of the change of forces per distance. */
 static double sum_stiffness(sinew_solve *s)
 {
     const sinew_objective *o = s->error_objective;
@@ -36,7 +36,7 @@ static double sum_stiffness(sinew_solve *s)
     return sqrt(sum) + sinew_global_constraints_stiffness(o, o->step.rest, s->velocity);
 }
 
-/* The stiffness is computed lazily: only steps that measure residuals or need their round-off use it. */
+/* Computes stiffnesses lazily: only steps that measure residuals or need their round-off use them. */
 void sinew_solve_stiffness(sinew_solve *s)
 {
     if (!s->elastic_known) {
@@ -65,14 +65,14 @@ static bool reserve_records(sinew_solve *s)
     return true;
 }
 
-/* Whether the optimality gap is measured: if the def asks for it, but not for explicit steps, which do not minimise g,
- * nor with hard constraints. */
+/* True if the optimality gap is to be measured: the def requests it, the solver minimises g (explicit steps do not),
+ * and there are no hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
     return s->def.measure >= SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
 }
 
-/* Adds the solver and a remedy to the error of a factorisation, which knows neither. */
+/* Adds the solver's name and a remedy to the error text of a factorisation, which knows neither. */
 static void name_solver(const sinew_solve *s, sinew_error *error)
 {
     char reason[sizeof error->text];
@@ -123,7 +123,7 @@ static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *e
                        (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_takes_contacts(s, changed));
     if (!wanted || stale)
         sinew_gap_destroy(s);
-    /* With contacts, find_gap creates s->gap at the end of the step: contacts may still change before. */
+    /* With contacts, find_gap() creates s->gap at the end of the step, because contacts may still change before. */
     return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
 }
 
@@ -188,7 +188,7 @@ void sinew_solve_release(sinew_solve *s)
     s->record_count = s->record_capacity = 0;
 }
 
-/* ---- Parts of a run -------------------------------------------------------------------------- */
+/* ---- Start, records and stopping rule -------------------------------------------------------- */
 
 void sinew_solve_evaluate(sinew_solve *s)
 {
@@ -210,7 +210,7 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->scale = fmax(s->residual, s->noise);
 }
 
-/* Whether g is finite at s->q; evaluated only if some energy has a barrier. A barrier may be infinite at q_tilde though
+/* True if g is finite at s->q; evaluated only if some energy has a barrier. A barrier may be infinite at q_tilde though
  * it is not at q_n, and no solver returns from an infinite energy. */
 static bool is_finite(sinew_solve *s)
 {
@@ -271,17 +271,17 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* Whether the residual is at the tolerance, or within round-off and above half of `before`, the residual one iteration
- * earlier. */
+/* Stopping rule: true if the residual is at the tolerance, or within round-off and above half of `before`, the residual
+ * one iteration earlier. */
 static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
            (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
-/* Positions are accurate to `step`, the spacing of floating-point numbers, and forces to stiffness times step. An
- * energy is a sum of terms as large as stiffness times length squared: a stiff body near rest has a small energy with a
- * large error. */
+/* Sets the round-off of forces (N) and of g (J). Positions are accurate to `step`, the spacing of floating-point
+ * numbers, and forces to stiffness times step. An energy is a sum of terms as large as stiffness times length squared:
+ * a stiff body near rest has a small energy with a large error. */
 static void set_noise(sinew_solve *s)
 {
     sinew_solve_stiffness(s);
@@ -291,7 +291,7 @@ static void set_noise(sinew_solve *s)
     s->value_noise = sqrt((double)s->objective->particle_count) * s->noise * length;
 }
 
-/* Whether residuals may stop a step: only if the solver or the measurement needs them. Records also evaluate g, but
+/* True if residuals may stop a step: only if the solver or the measurement needs them. Records also evaluate g, but
  * recording must not change the number of iterations. */
 static bool looks_at_residuals(const sinew_solve *s)
 {
@@ -315,9 +315,9 @@ static void driver_start(sinew_solve *s)
         sinew_solve_evaluate(s);
 }
 
-/* ---- Measurement of a step ---------------------------------------------------------------------- */
+/* ---- Measurement of the gap and the result of a step -------------------------------------------- */
 
-/* Whether the velocities that the step ends with are numbers of sinew_real. Positions of a world that explodes are
+/* True if the velocities at the end of the step are finite in sinew_real. Positions of a world that explodes stay
  * finite for one step longer. */
 static bool velocities_are_finite(const sinew_solve *s)
 {
@@ -341,7 +341,7 @@ static bool ended_in_numbers(const sinew_solve *s)
     return isfinite(sinew_norm(s->q, s->objective->particle_count, s->objective->thread_count));
 }
 
-/* The estimate of a step without one: not requested (NONE), or unknown for a reason. */
+/* The gap estimate of a step that has none: not requested (SINEW_GAP_NONE), or unknown for a reason. */
 static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
 {
     const double value = kind == SINEW_GAP_NONE ? NAN : HUGE_VAL;
@@ -382,7 +382,8 @@ static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
     return sinew_gap_find(s);
 }
 
-/* Writes the measurements at the end of the step; after a non-finite step those at its start, whose state is kept. */
+/* Writes the measurements at the end of the step to `result`; after a non-finite step those at its start, whose state
+ * is kept. */
 static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, sinew_step_result *result)
 {
     const bool kept = (result->bits & SINEW_STEP_NOT_FINITE) != 0, known = kept ? s->start_known : s->gradient_known;
@@ -409,7 +410,7 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->constraints = s->constraint_message;
 }
 
-/* ---- Updates of contacts --------------------------------------------------------------------- */
+/* ---- Contact updates between iterations ------------------------------------------------------ */
 
 static void contacts_changed(sinew_solve *s, uint32_t what)
 {
@@ -431,8 +432,8 @@ static void filter_step(sinew_solve *s)
         contacts_changed(s, SINEW_UPDATE_POSITIONS);
 }
 
-/* Moves s->q back to q_n if g is larger at the filtered first guess: the filter may have truncated only some vertices
- * of a body. The filter also checks the path back. */
+/* Moves s->q back to q_n if g is larger at the filtered first guess than at q_n: the filter may have truncated only
+ * some vertices of a body. The way back is filtered, too. */
 static void choose_start(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
@@ -447,8 +448,8 @@ static void choose_start(sinew_solve *s)
     filter_step(s);
 }
 
-/* Passes changed contacts to the objective and the solver; no other function changes contacts within a step. Returns
- * true if contacts changed, so that further iterations are useful. */
+/* Runs a contact update and passes changed contacts to the objective and the solver; no other function changes contacts
+ * within a step. Returns true if contacts changed, so that further iterations are useful. */
 static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint32_t *bits)
 {
     if (!s->contact)
@@ -462,7 +463,7 @@ static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint
     return what != 0;
 }
 
-/* Filters the first guess and passes the contacts near it to the solver. */
+/* Filters the displacements of the first guess and passes the contacts near it to the solver. */
 static void driver_first_contacts(sinew_solve *s, uint32_t *bits)
 {
     filter_step(s);
@@ -470,8 +471,8 @@ static void driver_first_contacts(sinew_solve *s, uint32_t *bits)
     update_contacts(s, 0, false, bits);
 }
 
-/* Updates contacts after the solver has converged or stalled. If contacts changed, clears `bits` and returns true: the
- * step continues. */
+/* Updates contacts after the solver has converged or stalled. If contacts changed, clears the stall in `bits` and
+ * returns true: the step continues. */
 static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 {
     if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !update_contacts(s, iteration, true, bits))
@@ -528,7 +529,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
         driver_record(s, 0, began);
     *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
     s->iterations = result->iterations;
-    /* The world discards a step that was interrupted. */
+    /* An interrupted step has no valid result: the caller discards it. */
     if (sinew_stop_came())
         return result->bits = SINEW_STEP_INTERRUPTED;
     if (bits & SINEW_STEP_UNPREPARED) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * newton_decrement.c: see newton_decrement.h.
+ * newton_decrement.c: computes Newton's direction for estimates of the optimality gap. See newton_decrement.h.
  *
  * Worlds of up to DIRECT_MAX free particles factorise H, which handles stiffness contrasts of many orders of magnitude.
  * A factor of the exact Hessian preconditions the systems of later iterates, at a third of the cost of another factor.
@@ -15,7 +15,8 @@
 #include "base/reduce.h"
 #include "base/stop.h"
 
-/* At this number of particles, factorising a solid takes about as long as conjugate gradients. */
+/* Largest number of free particles for a direct factorisation; at this size, factorising a solid takes about as long as
+ * conjugate gradients. */
 #define DIRECT_MAX 6000
 /* Conjugate gradients have converged if the last third of the iterations adds at most this fraction of the decrease. */
 #define CONVERGED_FRACTION 0.05
@@ -60,7 +61,7 @@ void sinew_gap_direction_destroy(sinew_gap *gap)
     sinew_release(allocator, gap->diagonal);
 }
 
-/* ---- Conjugate gradients --------------------------------------------------------------------- */
+/* ---- Direction by conjugate gradients -------------------------------------------------------- */
 
 static void decrement_multiply(void *context, const sinew_real *x, sinew_real *Hx)
 {
@@ -75,7 +76,8 @@ static void decrement_divide(void *context, const sinew_real *r, sinew_real *z)
         sinew_block_inverse_apply(&gap->blocks, r, z);
 }
 
-/* Writes -H^-1 gradient to newton.d. Returns false if H has negative curvature or the decrease does not converge. */
+/* Writes Newton's direction -H^-1 gradient to newton.d by conjugate gradients. Returns false if H has negative
+ * curvature or the decrease does not converge. */
 static bool decrement_run_cg(sinew_gap *gap)
 {
     sinew_solve *copy = &gap->copy;
@@ -99,7 +101,7 @@ static bool decrement_solve_cg(sinew_gap *gap, bool project)
     return decrement_run_cg(gap);
 }
 
-/* ---- Newton's direction ---------------------------------------------------------------------- */
+/* ---- Newton's direction by factor or conjugate gradients ------------------------------------- */
 
 static bool decrement_solve(sinew_gap *gap, bool project)
 {
@@ -109,7 +111,7 @@ static bool decrement_solve(sinew_gap *gap, bool project)
     return gap->newton.linear->solve(&gap->copy, &gap->newton, project) == SINEW_NEWTON_SOLVED;
 }
 
-/* Largest number of directions between two attempts with the exact Hessian. */
+/* Largest number of directions with the projected Hessian between two attempts with the exact Hessian. */
 #define PATIENCE_MAX 8
 
 static bool try_exact(sinew_gap *gap)
@@ -149,7 +151,8 @@ bool sinew_gap_make_exact(sinew_gap *gap)
     return gap->exact;
 }
 
-/* Largest work of conjugate gradients, as a fraction of a factorisation; smallest and largest number of iterations. */
+/* Limits of conjugate gradients that refine a direction: largest work, as a fraction of a factorisation; smallest and
+ * largest number of iterations. */
 #define REFINE_WORK 0.7
 #define REFINE_MIN  6
 #define REFINE_MAX  24

@@ -12,12 +12,13 @@
 
 /* Vectors of Newton's method on a copy of the step's positions, [particle_count][4] each. */
 typedef struct sinew_gap_vectors {
-    sinew_real *q, *gradient;           /* iterate of the copy, and grad g at this iterate */
-    sinew_real *d, *right;              /* Newton's direction d; right-hand side of the system for d */
-    sinew_real *trial, *trial_gradient; /* work space of Newton steps and line searches */
+    sinew_real *q, *gradient; /* iterate of Newton's method, which starts at a copy of q; grad g at this iterate */
+    sinew_real *d, *right;    /* Newton's direction d; right-hand side of the system for d */
+    /* work space of Newton steps and line searches: trial positions and grad g there */
+    sinew_real *trial, *trial_gradient;
     sinew_real *kept_q, *kept_gradient; /* iterate and gradient at the start of a sequence of unchecked full steps */
     sinew_real *error;                  /* estimate of q* - q, minimiser minus the step's positions, in m */
-    sinew_real *settled;                /* positions of the copy at its last multiplier update */
+    sinew_real *settled;                /* positions of the copy at its last update of contact multipliers */
 } sinew_gap_vectors;
 
 /* Newton's method on a copy of the step's positions. sinew_newton needs the vectors of a sinew_solve: `copy` and
@@ -25,19 +26,19 @@ typedef struct sinew_gap_vectors {
 typedef struct sinew_gap {
     sinew_gap_vectors vectors;
     sinew_solve *solver; /* solver of the measured step; its matrix may serve as preconditioner */
-    sinew_solve copy;    /* solver state of the copy; members that Newton's method does not use are zero */
+    sinew_solve copy;    /* solver state of the copy; members that Newton's method does not read are zero */
     sinew_newton newton; /* Newton's method on the copy; `memory` holds the factor, NULL in large worlds */
-    sinew_pcg pcg;       /* pcg, blocks, diagonal: conjugate gradients, for large worlds */
+    sinew_pcg pcg;       /* pcg, blocks and diagonal: conjugate gradients, in large worlds only */
     sinew_block_inverse blocks;
     double *diagonal;       /* [particle_count][9] diagonal 3x3 blocks of the Hessian */
-    bool exact;             /* the last direction came from the exact Hessian, also if at an earlier iterate */
-    bool current;           /* newton.d is Newton's direction at the iterate copy.q */
-    bool factored;          /* `newton` holds a factor that this estimate computed */
-    bool factored_exact;    /* that factor belongs to the exact Hessian, not to the projected one */
-    bool borrowed;          /* the solver's own factor serves until the first factor of this estimate */
-    bool chord;             /* the last direction came from a factor at an earlier iterate */
-    bool stale;             /* contacts changed: the matrix of `newton` needs a new layout */
-    int32_t wait, patience; /* directions until the exact Hessian is tried again; last waiting time */
+    bool exact;             /* true: the last direction came from the exact Hessian, at this or an earlier iterate */
+    bool current;           /* true: newton.d is Newton's direction at the iterate copy.q */
+    bool factored;          /* true: `newton` holds a factor that this estimate computed */
+    bool factored_exact;    /* true: the factor in `newton` belongs to the exact Hessian, not to the projected one */
+    bool borrowed;          /* true: the solver's own factor serves until the first factor of this estimate */
+    bool chord;             /* true: the last direction came from a factor at an earlier iterate */
+    bool stale;             /* true: contacts changed, so the matrix of `newton` needs a new layout */
+    int32_t wait, patience; /* number of directions until the exact Hessian is tried again; last waiting time */
     int32_t linear_iterations, linear_max;
     sinew_work_model model; /* cost model of the world's Newton iteration, set at the start of an estimate */
     double work;            /* multiply-adds of the estimate so far (solve/work.h) */
@@ -59,7 +60,7 @@ bool sinew_gap_refine(sinew_gap *gap);
 /* newton.d = -H^-1 gradient at copy.q, with the Hessian of the last factor of this estimate, or of the solver. Returns
  * false if there is none. */
 bool sinew_gap_chord(sinew_gap *gap);
-/* Whether the exact Hessian at copy.q is positive definite up to its own round-off; false in large worlds, which have
+/* True if the exact Hessian at copy.q is positive definite up to its own round-off; false in large worlds, which have
  * no factor. Overwrites newton.d. */
 bool sinew_gap_definite(sinew_gap *gap);
 

@@ -19,7 +19,7 @@
 #include "solve/driver/newton_decrement.h"
 #include "solve/line_search.h"
 
-/* A prediction is confirmed if the ratio of observed and predicted decrease is within this factor of 1. */
+/* A predicted decrease of g is confirmed if the ratio of observed and predicted decrease is within this factor of 1. */
 #define AGREEMENT 1.5
 /* The descent ends when the predicted remaining decrease is at most this fraction of the observed decrease. */
 #define LEFT_MAX 0.25
@@ -29,23 +29,24 @@
 /* After the exact Hessian was not definite near the end of a descent, it is tried again at this fraction of the
  * predicted decrease. */
 #define RETRY 0.25
-/* Near round-off: a remaining decrease up to this fraction of the observed one is accepted. If a step leaves more than
- * this fraction of the predicted decrease, the prediction is round-off. */
+/* Near round-off of g: a remaining decrease up to this fraction of the observed one is accepted. If a step leaves more
+ * than this fraction of the predicted decrease, the prediction is round-off. */
 #define LEFT_HIDDEN 0.25
-/* A prediction that does not decrease counts as round-off up to this multiple of its round-off. */
+/* A predicted decrease that no longer shrinks counts as round-off up to this multiple of its own round-off. */
 #define STALE 30
 /* Residual forces above this multiple of their round-off are significant. */
 #define VISIBLE 1
-/* Largest number of steps. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
+/* Limits of the number of Newton steps of an estimate. Small worlds are cheap, and ropes of stiff springs, which need
+ * many steps, are small. */
 #define STEPS_MIN     60
 #define STEPS_MAX     400
-#define STEPS_WORK    40000 /* largest product of number of particles and number of Newton steps */
+#define STEPS_WORK    40000 /* largest product of particle count and Newton steps, between the limits of steps */
 #define BOLD_STEPS    6
 #define BOLD_FAILURES 3
-/* Largest number of conjugate gradient iterations, summed over all Newton steps. */
+/* Upper limit of conjugate gradient iterations of an estimate, summed over all Newton steps. */
 #define LINEAR_MAX 3000
 
-/* ---- Creation of the work space -------------------------------------------------------------- */
+/* ---- Creation of the work space of gap estimates --------------------------------------------- */
 
 static sinew_status create_vectors(sinew_gap *gap, sinew_error *error)
 {
@@ -99,7 +100,7 @@ bool sinew_gap_takes_contacts(sinew_solve *s, uint32_t changed)
     return changed & SINEW_CHANGED_IN_STEP;
 }
 
-/* ---- One step on the copy -------------------------------------------------------------------- */
+/* ---- One Newton step on the copy of q -------------------------------------------------------- */
 
 static double value_of(const sinew_solve *s)
 {
@@ -112,8 +113,8 @@ static double slope_along_d(const sinew_gap *gap)
     return sinew_dot(gap->copy.gradient, gap->newton.d, o->particle_count, o->thread_count);
 }
 
-/* Decrease of g from `before` over alpha d. Below round-off of g it is computed from the slopes at both ends, which is
- * exact for a quadratic g. */
+/* Decrease of g from `before` over a step alpha d. If it is below round-off of g, it is computed from the slopes at
+ * both ends, which is exact for a quadratic g. */
 static double fall(const sinew_gap *gap, double before, double slope, double alpha)
 {
     const double by_value = before - value_of(&gap->copy);
@@ -144,7 +145,8 @@ static bool full_step(sinew_gap *gap)
     return isfinite(value_of(&gap->copy)) && isfinite(gap->copy.residual);
 }
 
-/* Takes up to BOLD_STEPS full steps, which may increase g temporarily. Returns true once g is lower by `enough`. */
+/* Takes up to BOLD_STEPS full Newton steps, which may increase g temporarily. Returns true once g is lower by
+ * `enough`. */
 static bool bold_steps(sinew_gap *gap, double before, double enough)
 {
     for (int i = 0; i < BOLD_STEPS && !sinew_stop_came(); i++)
@@ -169,12 +171,13 @@ typedef struct account {
     double left;      /* predicted remaining decrease of g at the iterate of the copy, in J */
     double before;    /* value of `left` one step earlier, in J */
     double uncertain; /* round-off of the predicted decrease `left`, in J */
-    bool confirmed;   /* the last step's decrease agreed with the prediction within AGREEMENT */
-    bool chord;       /* the factor of the last direction may serve for the next one */
-    double denied;    /* `left` when the exact Hessian was last tried in vain near the end, in J; HUGE_VAL: never */
-    int in_row;       /* number of consecutive steps whose predicted decrease was confirmed */
-    bool indefinite;  /* the exact Hessian was indefinite at some iterate */
-    int failures;     /* number of failed sequences of unchecked full steps */
+    bool confirmed;   /* true: the last step's decrease agreed with the prediction within AGREEMENT */
+    bool chord;       /* true: the factor of the last direction may serve for the next one */
+    /* value of `left`, in J, when the exact Hessian was last tried in vain near the end; HUGE_VAL: never */
+    double denied;
+    int in_row;      /* number of consecutive steps with a confirmed prediction */
+    bool indefinite; /* true: the exact Hessian was indefinite at some iterate */
+    int failures;    /* number of failed sequences of unchecked full steps */
 } account;
 
 /* Takes one step along newton.d. Returns the decrease of g, negative if there is none. a->confirmed: the full step
@@ -200,7 +203,7 @@ static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
         return gap_take_step(gap, hidden, a);
     }
     if (good && a->failures < BOLD_FAILURES) {
-        /* Trial steps overwrite newton.d, which the line search needs: it is computed again. */
+        /* Trial steps overwrite newton.d, which the line search needs, so it is computed again. */
         if (bold_steps(gap, before, 0.1 * a->left))
             return before - value_of(copy);
         a->failures++;
@@ -213,7 +216,7 @@ static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
     return searched_step(gap, before);
 }
 
-/* ---- Descent on the copy --------------------------------------------------------------------- */
+/* ---- Descent of Newton's method on the copy of q --------------------------------------------- */
 
 /* The round-off of the slope along d, in J. A particle's force is accurate to its stiffness times the spacing of
  * floating-point numbers. */
@@ -231,7 +234,7 @@ static double slope_noise(const sinew_gap *gap)
     return sqrt(sum);
 }
 
-/* Predicts the remaining decrease from newton.d at the iterate of the copy. */
+/* Predicts the remaining decrease of g, in J, from newton.d at the iterate of the copy. */
 static void predict(const sinew_gap *gap, account *a)
 {
     a->before = a->left;
@@ -240,39 +243,39 @@ static void predict(const sinew_gap *gap, account *a)
     a->indefinite = a->indefinite || !gap->exact;
 }
 
-/* Decrease of all remaining steps, in J. Steps with a projected Hessian gain a fixed fraction of the remainder: a
- * geometric series. */
+/* Predicted decrease of g by all remaining steps, in J. Steps with a projected Hessian gain a fixed fraction of the
+ * remainder: a geometric series. */
 static double left_in_all(const account *a)
 {
     const double ratio = a->left / a->before;
     return ratio < 1 ? a->left / (1 - fmax(ratio, 0)) : HUGE_VAL;
 }
 
-/* A projected Hessian is stiffer than g and predicts too little: only a prediction by the exact Hessian ends the
- * descent. A descent through indefinite Hessians may cross a small region where H is definite and far above the
- * minimum: it needs two confirmed predictions in a row. */
+/* True if the descent may end. A projected Hessian is stiffer than g and predicts too little: only a prediction by the
+ * exact Hessian ends the descent. A descent through indefinite Hessians may cross a small region where H is definite
+ * and far above the minimum: it needs two confirmed predictions in a row. */
 static bool is_done(const sinew_gap *gap, const account *a)
 {
     const int needed = a->indefinite ? 2 : 1;
     return gap->exact && !gap->chord && a->confirmed && a->in_row >= needed && left_in_all(a) <= LEFT_MAX * a->seen;
 }
 
-/* Whether the predicted remaining decrease may be round-off: it is at most its round-off, or at most STALE times that
+/* True if the predicted remaining decrease may be round-off: it is at most its round-off, or at most STALE times that
  * and above LEFT_HIDDEN times the previous prediction. */
 static bool is_hidden(const account *a)
 {
     return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);
 }
 
-/* Whether a chord direction serves for a step. It cannot end a descent: where soft modes have turned since the factor,
- * it takes them for stiff ones and predicts too little. */
+/* True if a chord direction (from an earlier factor) is good enough for a step. It cannot end a descent: where soft
+ * modes have rotated since the factorisation, their stiffness is overestimated and the predicted decrease too small. */
 static bool chord_serves(const account *a)
 {
     return a->left > a->uncertain && a->left <= CHORD_CONTRACTION * a->before && a->left > LEFT_MAX * a->seen;
 }
 
-/* Computes newton.d and predicts its decrease: from the last factor if it serves, else from the Hessian at the iterate,
- * refined from the last exact factor or factorised. Returns false if there is no direction. */
+/* Computes newton.d and predicts its decrease: from the last factor if it is good enough, else from the Hessian at the
+ * iterate, refined from the last exact factor or factorised. Returns false if there is no direction. */
 static bool next_direction(sinew_gap *gap, account *a)
 {
     const double before = a->left;
@@ -291,7 +294,7 @@ static bool next_direction(sinew_gap *gap, account *a)
     if (!sinew_gap_direction(gap))
         return gap->current = false;
     predict(gap, a);
-    /* A prediction by the projected Hessian that would end the descent needs the exact one. */
+    /* A prediction by the projected Hessian that would end the descent is repeated with the exact Hessian. */
     if (gap->exact || !waited || a->left > fmin(LEFT_MAX * a->seen, RETRY * a->denied))
         return true;
     a->denied = a->left;
@@ -312,8 +315,9 @@ static sinew_gap_estimate known(sinew_gap_kind kind, double value)
     return (sinew_gap_estimate){.kind = kind, .value = value, .reason = ""};
 }
 
-/* The estimate if the remainder is below round-off. Without a definite Hessian the point is a saddle, where g may
- * decrease further. If even the forces at the start of the step are below round-off, definiteness is not decidable. */
+/* The gap estimate if the remaining decrease is below round-off. Without a definite Hessian the point is a saddle,
+ * where g may decrease further. If even the forces at the start of the step are below round-off, definiteness is not
+ * decidable. */
 static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
 {
     const bool visible = gap->solver->start_residual > VISIBLE * gap->copy.noise;
@@ -333,21 +337,23 @@ static int32_t max_steps(const sinew_gap *gap)
     return steps < STEPS_MIN ? STEPS_MIN : steps > STEPS_MAX ? STEPS_MAX : steps;
 }
 
-/* ---- Position error ---------------------------------------------------------------------------- */
+/* ---- Estimate of the position error ------------------------------------------------------------ */
 
-/* Number of steps by which the descent may be continued until it has settled in distance. */
+/* Upper limit of additional Newton steps until the descent has converged in distance, too. */
 #define POSITION_STEPS 8
-/* Largest correction by the last direction, as a fraction of the position error. */
+/* Largest correction by the last Newton direction, as a fraction of the position error. */
 #define CORRECTION_MAX 0.5
 /* Positions near round-off: bound of the error, as a multiple of the displacement that the descent finds. */
 #define POSITION_BOUND 3
 /* Conjugate gradients may stall before soft modes have settled: two consecutive errors must differ by at most this
  * fraction. */
 #define CG_AGREEMENT 0.3
-/* Largest bound, as a fraction of the world's size. In single precision 5 of 15 larger bounds were wrong (test_gap). */
+/* Largest accepted bound of the position error, as a fraction of the world's size. In single precision 5 of 15 larger
+ * bounds were wrong (test_gap). */
 #define POSITION_BOUND_MAX 1e-4
 
-/* Writes vectors.error = copy.q + d - q. Returns its largest length; *correction receives the largest |d|. */
+/* Writes the position error vectors.error = copy.q + d - q. Returns its largest length; *correction receives the
+ * largest |d|. */
 static double write_position_error(sinew_gap *gap, double *correction)
 {
     const sinew_objective *o = gap->copy.objective;
@@ -390,8 +396,8 @@ static double position_rms(const sinew_gap *gap)
     return count > 0 ? sqrt(sum / count) : 0;
 }
 
-/* Near round-off the descent only bounds the error. Round-off hides the forces of soft modes of stiff bodies, whose
- * errors may exceed a bound that is not small: the error is unknown then. */
+/* Sets the estimate of the position error. Near round-off the descent only bounds it. Round-off hides the forces of
+ * soft modes of stiff bodies, whose errors may exceed a bound that is not small: the error is then unknown. */
 static void set_position_known(const sinew_gap *gap, double error, sinew_gap_estimate *estimate)
 {
     const bool below = estimate->kind == SINEW_GAP_BELOW;
@@ -407,7 +413,7 @@ static void set_position_known(const sinew_gap *gap, double error, sinew_gap_est
     estimate->position_rms = below ? fmax(POSITION_BOUND * position_rms(gap), spacing) : position_rms(gap);
 }
 
-/* Continues the descent until the last correction is small in distance, too. */
+/* Continues the descent until the last correction is small in distance, too, and estimates the position error. */
 static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *estimate)
 {
     if (estimate->kind == SINEW_GAP_UNKNOWN || estimate->position_kind == SINEW_GAP_BELOW) {
@@ -435,27 +441,27 @@ static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *
     set_position_unknown(estimate, "the descent has settled in energy, not in distance");
 }
 
-/* ---- Position error with contact ----------------------------------------------------------------- */
+/* ---- Estimate of the position error with contact ------------------------------------------------- */
 
 /* q* is the minimum with multipliers and friction limits that have converged on the contacts of the step. The descent
  * alternates Newton steps with multiplier updates (method of multipliers, Hestenes 1969), which contract the distance
  * linearly: the remaining distance is that of a geometric series. */
 
-/* Largest numbers of Newton steps and of multiplier updates of one estimate. */
+/* Largest numbers of Newton steps and of multiplier updates of one position error estimate. */
 #define SETTLE_STEPS   80
 #define SETTLE_UPDATES 30
 /* Largest work of multiplier updates in an estimate, in units of Newton iterations. */
 #define SETTLE_WORK 25
-/* An update follows a Newton step that is at most this fraction of the distance since the last update. */
+/* A multiplier update follows a Newton step that is at most this fraction of the distance since the last update. */
 #define SETTLE_INNER 0.2
 /* A chord direction longer than this fraction of the step before is replaced by one of the Hessian at the iterate. */
 #define SETTLE_CHORD 0.5
 /* Position errors above this multiple of the spacing of positions are estimates, not bounds. */
 #define SETTLE_VISIBLE 1e3
-/* Largest remaining distance to q*, as a fraction of the position error. */
+/* Largest accepted remaining distance to q*, as a fraction of the position error. */
 #define SETTLE_LEFT 0.2
 
-/* Largest distance between two positions of a particle that is not pinned. */
+/* Largest distance of a free particle between positions a and b, in m; b NULL: largest length of a. */
 static double longest(const sinew_gap *gap, const sinew_real *a, const sinew_real *b)
 {
     const sinew_objective *o = gap->copy.objective;
@@ -480,8 +486,8 @@ static void evaluate_copy(sinew_gap *gap)
     copy->residual = sinew_norm(copy->gradient, o->particle_count, o->thread_count);
 }
 
-/* Direction at copy.q: from the last factor, or (`anew`) from the Hessian there. Returns its largest length, negative
- * without a direction. */
+/* Newton direction at copy.q: from the last factor, or (`anew`) from the Hessian there. Returns its largest length, in
+ * m; negative if there is none. */
 static double settling_direction(sinew_gap *gap, bool anew)
 {
     const bool found = (!anew && sinew_gap_chord(gap)) || sinew_gap_refine(gap) || sinew_gap_direction(gap);
@@ -513,7 +519,8 @@ static void settling_update(sinew_gap *gap, settling *s)
     evaluate_copy(gap);
 }
 
-/* Whether the copy is near enough to q*: a Newton step of the Hessian there and all further updates are small. */
+/* True if the copy is near enough to q*: a Newton step with the Hessian there and all further multiplier updates are
+ * small. */
 static bool has_settled(sinew_gap *gap, const settling *s, double spacing)
 {
     const double error = longest(gap, gap->copy.q, gap->solver->q), small = fmax(SETTLE_LEFT * error, 4 * spacing);
@@ -523,8 +530,8 @@ static bool has_settled(sinew_gap *gap, const settling *s, double spacing)
     return length >= 0 && length <= small;
 }
 
-/* Takes one step along newton.d with the current multipliers. Active contacts may alternate under full Newton steps:
- * steps that do not decrease g are searched. Returns false if no step decreases g. */
+/* Takes one step along newton.d with the current multipliers. Active contacts may alternate under full Newton steps, so
+ * a line search follows if the full step does not decrease g. Returns false if no step decreases g. */
 static bool settling_step(sinew_gap *gap)
 {
     account a = {.left = -0.5 * slope_along_d(gap), .denied = HUGE_VAL, .failures = BOLD_FAILURES};
@@ -533,7 +540,8 @@ static bool settling_step(sinew_gap *gap)
     return hidden ? isfinite(seen) : seen > 0;
 }
 
-/* Moves the copy towards q* until it has settled; `restart`: from q instead of the minimum with other multipliers. */
+/* Moves the copy towards q* until multipliers and positions have converged; `restart`: starts from q instead of the
+ * minimum with the step's multipliers. Returns false if they do not converge. */
 static bool settle(sinew_gap *gap, bool restart)
 {
     const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof *gap->copy.q;
@@ -563,8 +571,8 @@ static bool settle(sinew_gap *gap, bool restart)
     return false;
 }
 
-/* Near round-off the gap with the step's multipliers is only bounded, but the distance that their updates cause is an
- * estimate if it is well above the spacing of positions. */
+/* Sets the position error after multiplier updates. Near round-off the gap with the step's multipliers is only bounded,
+ * but the distance that their updates cause is an estimate if it is well above the spacing of positions. */
 static void set_settled(sinew_gap *gap, sinew_gap_estimate *estimate)
 {
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
@@ -577,7 +585,7 @@ static void set_settled(sinew_gap *gap, sinew_gap_estimate *estimate)
     estimate->kind = kind;
 }
 
-/* The position error of a step with contact. The data of contacts are those of the step again after the call. */
+/* Estimates the position error of a step with contact. The contact data of the step are restored before the return. */
 static void find_settled_error(sinew_gap *gap, account *a, sinew_gap_estimate *estimate)
 {
     const sinew_contact_hooks *contact = gap->solver->contact;
@@ -652,7 +660,7 @@ const sinew_real *sinew_solve_position_error(const sinew_solve *s)
     return s->gap->vectors.error;
 }
 
-/* Copies the end of the step and lays out changed contacts. Returns false without memory. */
+/* Copies the state at the end of the step to the copy and lays out changed contacts. Returns false if out of memory. */
 static bool gap_begin(sinew_gap *gap)
 {
     sinew_solve *copy = &gap->copy, *s = gap->solver;

@@ -41,17 +41,17 @@ typedef struct sinew_gap_estimate {
     const char *reason;        /* static text: why the gap is unknown; "" if it is known */
     int32_t steps;             /* number of Newton steps that the estimate took */
     int32_t linear_iterations; /* number of conjugate gradient iterations that the estimate took */
-    double work;               /* Newton iterations of this world, the unit of sinew_solve_work; 0: not measured */
+    double work; /* work of the estimate, in Newton iterations of this world (sinew_solve_work); 0: not measured */
     sinew_gap_kind position_kind;
     double position_max, position_rms; /* largest and root mean square position error of the free particles, in m */
     const char *position_reason;       /* static text: why the position error is unknown; "" if it is known */
     double relative; /* largest position error of a body over its size; infinite if unknown, NaN if not measured */
 } sinew_gap_estimate;
 
-/* Sets up s->gap; allocates. Must be destroyed after failure, too. */
+/* Sets up s->gap, the work space of gap estimates; allocates. Must be destroyed after failure, too. */
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* frees s->gap, which may be NULL */
-/* Whether s->gap stays valid after `changed`, which has SINEW_CHANGED_TRANSIENT: in large worlds, which have no factor,
+/* True if s->gap stays valid after `changed`, which has SINEW_CHANGED_TRANSIENT: in large worlds, which have no factor,
  * and if contacts alone changed within a step, which the next estimate lays out in its matrix. */
 bool sinew_gap_takes_contacts(sinew_solve *s, uint32_t changed);
 /* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Allocates only if contacts changed. */

@@ -12,7 +12,8 @@
 #include "solve/driver/solver_registry.h"
 #include "solve/line_search.h"
 
-/* One registered solver. ops is the first member, so that a pointer to the operations is a pointer to the slot. */
+/* One registered solver. `ops` is the first member, so that a pointer to the solver's operations is a pointer to its
+ * slot. */
 typedef struct solver_slot {
     sinew_solver_ops ops;
     sinew_solver_extension of;
@@ -24,8 +25,9 @@ static int slot_count;
 
 /* Memory of one prepared solver that an extension registered. */
 typedef struct extension_memory {
-    void *own;                          /* data that the extension's own `create` returned */
-    sinew_real *trial, *trial_gradient; /* [particle_count][4] work space of line searches */
+    void *own; /* data that the extension's own `create` returned */
+    /* [particle_count][4] work space of line searches: trial positions and their gradient */
+    sinew_real *trial, *trial_gradient;
 } extension_memory;
 
 static const sinew_solver_extension *extension_of(const sinew_solve *s)
@@ -33,9 +35,9 @@ static const sinew_solver_extension *extension_of(const sinew_solve *s)
     return &((const solver_slot *)(const void *)s->ops)->of;
 }
 
-/* ---- Operations of an extension ------------------------------------------------------------------ */
+/* ---- Solver operations that call an extension ---------------------------------------------------- */
 
-/* Calls the extension's `create`. A failure without a text gets one that names the solver. */
+/* Calls the extension's `create`. An error without a text gets one that names the solver. */
 static sinew_status extension_create(sinew_solve *s, void **own, sinew_error *error)
 {
     const sinew_solver_extension *of = extension_of(s);
@@ -91,7 +93,7 @@ static uint32_t extension_iterate(sinew_solve *s)
     return of->iterate(of->context, s, ((extension_memory *)s->memory)->own);
 }
 
-/* ---- Registration of an extension ---------------------------------------------------------------- */
+/* ---- Registration of a solver extension ---------------------------------------------------------- */
 
 static const char *operation_flaw(const sinew_solver_extension *of)
 {
@@ -104,7 +106,8 @@ static const char *operation_flaw(const sinew_solver_extension *of)
     return of->destroy ? NULL : "operation destroy is missing";
 }
 
-/* JSON keys that every solver has in a scene file (io/scene/keys.c); parameters must not have these names. */
+/* Keys that every solver has in a scene file (io/scene/keys.c); parameters of registered solvers must not have these
+ * names. */
 static const char solver_keys[] = "|name|iterations|tolerance|accuracy|time_budget|measure|gap_every|";
 
 static const char *solver_flaw(const sinew_solver_extension *of, char *text)
@@ -154,7 +157,7 @@ static void fill_operations(solver_slot *slot)
                                    .coupled = true,
                                    .begin = extension_begin,
                                    .iterate = extension_iterate};
-    /* Changes that need no new preparation: `begin` reads the changed data. */
+    /* Changes of the world after which the extension needs no new `create`: its `begin` reads the changed data. */
     if (!of->set_up_by_elements)
         slot->ops.refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP |
                               SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT;
@@ -181,7 +184,7 @@ sinew_solver_kind sinew_register_solver(const sinew_solver_extension *extension,
     return kind;
 }
 
-/* ---- The step ------------------------------------------------------------------------------------ */
+/* ---- Functions of sinew/extend.h for the step's problem ------------------------------------------ */
 
 int32_t sinew_problem_particle_count(const sinew_problem *problem)
 {

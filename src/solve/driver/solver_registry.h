@@ -7,8 +7,8 @@
 
 #include "solve/solver.h"
 
-/* Adds a solver, whose `ops` must live until the process ends. Returns its kind, or SINEW_SOLVER_COUNT if the table is
- * full. The caller holds the lock of registrations (base/registration.h). */
+/* Adds a solver to the solver table; its `ops` must live until the process ends. Returns its kind, or
+ * SINEW_SOLVER_COUNT if the table is full. The caller holds the lock of registrations (base/registration.h). */
 sinew_solver_kind sinew_solver_add(const sinew_solver_ops *ops);
 
 #endif

@@ -39,8 +39,8 @@ SOLVERS(DECLARE)
 
 static const sinew_solver_ops *const table[SINEW_SOLVER_COUNT] = {SOLVERS(ENTRY)};
 
-/* Solvers that the program registers, numbered from SINEW_SOLVER_COUNT + 1, as the count itself means none. An index is
- * filled once, under the lock of registrations, and never changes again, so readers need no lock. */
+/* Solvers that the program registers. Their kinds start at SINEW_SOLVER_COUNT + 1, as the count itself means "no
+ * solver". An entry is set once, under the lock of registrations, and never changes again, so readers need no lock. */
 static _Atomic(const sinew_solver_ops *) registered[SINEW_REGISTERED_SOLVER_MAX];
 
 const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * verdict.c: see verdict.h.
+ * verdict.c: decides whether a step is solved, from residual, position error and history. See verdict.h.
  */
 #include "solve/driver/verdict.h"
 
@@ -8,15 +8,15 @@
 
 #include "objective/violation.h"
 
-/* A step without an estimate is solved if the inferred error is at most this fraction of the accuracy: the ratio of
- * error and residual varies from step to step. */
+/* A step without a position error estimate is solved if its inferred error is at most this fraction of the accuracy:
+ * the ratio of error and residual varies from step to step. */
 #define INFERRED_FRACTION 0.25
-/* Beyond this multiple of the measured residual the inferred error grows by the root of the excess: in a rope of
- * springs of 1e12 N/m by pd the ratio of error and residual grew ninefold while the residual grew by 70. */
+/* Multiple of the last measured step's residual beyond which the inferred error grows by the root of the excess: in a
+ * rope of springs of 1e12 N/m by pd the ratio of error and residual grew ninefold while the residual grew by 70. */
 #define INFERRED_REACH 4
 /* A bound of the gap up to this fraction of the energy of the step is negligible. */
 static const double solved_fraction = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
-/* With SINEW_MEASURE_AUTO estimates may cost this fraction of the solver's work. */
+/* With SINEW_MEASURE_AUTO gap estimates may cost this fraction of the solver's work. */
 #define AUTO_FRACTION 0.1
 
 static double tolerance_of(const sinew_solve *s)
@@ -29,7 +29,7 @@ static bool meets_tolerance(const sinew_solve *s)
     return s->residual <= tolerance_of(s) * s->start_residual;
 }
 
-/* Whether the user has set a tolerance, and the residual is below it. */
+/* True if the user has set a tolerance, and the relative residual is below it. */
 static bool meets_set_tolerance(const sinew_solve *s)
 {
     const bool set = s->def.tolerance > 0 && s->def.tolerance != (sinew_real)SINEW_DEFAULT_TOLERANCE;
@@ -55,8 +55,8 @@ void sinew_solve_relate_error(const sinew_solve *s, sinew_gap_estimate *estimate
         estimate->relative = estimate->position_max;
 }
 
-/* Decrease of g from the start of the step to the minimum, which is `gap` below g at the end of the step, plus the
- * scale of a step without decrease, in J: its initial inertia term, or |g|. */
+/* Energy scale of a step, in J: the decrease of g from the start of the step to the minimum, which is `gap` below g at
+ * the end, plus the initial inertia term (quasistatic: |elastic energy|). */
 static double step_energy(const sinew_solve *s, double gap)
 {
     const double first = s->start_terms.inertia + s->start_terms.elastic, last = s->terms.inertia + s->terms.elastic;
@@ -66,14 +66,15 @@ static double step_energy(const sinew_solve *s, double gap)
     return fall + (s->objective->step.quasistatic ? fabs(size) : s->start_terms.inertia);
 }
 
-/* Whether a bound of the position error may be believed. Round-off in the forces of stiff elements can hide soft modes:
- * either the residual has reached the tolerance, or the bound of the gap is small beside the energy of the step. */
+/* True if a bound of the position error is reliable. Round-off in the forces of stiff elements can hide soft modes, so
+ * either the residual must have reached the tolerance, or the bound of the gap must be small beside the energy of the
+ * step. */
 static bool bound_is_sound(const sinew_solve *s, const sinew_gap_estimate *estimate)
 {
     return meets_tolerance(s) || estimate->value <= solved_fraction * step_energy(s, estimate->value);
 }
 
-/* Whether residual and history show that a step without an estimate is solved. */
+/* True if the residual and the history of measurements show that a step without an estimate is solved. */
 static bool is_inferred(const sinew_solve *s)
 {
     const sinew_measure_history *h = &s->history;
@@ -118,7 +119,8 @@ uint32_t sinew_solve_judge_kkt(const sinew_solve *s, const sinew_kkt_residuals *
 void sinew_solve_remember(sinew_solve *s, const sinew_gap_estimate *estimate)
 {
     sinew_measure_history *h = &s->history;
-    /* A bound belongs to the round-off of forces. It says nothing of soft modes that round-off hides. */
+    /* A bound of the position error belongs to the round-off of forces, not to a smaller residual. It does not cover
+     * soft modes that round-off hides. */
     const bool bound = estimate->position_kind == SINEW_GAP_BELOW;
     const double residual = bound ? fmax(s->residual, s->noise) : s->residual;
     if (residual > 0 && position_is_known(estimate) && (!bound || bound_is_sound(s, estimate))) {

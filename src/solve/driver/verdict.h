@@ -16,12 +16,12 @@
 
 #include "solve/driver/objective_gap.h"
 
-/* Whether the residual at the start of the step is known. Without measurement, the first evaluation (by a solver or a
+/* True if the residual at the start of the step is known. Without measurement, the first evaluation (by a solver or a
  * record) is at a later iterate. */
 bool sinew_solve_start_is_measured(const sinew_solve *s);
-/* Sets estimate->relative, the error relative to body size, by s->error_hook. */
+/* Sets estimate->relative, the largest position error relative to body size, by s->error_hook. */
 void sinew_solve_relate_error(const sinew_solve *s, sinew_gap_estimate *estimate);
-/* Status bits from residual and position error; 0: the step is solved. */
+/* Status bits of a step from its residual and position error; 0: the step is solved. */
 uint32_t sinew_solve_judge(const sinew_solve *s, const sinew_gap_estimate *estimate);
 /* Status bits of a step with hard constraints: whether constraints are met and forces balance. */
 uint32_t sinew_solve_judge_kkt(const sinew_solve *s, const sinew_kkt_residuals *c);

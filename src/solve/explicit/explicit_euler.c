@@ -20,24 +20,25 @@ static uint32_t explicit_euler_iterate(sinew_solve *s)
     return sinew_explicit_iterate(s, false);
 }
 
-/* With the velocity first damped by the factor k, a step maps (q, v) of one mode by [1, h k; -x omega, k], x = h omega:
- * determinant d = k (1 + x^2), trace t = 1 + k. The eigenvalues are a complex pair of modulus sqrt(d) unless 4 d <
- * t^2. */
+/* Growth factor of a mode per step. With the velocity first damped by the factor k, a step maps (q, v) of one mode by
+ * [1, h k; -x omega, k], x = h omega: determinant d = k (1 + x^2), trace t = 1 + k. The eigenvalues are a complex pair
+ * of modulus sqrt(d) unless 4 d < t^2. */
 static double explicit_euler_growth(double omega, double h, double damping)
 {
     const double kept = exp(-damping * h), d = kept * (1 + h * omega * h * omega), half = (1 + kept) / 2;
     return half * half > d ? half + sqrt(half * half - d) : sqrt(d);
 }
 
-/* Whether a step of h is stable: the determinant d = exp(-damping h) (1 + (h omega)^2) is below 1. */
+/* True if a step of h is stable for the mode omega: the determinant d = exp(-damping h) (1 + (h omega)^2) is below
+ * 1. */
 static bool explicit_euler_is_stable(double h, double omega, double damping)
 {
     return log1p(h * omega * h * omega) < damping * h;
 }
 
-/* Largest h in s up to which all h are stable; 0 without damping. log(1 + x^2) / x has its maximum at `peak`; if
- * damping exceeds this maximum times omega, every h is stable. Otherwise an unstable range of h follows, and beyond it
- * h is stable again. */
+/* Largest time step h, in s, up to which all steps are stable; 0 without damping. log(1 + x^2) / x has its maximum at
+ * `peak`; if damping exceeds this maximum times omega, every h is stable. Otherwise an unstable range of h follows, and
+ * beyond it h is stable again. */
 static double explicit_euler_stable_step(double omega, double damping)
 {
     const double peak = 1.9802913004322127;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explicit_step.c: see explicit_step.h.
+ * explicit_step.c: velocities, forces and positions of an explicit time step. See explicit_step.h.
  */
 #include "solve/explicit/explicit_step.h"
 
@@ -9,7 +9,7 @@
 #include "base/reduce.h"
 
 typedef struct explicit_step {
-    sinew_real *v;         /* [particle_count][4] damped velocity w, then new velocity v+ */
+    sinew_real *v;         /* [particle_count][4] damped velocity w, then new velocity v+, m/s */
     sinew_real *imbalance; /* [particle_count][4] grad psi - f_ext, the unbalanced force in N; zero at pins */
 } explicit_step;
 
@@ -85,7 +85,7 @@ uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity)
 {
     const sinew_objective *o = s->objective;
     const explicit_step *e = s->memory;
-    /* A copy of the objective struct with the same elements and work space. Without inertia its gradient is minus the
+    /* A copy of the objective struct that shares its elements and work space. Without inertia its gradient is minus the
      * force. */
     sinew_objective forces = *o;
     forces.step.quasistatic = true;
@@ -96,7 +96,7 @@ uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity)
     if (new_velocity)
         sinew_over_particles(o->thread_count, o->particle_count, explicit_move, s);
     s->gradient_known = false;
-    /* Velocities may become non-finite one step before positions. */
+    /* Velocities are checked because they may become non-finite one step before positions. */
     return isfinite(sinew_norm(e->v, o->particle_count, o->thread_count)) ? 0 : SINEW_STEP_NOT_FINITE;
 }
 

@@ -16,8 +16,8 @@
 
 #include "solve/solver.h"
 
-/* Changes that need no refresh, because a step reads all data at its start. SINEW_CHANGED_TRANSIENT is excluded:
- * contacts change within a step, which an explicit step would miss. */
+/* Changes of the world after which explicit solvers need no refresh, because a step reads all data at its start.
+ * SINEW_CHANGED_TRANSIENT is excluded: contacts change within a step, which an explicit step would miss. */
 #define SINEW_EXPLICIT_REFRESHES                                                                                       \
     (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS)
 
@@ -29,12 +29,12 @@ void sinew_explicit_begin(sinew_solve *s);
     .prepare = sinew_explicit_prepare, .release = sinew_explicit_release, .refreshes = SINEW_EXPLICIT_REFRESHES,       \
     .coupled = true, .one_iteration = true, .begin = sinew_explicit_begin
 
-/* Whether a mode of frequency omega does not grow in a step of h. */
+/* True if a mode of frequency omega (rad/s) does not grow in a time step h (s). */
 typedef bool sinew_stable_at(double h, double omega, double damping);
-/* The largest stable h (s) between `low`, which is stable, and `high`, which is not, by bisection. */
+/* The largest stable time step h (s) between `low`, which is stable, and `high`, which is not, by bisection. */
 double sinew_explicit_last_stable(sinew_stable_at *stable, double low, double high, double omega, double damping);
 
-/* Takes the step: q+ = q_n + h v+ (`new_velocity`) or q_n + h w; pins are at their targets. Returns
+/* Takes the explicit step: q+ = q_n + h v+ (`new_velocity`) or q_n + h w; pins are at their targets. Returns
  * SINEW_STEP_NOT_FINITE if a velocity is not finite, else 0. */
 uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stability.c: see stability.h.
+ * stability.c: the Lanczos iteration for the highest frequency of a world. See stability.h.
  */
 #include "solve/explicit/stability.h"
 
@@ -12,20 +12,22 @@
 #include "solve/projective/spectrum.h"
 
 enum {
-    STEPS = 512,       /* largest number of Lanczos steps; clustered largest eigenvalues need some hundred */
+    STEPS = 512,       /* largest number of Lanczos steps; clustered largest eigenvalues need several hundred */
     CHECK_INTERVAL = 8 /* Lanczos steps between two evaluations of the largest eigenvalue */
 };
 
-/* The iteration has converged at this relative change of the eigenvalue over CHECK_INTERVAL steps. */
+/* The Lanczos iteration has converged at this relative change of the largest eigenvalue over CHECK_INTERVAL steps. */
 static const double converged_change = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
 
 typedef struct lanczos {
     sinew_objective view; /* copy of the objective without its inertia term */
     int32_t count;
     double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix of the Lanczos iteration */
-    double low, largest;            /* lower bound of all eigenvalues; largest eigenvalue at the last evaluation */
-    sinew_real *root;               /* [particle_count][4] M^(-1/2), inverse square roots of masses; 0 at pins */
-    sinew_real *u, *before, *w, *p; /* [particle_count][4] vectors of the Lanczos iteration */
+    /* lower bound of all eigenvalues of M^-1 K; largest eigenvalue at the last evaluation, 1/s^2 */
+    double low, largest;
+    sinew_real *root; /* [particle_count][4] diagonal of M^(-1/2): inverse square roots of masses; 0 at pins */
+    /* [particle_count][4] Lanczos vectors: current, previous; work space for products */
+    sinew_real *u, *before, *w, *p;
 } lanczos;
 
 /* Fills the Lanczos start vector u with pseudo-random numbers, scaled to norm 1. */
@@ -52,7 +54,7 @@ static void scale(const lanczos *l, const sinew_real *x, sinew_real *out)
         out[i] = l->root[i] * x[i];
 }
 
-/* Computes one row of the tridiagonal matrix. Returns whether more rows can follow. */
+/* One Lanczos step: computes one row of the tridiagonal matrix. Returns true if more rows can follow. */
 static bool extend(lanczos *l)
 {
     const int32_t n = l->view.particle_count, threads = l->view.thread_count;

@@ -19,9 +19,9 @@ static uint32_t symplectic_euler_iterate(sinew_solve *s)
     return sinew_explicit_iterate(s, true);
 }
 
-/* With the velocity first damped by the factor k, a step maps (q, v) of one mode by [1 - x^2, h k; -x omega, k], x = h
- * omega: determinant k, trace t = 1 - x^2 + k. The eigenvalues are a complex pair of modulus sqrt(k) unless |t| > 2
- * sqrt(k). */
+/* Growth factor of a mode per step. With the velocity first damped by the factor k, a step maps (q, v) of one mode by
+ * [1 - x^2, h k; -x omega, k], x = h omega: determinant k, trace t = 1 - x^2 + k. The eigenvalues are a complex pair of
+ * modulus sqrt(k) unless |t| > 2 sqrt(k). */
 static double symplectic_euler_growth(double omega, double h, double damping)
 {
     const double kept = exp(-damping * h), half = (1 - h * omega * h * omega + kept) / 2;
@@ -29,13 +29,14 @@ static double symplectic_euler_growth(double omega, double h, double damping)
     return square <= 0 ? sqrt(kept) : fabs(half) + sqrt(square);
 }
 
-/* Whether a step of h is stable. An eigenvalue leaves the unit circle at -1, where the trace is t = -(1 + k). */
+/* True if a step of h is stable for the mode omega. An eigenvalue leaves the unit circle at -1, where the trace is t =
+ * -(1 + k), k = exp(-damping h). */
 static bool symplectic_euler_is_stable(double h, double omega, double damping)
 {
     return h * omega * h * omega < 2 * (1 + exp(-damping * h));
 }
 
-/* The largest stable h has (h omega)^2 = 2 (1 + exp(-damping h)), which is between 2 and 4. */
+/* Largest stable time step h, in s: (h omega)^2 = 2 (1 + exp(-damping h)), which is between 2 and 4. */
 static double symplectic_euler_stable_step(double omega, double damping)
 {
     const double low = sqrt(2.0) / omega, high = 2 / omega;

@@ -60,9 +60,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 };
 
 typedef struct dae {
-    bool stepped;      /* the step is taken; further iterations project onto C = 0 */
-    double *rate;      /* [constraint_count] right-hand sides J dq of the constraint equations */
-    sinew_real *point; /* [particle_count][4] work space: positions displaced from the start of the step */
+    bool stepped;      /* true: the time step is taken, and further iterations project onto C = 0 */
+    double *rate;      /* [constraint_count] right-hand sides J dq of the acceleration constraints */
+    sinew_real *point; /* [particle_count][4] work space: displaced positions at which C is evaluated, m */
 } dae;
 
 static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)
@@ -94,7 +94,8 @@ static void dae_begin(sinew_solve *s)
     ((dae *)((sinew_kkt *)s->memory)->own)->stepped = false;
 }
 
-/* A factor of C, and the factor of C of driven constraints. */
+/* Factors of the values C in a sum: `driven` for driven hard constraints (motors, moving targets), `other` for all
+ * others. */
 typedef struct value_factor {
     double other, driven;
 } value_factor;
@@ -104,8 +105,8 @@ static bool is_driven(const sinew_constraint_set *set)
     return set->hard && set->driven;
 }
 
-/* out += factor C(q_n + by w) of all constraints; w = damped v, or with along_pins the displacement of pins to their
- * targets. */
+/* out += factor C(q_n + by w) of all constraints; w = damped velocity v, or with along_pins the displacement of pins to
+ * their targets. */
 static void add_values(sinew_solve *s, bool along_pins, double by, value_factor factor, double *out)
 {
     sinew_kkt *r = s->memory;
@@ -123,7 +124,8 @@ static void add_values(sinew_solve *s, bool along_pins, double by, value_factor 
     }
 }
 
-/* right -= h D + h^2 b C(q_n, t_n) of driven constraints. Overwrites r->start, and C, J and alpha. */
+/* right -= h D + h^2 b C(q_n, t_n) of driven constraints, D = (C(q_n, t + h) - C(q_n, t)) / h. Overwrites r->start, and
+ * C, J and alpha. */
 static void add_drives(sinew_solve *s, double b, double *right)
 {
     sinew_kkt *r = s->memory;
@@ -137,7 +139,7 @@ static void add_drives(sinew_solve *s, double b, double *right)
     }
 }
 
-/* Step of difference quotients along a velocity or displacement whose largest coordinate is `speed`. */
+/* Step size of difference quotients of C along a velocity or displacement whose largest coordinate is `speed`. */
 static double difference_step(const sinew_kkt *r, double speed)
 {
     return (sizeof(sinew_real) == 4 ? 5e-3 : 1e-4) * r->size / speed;
@@ -153,8 +155,8 @@ static double largest_way(const sinew_solve *s, bool along_pins)
     return max;
 }
 
-/* right = J dq over the free particles: h^2 c + h dC/dt minus the change of C by the motion of pins; of driven
- * constraints: h^2 c minus the changes of C by the motion of targets and of pins. */
+/* Right-hand sides of the acceleration constraints, J dq over the free particles: h^2 c + h dC/dt minus the change of C
+ * by the motion of pins; of driven constraints: h^2 c minus the changes of C by the motion of targets and of pins. */
 static void gather_accelerations(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -197,7 +199,8 @@ static uint32_t dae_step(sinew_solve *s)
     return bits;
 }
 
-/* Moves s->q by one Newton step onto C = 0; sets s->converged if the constraints already hold. */
+/* Projection stabilisation: moves s->q by one Newton step onto C = 0; sets s->converged if the constraints already
+ * hold. */
 static uint32_t dae_project(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

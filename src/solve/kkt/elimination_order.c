@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * elimination_order.c: see elimination_order.h.
+ * elimination_order.c: computes the two elimination orders of a saddle-point system. See elimination_order.h.
  */
 #include "solve/kkt/elimination_order.h"
 
@@ -11,10 +11,10 @@
 
 enum {
     MAX_PAIRS =
-        32 /* largest number of pairs at common particles, per constraint, for the order with constraints last */
+        32 /* limit for the order with constraints last: mean number of pairs at common particles per constraint */
 };
 
-/* ---- Graphs of unknowns ---------------------------------------------------------------------- */
+/* ---- Graphs of the unknowns ------------------------------------------------------------------ */
 
 static int elimination_compare_keys(const void *a, const void *b)
 {
@@ -37,7 +37,8 @@ static int64_t pair_key(int32_t i, int32_t j)
     return (int64_t)(i < j ? i : j) << 32 | (i < j ? j : i);
 }
 
-/* Sorts `max` keys and orders the graph of `count` nodes that they define; order[k] is eliminated k-th. */
+/* Sorts `max` keys (pairs of nodes) and computes a fill-reducing order of the graph of `count` nodes that they define;
+ * order[k] is eliminated k-th. */
 static sinew_status order_graph(const sinew_saddle *s, int32_t count, int64_t *keys, size_t max,
                                 const sinew_real *positions, int32_t *order, sinew_error *error)
 {
@@ -60,10 +61,9 @@ static sinew_status order_graph(const sinew_saddle *s, int32_t count, int64_t *k
     return status;
 }
 
-/* ---- By particles ---------------------------------------------------------------------------- */
+/* ---- Order by particles ---------------------------------------------------------------------- */
 
-/* Writes keys (column, row) of the lower triangle of the graph of particles, unless keys is NULL. Returns their
- * number. */
+/* Writes keys (column, row) of the lower triangle of the particle graph, unless keys is NULL. Returns their number. */
 static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
 {
     const sinew_assembly *as = s->assembly;
@@ -107,8 +107,8 @@ static sinew_status order_free(const sinew_saddle *s, int32_t *order, sinew_erro
     return status;
 }
 
-/* Number of particles eliminated before the constraints of an element: all up to its last particle; for early
- * constraints all before its first particle. */
+/* Number of particles eliminated before the constraints of an element: all up to the element's last particle; for early
+ * (compliant) constraints all before its first particle. */
 static int32_t particles_before(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e, const int32_t *rank)
 {
     const int32_t *particles = sinew_constraint_particles(s->constraints, set, e);
@@ -133,14 +133,15 @@ static void rank_constraints(const sinew_saddle *s, const int32_t *rank, int32_t
     }
 }
 
-/* Numbers all unknowns: particles in their order, with the constraints inserted after `after` particles. */
+/* Numbers all unknowns of the saddle-point system: particles in their order, each constraint inserted after after[r]
+ * particles. */
 static void number_unknowns(sinew_saddle *s, const int32_t *order, const int32_t *after, int32_t *first)
 {
     const int32_t constraints = s->constraints->constraint_count;
     memset(first, 0, ((size_t)s->free_count + 2) * sizeof *first);
     for (int32_t r = 0; r < constraints; r++)
         first[after[r] + 1]++;
-    /* first[k] = number of constraints that precede the constraints after k particles */
+    /* first[k] = number of constraints that are inserted after fewer than k particles */
     for (int32_t k = 0; k <= s->free_count; k++)
         first[k + 1] += first[k];
     for (int32_t k = 0; k < s->free_count; k++)
@@ -173,9 +174,10 @@ sinew_status sinew_saddle_order_particles(sinew_saddle *s, sinew_error *error)
     return status;
 }
 
-/* ---- Constraints last ------------------------------------------------------------------------------- */
+/* ---- Order with constraints last -------------------------------------------------------------------- */
 
-/* Lists the constraints of particle j at incidence[first[j]++]; if `incidence` is NULL, counts them in first[j + 1]. */
+/* Lists the constraints at free particle j from incidence[first[j]++] on; if `incidence` is NULL, counts them in
+ * first[j + 1]. */
 static void list_incidence(const sinew_saddle *s, int32_t *first, int32_t *incidence)
 {
     for (int32_t t = 0; t < s->constraints->set_count; t++) {
@@ -193,8 +195,8 @@ static void list_incidence(const sinew_saddle *s, int32_t *first, int32_t *incid
     }
 }
 
-/* Lists the constraints of particle j in incidence[first[j]] .. incidence[first[j + 1] - 1]. The caller releases
- * *incidence. Returns false without memory. */
+/* Lists the constraints at free particle j in incidence[first[j]] .. incidence[first[j + 1] - 1]. The caller releases
+ * *incidence. Returns false if out of memory. */
 static bool make_incidence(const sinew_saddle *s, int32_t *first, int32_t **incidence)
 {
     const size_t n = (size_t)s->free_count;
@@ -206,13 +208,15 @@ static bool make_incidence(const sinew_saddle *s, int32_t *first, int32_t **inci
     if (!*incidence)
         return false;
     list_incidence(s, first, *incidence);
-    /* list_incidence has advanced each start to the start of the next particle. */
+    /* list_incidence() has advanced each particle's start to that of the next particle; the shift restores the
+     * starts. */
     memmove(first + 1, first, n * sizeof *first);
     first[0] = 0;
     return true;
 }
 
-/* Writes keys of pairs of constraints that share a particle, unless keys is NULL. Returns their number. */
+/* Writes keys of pairs of constraints that share a particle (and of each constraint with itself), unless keys is NULL.
+ * Returns their number. */
 static size_t list_constraint_pairs(const sinew_saddle *s, const int32_t *first, const int32_t *incidence,
                                     int64_t *keys)
 {
@@ -281,7 +285,7 @@ sinew_status sinew_saddle_order_constraints(sinew_saddle *s, sinew_error *error)
     return status;
 }
 
-/* ---- Early constraints ------------------------------------------------------------------------------ */
+/* ---- Early constraints: compliant ones, eliminated before their particles --------------------------- */
 
 /* True if all constraints of an element have a nonzero compliance. */
 static bool is_compliant(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e)

@@ -27,14 +27,14 @@ static inline int32_t sinew_saddle_free_of(const sinew_saddle *s, int32_t partic
     return particle < 0 ? -1 : s->assembly->free_index[particle];
 }
 
-/* Marks in saddle->early the constraints that precede their particles: constraints with a compliance at the last
- * evaluation, except global constraints. */
+/* Marks in saddle->early the constraints that precede their particles in the elimination order: those that are
+ * compliant at the last evaluation, except global constraints. */
 void sinew_saddle_choose_early(sinew_saddle *saddle);
-/* Both functions write particle_unknown and multiplier_unknown: the order by particles, the order with constraints
- * last. */
+/* Number the unknowns, into particle_unknown and multiplier_unknown: the order by particles, and the order with
+ * constraints last. */
 sinew_status sinew_saddle_order_particles(sinew_saddle *saddle, sinew_error *error);
 sinew_status sinew_saddle_order_constraints(sinew_saddle *saddle, sinew_error *error);
-/* Whether the order with constraints last is worth trying: A is diagonal, and few pairs of constraints share a
+/* True if the order with constraints last is worth trying: A is diagonal, and few pairs of constraints share a
  * particle. */
 bool sinew_saddle_constraints_can_be_last(const sinew_saddle *saddle);
 

@@ -17,7 +17,8 @@
 
 #include "solve/kkt/kkt_common.h"
 
-/* Whether a set is the six edges of a rigid body: six edges between four particles, or fewer if some are pinned. */
+/* True if a constraint set is the six edges of a rigid body: six edges between four particles, or fewer if some are
+ * pinned. */
 static bool is_rigid(const sinew_constraints *c, const sinew_constraint_set *set)
 {
     const int32_t *particles = sinew_constraint_particles(c, set, 0);
@@ -39,7 +40,8 @@ static bool is_rigid(const sinew_constraints *c, const sinew_constraint_set *set
 static void leave_out_compression(const sinew_constraints *c, const sinew_constraint_set *set)
 {
     for (int32_t e = 0; e < set->element_count; e++) {
-        /* Three 3x3 blocks of an edge: vertices 00, 10, 11. */
+        /* Three 3x3 blocks of an edge's sum lambda d2C, for the vertex pairs 00, 10, 11; the trace of the first is
+         * positive under compression. */
         double *block = c->blocks + set->block_at + 27 * (size_t)e;
         if (block[0] + block[4] + block[8] > 0)
             memset(block, 0, 27 * sizeof *block);

@@ -2,7 +2,7 @@
  *
  * kkt.c: constraints at the level of velocities, one linear system per step (thesis 3.21 hard, 3.26 compliant).
  *
- *     [ A   -J^T      ] [ v  ]   [ p + h f  ]       A = M,  or  M - h^2 K, K of the other energies
+ *     [ A   -J^T      ] [ v  ]   [ p + h f  ]       A = M,  or  M - h^2 K, K = df/dq of the other energies
  *     [ J   alpha/h^2 ] [ mu ] = [ -C/h, -D ]       lambda = mu / h, q = q_n + h v, J and C at q_n
  *
  * The right-hand side of compliant constraints is -C/h. Hard constraints C(q, t) are differentiated once:
@@ -135,14 +135,16 @@ static void kkt_release(sinew_solve *s)
     sinew_kkt_release(s);
 }
 
-/* C(q_n, t_n) after an evaluation at q_n; C(q_n) of the targets at the end of the step if no constraint is driven. */
+/* Returns C(q_n, t_n) after an evaluation at q_n. If no constraint is driven, C does not depend on time, and the
+ * evaluated values are returned. */
 static const double *start_values(const sinew_kkt *r)
 {
     return r->driven ? r->start : r->constraints->C;
 }
 
-/* right = -C of compliant constraints and active inequalities, with pins at their targets; for hard equality
- * constraints minus the change of C by the motion of pins and of targets; 0 for inactive inequalities. */
+/* Right-hand side of the constraint rows: -C of compliant constraints and active inequalities, with pins at their
+ * targets; for hard equality constraints minus the change of C by the motion of pins and of targets; 0 for inactive
+ * inequalities. */
 static void gather_velocity_constraints(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -162,8 +164,8 @@ static void gather_velocity_constraints(sinew_solve *s)
     }
 }
 
-/* J_i += reach dJ_i/dx v of one element, from its second derivatives constraints->blocks = d2C_i; reach is a time
- * (s). */
+/* J_i += reach dJ_i/dx v of constraint i of one element, from its second derivatives constraints->blocks = d2C_i; reach
+ * is a time (s). */
 static void expand_element(const sinew_kkt *r, const sinew_objective *o, const sinew_constraint_set *set,
                            int32_t element, int32_t i, double reach)
 {
@@ -181,8 +183,9 @@ static void expand_element(const sinew_kkt *r, const sinew_objective *o, const s
     }
 }
 
-/* J += reach dJ/dx v with pins at their targets, until the next evaluation; overwrites r->change. Each pass evaluates
- * the second derivatives of one constraint per element, because the blocks of an element sum over its constraints. */
+/* Moves the Jacobian along v: J += reach dJ/dx v with pins at their targets, until the next evaluation; overwrites
+ * r->change. Each pass evaluates the second derivatives of one constraint per element, because the blocks of an element
+ * sum over its constraints. */
 static void expand_constraints(sinew_solve *s, double reach)
 {
     sinew_kkt *r = s->memory;
@@ -202,7 +205,7 @@ static void expand_constraints(sinew_solve *s, double reach)
     }
 }
 
-/* alpha <- factor alpha of all equality constraints, until the next evaluation. */
+/* Scales the compliances of all equality constraints, alpha <- factor alpha, until the next evaluation. */
 static void scale_compliance(sinew_constraints *constraints, double factor)
 {
     for (int32_t t = 0; t < constraints->set_count; t++) {
@@ -215,7 +218,7 @@ static void scale_compliance(sinew_constraints *constraints, double factor)
     }
 }
 
-/* before = C at q_n - h v_n, the start of the last step; overwrites r->gradient. */
+/* before = C(q_n - h v_n), the constraint values at the start of the last step; overwrites r->gradient. */
 static void evaluate_before(sinew_solve *s, double *before)
 {
     sinew_kkt *r = s->memory;
@@ -225,8 +228,8 @@ static void evaluate_before(sinew_solve *s, double *before)
     sinew_kkt_values_at(s, r->gradient, -1, before);
 }
 
-/* Sets right and alpha for Servin's stepper; C+ has pins at their targets. Inequalities are met at the end of the
- * step. */
+/* Sets the right-hand side and alpha of the constraint rows for Servin's stepper; C+ has pins at their targets.
+ * Inequalities are met at the end of the step. */
 static void gather_servin_constraints(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

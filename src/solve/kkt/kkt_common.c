@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kkt_common.c: see kkt_common.h.
+ * kkt_common.c: constraints, active sets, residuals and steps of all KKT solvers. See kkt_common.h.
  */
 #include "solve/kkt/kkt_common.h"
 
@@ -10,7 +10,7 @@
 #include "base/stop.h"
 #include "objective/violation.h"
 
-/* ---- Set up ---------------------------------------------------------------------------------- */
+/* ---- Preparation of constraints, objectives and system --------------------------------------- */
 
 static bool is_kkt_batch(const void *context, const sinew_batch *batch)
 {
@@ -42,7 +42,7 @@ static bool is_soft_batch(const void *context, const sinew_batch *batch)
     return !batch->hard;
 }
 
-/* Whether the batches that are no constraints are exactly the soft ones. A soft global constraint is a constraint. */
+/* True if the batches that are not constraints are exactly the soft ones. A soft global constraint is a constraint. */
 static bool rest_is_soft(const sinew_objective *o, int which)
 {
     bool same = true;
@@ -127,10 +127,9 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
                                     : kind & SINEW_SADDLE_TENSION_STIFFNESS               ? is_hard_edge_batch
                                                                                           : NULL;
     r->constraints = sinew_constraints_create(o, is_kkt_batch, &which, curved, error);
+    /* Constraints are evaluated at rest: the elimination order depends on which of them are compliant. */
     if (r->constraints)
-        sinew_constraints_evaluate(
-            r->constraints,
-            s->q); /* at rest positions: the elimination order depends on which constraints are compliant */
+        sinew_constraints_evaluate(r->constraints, s->q);
     r->saddle = r->constraints ? sinew_saddle_create(&r->rest, r->constraints, kind, error) : NULL;
     if (!r->saddle)
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
@@ -150,7 +149,7 @@ void sinew_kkt_release(sinew_solve *s)
         return;
     sinew_saddle_destroy(r->saddle);
     sinew_constraints_destroy(r->constraints);
-    /* An objective that was never built has no allocator. */
+    /* An objective that was not built has no allocator. */
     if (r->rest.tasks)
         sinew_objective_clear(&r->rest);
     if (r->soft.tasks)
@@ -189,7 +188,7 @@ void sinew_kkt_values_at(sinew_solve *s, const sinew_real *q, double steps, doub
         s->targets.move(s->targets.context, s->targets.time + h);
 }
 
-/* Natural scale of C: |J| times the diagonal of the rest shape's box; 1 without a gradient. */
+/* Natural scale of a constraint's value C: |J| times the diagonal of the rest shape's box; 1 without a gradient. */
 static double constraint_scale(const sinew_kkt *r, int32_t constraint)
 {
     return r->norm[constraint] > 0 ? r->norm[constraint] * r->size : 1;
@@ -280,7 +279,7 @@ void sinew_kkt_mark_redundant(sinew_kkt *r)
     }
 }
 
-/* ---- One system per step --------------------------------------------------------------------- */
+/* ---- Solvers with one linear system per step ------------------------------------------------- */
 
 void sinew_kkt_begin(sinew_solve *s)
 {
@@ -332,10 +331,10 @@ uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill)
     return 0;
 }
 
-/* ---- Operations for the driver ---------------------------------------------------------------- */
+/* ---- KKT residuals and multipliers for the driver --------------------------------------------- */
 
-/* Multipliers that no saved state holds start at zero before the residual at the start is evaluated: a loaded state
- * would otherwise continue with another scale of residuals. */
+/* Multipliers that are not part of the saved state start at zero before the first residual is evaluated: otherwise a
+ * loaded state would continue with another scale of residuals. */
 static void kkt_take_step(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -345,7 +344,8 @@ static void kkt_take_step(sinew_solve *s)
         memset(r->lambda, 0, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
 }
 
-/* force = J^T lambda of the hard constraints alone: compliant constraints are energies of `soft`. */
+/* r->force = J^T lambda of the hard constraints alone, in N: compliant constraints are energies of the objective
+ * `soft`. */
 static void kkt_find_hard_force(sinew_kkt *r)
 {
     for (int32_t t = 0; t < r->constraints->set_count; t++) {
@@ -410,7 +410,8 @@ static void find_kkt_residuals(sinew_solve *s, sinew_kkt_residuals *out)
     for (int32_t t = 0; t < r->constraints->set_count; t++)
         for (int32_t k = 0; r->constraints->sets[t].hard && k < r->constraints->sets[t].constraint_count; k++)
             judge_constraint(r, r->constraints->sets[t].first_constraint + k, &j);
-    /* A violated constraint contradicts the others only once all others hold; before, it may still converge. */
+    /* A violated redundant constraint contradicts the others only once all others hold; before, it may still
+     * converge. */
     const bool others_hold = sinew_kkt_violation(r, false) <= fmax(j.tolerance, SINEW_REDUNDANT_OPEN);
     const double open = others_hold ? fmax(j.tolerance, SINEW_CONTRADICTION) : HUGE_VAL;
     out->contradictory = sinew_kkt_describe(s, open) && !out->met;
@@ -418,7 +419,7 @@ static void find_kkt_residuals(sinew_solve *s, sinew_kkt_residuals *out)
 
 const sinew_kkt_residual_table sinew_kkt_residual_ops = {kkt_take_step, kkt_subtract_forces, find_kkt_residuals};
 
-/* lambda with the sign of the energy's own C, as sweeps report it. */
+/* Multiplier of a constraint with the sign of the energy's own C, as sweeps report it. */
 static double reported_lambda(const sinew_kkt *r, int32_t constraint)
 {
     return r->constraints->one_sided[constraint] < 0 ? -r->lambda[constraint] : r->lambda[constraint];

@@ -28,13 +28,13 @@ enum {
     SINEW_CONSTRAIN_HARD
 };
 
-/* Bit in addition to SINEW_SADDLE_ bits: second derivatives of constraints are available, but not part of the
- * matrix. */
+/* Option bit of sinew_kkt_prepare(), besides SINEW_SADDLE_ bits: second derivatives of constraints are available, but
+ * not part of the matrix. */
 #define SINEW_CONSTRAIN_CURVED (UINT32_C(1) << 16)
 
-/* Descriptor of `constraints`. By default only hard energies are constraints: soft energies have a Hessian, which gives
- * the same minimum with a matrix no larger than Newton's. With `all` the matrix has one row or more for every element;
- * a tet mesh has four to five times as many tets as vertices. */
+/* Descriptor of the solver parameter `constraints`. By default only hard energies are constraints: soft energies have a
+ * Hessian, which gives the same minimum with a matrix no larger than Newton's. With `all` the matrix has one row or
+ * more for every element; a tet mesh has four to five times as many tets as vertices. */
 #define SINEW_CONSTRAIN_PARAMETER                                                                                      \
     {                                                                                                                  \
         .name = "constraints", .unit = "", .choices = "all|hard", .maximum = 1, .preset = SINEW_CONSTRAIN_HARD,        \
@@ -42,7 +42,7 @@ enum {
             "which energies become constraints: all with a Jacobian, by their compliance, or only those kept hard"     \
     }
 
-/* Geometric stiffness of hard edges; exact: also under compression. */
+/* Values of the parameter `geometric`: geometric stiffness of hard edges on, off, or exact (also under compression). */
 enum {
     SINEW_GEOMETRIC_ON,
     SINEW_GEOMETRIC_OFF,
@@ -56,24 +56,25 @@ enum {
 
 typedef struct sinew_kkt {
     sinew_objective rest, soft;
-    bool soft_is_rest; /* both have the same energies: `soft` is not built, and `rest` takes its place */
+    /* true: rest and soft have the same energies, so `soft` is not built, and `rest` takes its place */
+    bool soft_is_rest;
     sinew_constraints *constraints;
     sinew_saddle *saddle;
     double size;        /* diagonal of the bounding box of the rest shape, in m */
     double *lambda;     /* [constraint_count] multipliers; N if C is a length */
-    double *change;     /* [constraint_count] change of lambda in one iteration */
+    double *change;     /* [constraint_count] change of lambda in one iteration; N if C is a length */
     double *right;      /* [constraint_count] right-hand sides of the constraint rows */
     double *comply;     /* [constraint_count] alpha lambda (compliance times multiplier) at the last evaluation */
     double *norm;       /* [constraint_count] |J_i|, norm of the gradient of each constraint */
     double *start;      /* [constraint_count] C(q_n, t_n) at the start of the step, if a hard constraint is driven */
-    bool driven;        /* some hard constraints depend on time explicitly (motors, moving targets) */
+    bool driven;        /* true: some hard constraints depend on time explicitly (motors, moving targets) */
     uint8_t *active;    /* [constraint_count] 1: equality or active inequality; 0: inactive inequality */
-    uint8_t *redundant; /* [constraint_count] 1: the last factorisation dropped it as redundant */
+    uint8_t *redundant; /* [constraint_count] 1: the last factorisation dropped the constraint as redundant */
     double *force;      /* [particle_count][3] constraint forces J^T lambda, in N */
-    double *particle_rhs, *move; /* [free_count][3] right-hand side of the particle rows; solution dq */
-    sinew_real *gradient;        /* [particle_count][4] gradient of the objective `rest` */
+    double *particle_rhs, *move; /* [free_count][3] right-hand side of the particle rows, N; displacements dq, m */
+    sinew_real *gradient;        /* [particle_count][4] gradient of the objective `rest`, N; also work space */
     int32_t redundant_count;
-    void *own; /* data of the particular KKT solver, in one allocation */
+    void *own; /* data of the particular KKT solver (kkt, sap, ...), in one allocation */
 } sinew_kkt;
 
 /* Builds constraints, objectives and system into s->memory; kind: SINEW_SADDLE_ bits and SINEW_CONSTRAIN_CURVED. r->own
@@ -83,7 +84,8 @@ void sinew_kkt_release(sinew_solve *s);
 extern const sinew_kkt_residual_table sinew_kkt_residual_ops;
 bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 
-/* Changes that need no new preparation. Changes of pins and of fixed or transient elements do. */
+/* Changes of the world after which KKT solvers need no new preparation. Changes of pins and of fixed or transient
+ * elements need one. */
 #define SINEW_KKT_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
 
 /* Solver operations that all KKT solvers share. */
@@ -91,7 +93,8 @@ bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
     .hard = SINEW_CAN_JACOBIAN, .kkt = &sinew_kkt_residual_ops, .refreshes = SINEW_KKT_REFRESHES,                      \
     .multipliers = sinew_kkt_multipliers
 
-/* Smallest and largest shift that makes the matrix definite within the constraints, relative to its mean diagonal. */
+/* Smallest and largest diagonal shift that makes the matrix definite within the constraints, relative to its mean
+ * diagonal. */
 #define SINEW_SHIFT_MIN 1e-6
 #define SINEW_SHIFT_MAX 1e12
 
@@ -110,21 +113,23 @@ void sinew_kkt_values_at(sinew_solve *s, const sinew_real *q, double steps, doub
  * lambda. Inactive inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL.
  * Overwrites `change` and `force`. */
 void sinew_kkt_choose_active(sinew_kkt *r, double force, double *particle_rhs);
-/* particle_rhs = -(grad g_rest) at q (+ J^T lambda if `lambda`), over the free particles */
+/* Right-hand side of the particle rows: r->particle_rhs = -(grad g_rest) at q (+ J^T lambda if `lambda`), over the free
+ * particles. */
 void sinew_kkt_gather(sinew_solve *s, const sinew_real *q, bool lambda);
-/* Sets the right-hand side of constraints: r->right = -(C + alpha lambda), zero for inactive constraints. */
+/* Right-hand side of the constraint rows: r->right = -(C + alpha lambda), zero for inactive constraints. */
 void sinew_kkt_gather_constraints(sinew_kkt *r);
-/* q [particle_count][4] += scale * r->move, at the free particles */
+/* Moves the free particles: q [particle_count][4] += scale * r->move. */
 void sinew_kkt_move(const sinew_solve *s, double scale, sinew_real *q);
 /* Largest |C + alpha lambda| of active constraints, in the natural scale; `all`: redundant constraints included. */
 double sinew_kkt_violation(const sinew_kkt *r, bool all);
 /* Marks in r->redundant the constraints that the last factorisation dropped, and counts them. */
 void sinew_kkt_mark_redundant(sinew_kkt *r);
 double sinew_kkt_tolerance(const sinew_solve *s);
-double sinew_kkt_force(const sinew_kkt *r); /* root of the sum of squared norms of the constraint forces, in N */
+/* f = (sum_i |J_i|^2 lambda_i^2)^1/2, norm of the forces of single constraints, in N */
+double sinew_kkt_force(const sinew_kkt *r);
 
-/* constraints->blocks = sum_i lambda_i d2C_i at q. `definite`: edges under compression are left out
- * (geometric_stiffness.c). */
+/* Geometric stiffness: constraints->blocks = sum_i lambda_i d2C_i at q. `definite`: edges under compression are left
+ * out (geometric_stiffness.c). */
 void sinew_kkt_curve(sinew_kkt *r, const sinew_real *q, bool definite);
 
 /* For solvers with one system per step: sets multipliers to zero and marks no constraint redundant. */
@@ -135,7 +140,7 @@ void sinew_kkt_predict_active(sinew_solve *s);
 /* Solves the system of `fill` for particle_rhs and right, and accepts the solution. The matrix is shifted until it is
  * definite within the constraints, with a warning. Returns SINEW_STEP_ bits. */
 uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill);
-/* Applies a solution: s->q += move, lambda += change; marks the step as converged. */
+/* Applies the solution of the linear system: s->q += move, lambda += change; marks the step as converged. */
 void sinew_kkt_accept(sinew_solve *s);
 /* Appends `text` to s->constraint_message. */
 void sinew_kkt_add_message(sinew_solve *s, const char *text);

@@ -20,14 +20,15 @@
 /* Coefficients of a dependence below this fraction of the largest, scaled by |J_i|, count as zero. */
 #define INVOLVED_MIN (sizeof(sinew_real) == 4 ? 1e-3 : 1e-6)
 
-/* A message of fixed capacity: `used` of `size` bytes, and the number of constraints that did not fit. */
+/* A text of fixed capacity: `used` of `size` bytes, and the number of constraints whose names did not fit. */
 typedef struct message {
     char *text;
     size_t size, used;
     int32_t left_out;
 } message;
 
-/* Appends the element of one constraint. Constraints come energy by energy, so that each energy is named once. */
+/* Appends the name of one constraint's element. Constraints come energy by energy, so that each energy is named
+ * once. */
 static void name_constraint(message *n, const sinew_constraints *c, int32_t constraint,
                             const sinew_constraint_set **last)
 {
@@ -40,7 +41,7 @@ static void name_constraint(message *n, const sinew_constraints *c, int32_t cons
                           set->batch->ops->info.name, set->global ? "all elements" : "element");
     if (!set->global)
         length += snprintf(word + length, sizeof word - (size_t)length, " %d", element);
-    /* Constraints that do not fit are counted; 24 bytes are kept for the count. */
+    /* Names that do not fit are counted; 24 bytes are kept free for the count. */
     if (n->left_out > 0 || n->used + (size_t)length + 24 > n->size) {
         n->left_out++;
         return;
@@ -83,8 +84,8 @@ static void name_marked(message *n, const sinew_constraints *c, const uint8_t *m
             name_constraint(n, c, constraint, &last);
 }
 
-/* marks = constraint k and the constraints that it depends on, from the last factors. Returns C_k - sum_i c_i C_i: the
- * violation that no motion can remove to first order. */
+/* Marks the dropped constraint k and the constraints that it depends on, from the last factors. Returns C_k - sum_i c_i
+ * C_i: the violation that no motion can remove to first order. */
 static double find_circuit(sinew_kkt *r, int32_t k, uint8_t *marks)
 {
     const sinew_assembly *as = r->saddle->assembly;
@@ -124,7 +125,8 @@ static int32_t worst_redundant(const sinew_kkt *r, double tolerance)
     return worst;
 }
 
-/* Pivots below this are uncertain: after a correct pivot of 1e-6, round-off of a zero pivot is 1e-10 or less. */
+/* Scaled pivots below this size are uncertain: after a correct pivot of 1e-6, round-off of a zero pivot is 1e-10 or
+ * less. */
 #define UNCERTAIN_PIVOT 1e-9
 
 /* Factorises at the point of the last evaluation; the existing factors may belong to an earlier point with other

@@ -35,14 +35,16 @@
 #include "solve/kkt/kkt_common.h"
 #include "solve/line_search.h"
 
-#define TRIALS    40
-#define ARMIJO    1e-4
-#define SHORT     0.25 /* feasibility restoration starts after a step dq that is cut below this fraction */
-#define CLEAR     0.7  /* largest fraction of the residuals left by a step accepted without the merit function */
+#define TRIALS 40
+#define ARMIJO 1e-4
+/* feasibility restoration starts after a step dq that the line search cuts below this fraction */
+#define SHORT 0.25
+/* largest fraction of the KKT residuals left by a full step that is accepted without decrease of the merit function */
+#define CLEAR     0.7
 #define BAD_SOLVE 1e-6 /* relative residual above which a linear system counts as not solved */
 
 enum {
-    RESTORE_MAX = 60 /* largest number of feasibility restoration moves in a step */
+    RESTORE_MAX = 60 /* largest number of feasibility restoration moves in a time step */
 };
 
 enum {
@@ -54,13 +56,14 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {[CONSTRAINTS] = SINE
 
 /* Data of the primal-dual solver. The arrays are separate allocations. */
 typedef struct primal_dual {
-    double shift;         /* shift that made the last matrix definite, relative to its mean diagonal; 0: none */
-    double fraction;      /* fraction of the last step dq that the line search accepted */
-    bool restoring;       /* iterations currently reduce violations only (feasibility restoration) */
-    int32_t moves;        /* number of restoration moves in this step; RESTORE_MAX: restoration has ended */
-    double before;        /* KKT residual one iteration earlier, in N */
-    double *lambda, *mu;  /* [constraint_count] multipliers at the start of a search; weights of the merit function */
-    sinew_real *q, *step; /* [particle_count][4] positions at the start of a line search; step dq */
+    double shift;    /* diagonal shift that made the last matrix definite, relative to its mean diagonal; 0: none */
+    double fraction; /* fraction of the last step dq that the line search accepted */
+    bool restoring;  /* true: iterations currently reduce violations only (feasibility restoration) */
+    int32_t moves;   /* number of restoration moves in this time step; RESTORE_MAX: restoration has ended */
+    double before;   /* KKT residual one iteration earlier, in N */
+    /* [constraint_count] multipliers at the start of a line search; weights of the merit function */
+    double *lambda, *mu;
+    sinew_real *q, *step; /* [particle_count][4] positions at the start of a line search; step dq, both in m */
 } primal_dual;
 
 static sinew_status primal_dual_prepare(sinew_solve *s, sinew_error *error)
@@ -112,7 +115,7 @@ static void primal_dual_begin(sinew_solve *s)
     sinew_solve_start(s, 1);
 }
 
-/* ---- KKT conditions -------------------------------------------------------------------------- */
+/* ---- Evaluation of the KKT conditions -------------------------------------------------------- */
 
 /* Scale of forces, in N: the larger of the residual at the start of the step and the norm of constraint forces. */
 static double force_scale(const sinew_solve *s)
@@ -120,7 +123,8 @@ static double force_scale(const sinew_solve *s)
     return fmax(fmax(s->start_residual, sinew_kkt_force(s->memory)), 1e-300);
 }
 
-/* Evaluates constraints at q, chooses the active set, and evaluates gradient and residual with the forces of lambda. */
+/* Evaluates constraints at s->q, chooses the active set, and evaluates gradient and residual with the forces of
+ * lambda. */
 static void evaluate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -130,13 +134,13 @@ static void evaluate(sinew_solve *s)
     sinew_solve_evaluate(s);
 }
 
-/* Sum of the relative force residual and the largest relative violation. */
+/* KKT residual without unit: relative force residual plus the largest relative violation. */
 static double kkt_residuals_left(const sinew_solve *s, double scale)
 {
     return s->residual / scale + sinew_kkt_violation(s->memory, false);
 }
 
-/* Whether the KKT conditions hold, to tolerance or round-off. Without hard constraints the driver decides. */
+/* True if the KKT conditions hold, to tolerance or round-off. Without hard constraints the driver decides. */
 static bool is_solved(sinew_solve *s, double scale)
 {
     const sinew_kkt *r = s->memory;
@@ -146,7 +150,7 @@ static bool is_solved(sinew_solve *s, double scale)
     return s->residual <= tolerance * scale || (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
-/* ---- Newton direction ------------------------------------------------------------------------ */
+/* ---- Newton direction of the KKT conditions -------------------------------------------------- */
 
 static void assemble(sinew_solve *s, bool definite)
 {
@@ -158,9 +162,9 @@ static void assemble(sinew_solve *s, bool definite)
             .q = s->q, .hessian = true, .project = definite, .curvature = r->saddle->curved, .active = r->active});
 }
 
-/* Solves for dq and dlambda. If the matrix is not definite within the constraints or the solution is inaccurate, the
- * matrix is projected, then shifted by multiples of the identity. Returns false if no shift up to SINEW_SHIFT_MAX
- * suffices, or if stopped. */
+/* Solves the KKT system for dq and dlambda. If the matrix is not definite within the constraints or the solution is
+ * inaccurate, the matrix is projected, then shifted by multiples of the identity. Returns false if no shift up to
+ * SINEW_SHIFT_MAX suffices, or if interrupted. */
 static bool solve_system(sinew_solve *s, bool definite)
 {
     sinew_kkt *r = s->memory;
@@ -193,7 +197,7 @@ static bool primal_dual_find_direction(sinew_solve *s)
     return solve_system(s, false);
 }
 
-/* Copies dq to p->step. Returns the fraction of dq up to the barrier of an energy. */
+/* Copies dq to p->step. Returns the fraction of dq that stays short of the barrier of an energy; 1 without one. */
 static double primal_dual_find_step(sinew_solve *s)
 {
     primal_dual *p = ((sinew_kkt *)s->memory)->own;
@@ -205,8 +209,8 @@ static double primal_dual_find_step(sinew_solve *s)
 
 /* ---- Feasibility restoration ----------------------------------------------------------------- */
 
-/* Restoration starts when the last accepted step was shorter than SHORT, and ends when the constraints hold or after
- * RESTORE_MAX moves. */
+/* True during feasibility restoration. It starts when the last accepted step was shorter than SHORT, and ends when the
+ * constraints hold or after RESTORE_MAX moves. */
 static bool needs_feasibility_restoration(const sinew_solve *s)
 {
     const sinew_kkt *r = s->memory;
@@ -223,7 +227,7 @@ static void save_iterate(sinew_solve *s)
     memcpy(p->lambda, r->lambda, (size_t)r->constraints->constraint_count * sizeof *p->lambda);
 }
 
-/* Returns to the point before restoration. Restoration is over for this step. */
+/* Returns to the iterate before feasibility restoration, which is then over for this time step. */
 static void give_up(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -234,7 +238,7 @@ static void give_up(sinew_solve *s)
     evaluate(s);
 }
 
-/* Makes one restoration move and adds its multipliers. Returns false if the system cannot be solved. */
+/* Makes one feasibility restoration move and adds its multipliers. Returns false if the system cannot be solved. */
 static bool primal_dual_restore(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -254,7 +258,7 @@ static bool primal_dual_restore(sinew_solve *s)
     return true;
 }
 
-/* ---- Merit function -------------------------------------------------------------------------- */
+/* ---- Line search on the merit function ------------------------------------------------------- */
 
 /* Violation term (J) of the merit function: sum_i mu_i |C_i| of hard constraints; mu_i max(-C_i, 0) of inequalities. */
 static double weighted_violation(const sinew_kkt *r)
@@ -292,7 +296,7 @@ static double find_slope(sinew_solve *s)
            weighted_violation(r);
 }
 
-/* Moves q and lambda to a fraction of the step from the start of the search. */
+/* Moves q and lambda to a fraction of the step from the start of the line search. */
 static void move_to_trial(sinew_solve *s, double fraction)
 {
     sinew_kkt *r = s->memory;
@@ -314,8 +318,9 @@ static double merit_at(sinew_solve *s)
 
 typedef struct merit_trial {
     sinew_solve *s;
-    double scale, left, slope, merit; /* scale of forces, N; at the start: residuals, slope and value of the merit */
-    bool first;                       /* the line search has not tried any step yet */
+    /* scale of forces, N; KKT residual, slope and value of the merit function at the start */
+    double scale, left, slope, merit;
+    bool first; /* true: the line search has not tried any step yet */
 } merit_trial;
 
 static bool try_merit(void *context, double fraction, double *change)
@@ -335,7 +340,8 @@ static bool try_merit(void *context, double fraction, double *change)
     return kkt_residuals_left(t->s, t->scale) <= CLEAR * t->left;
 }
 
-/* Moves q and lambda by a fraction of the step. Returns false, with both restored, if no fraction is acceptable. */
+/* Line search: moves q and lambda by a fraction of the step. Returns false, with both restored, if no fraction is
+ * acceptable. */
 static bool search(sinew_solve *s, double scale)
 {
     const sinew_backtracking lengths = {.first = primal_dual_find_step(s), .factor = 0.5, .trials = TRIALS};

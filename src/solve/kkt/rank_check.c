@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank_check.c: see rank_check.h.
+ * rank_check.c: finds redundant hard constraints among those with small pivots. See rank_check.h.
  */
 #include "solve/kkt/rank_check.h"
 
@@ -10,8 +10,8 @@
 
 #include "base/stop.h"
 
-#define ROUND_OFF   1e-14 /* scaled pivots up to this value count as zero */
-#define CLEAR       1e-2  /* scaled pivots above this value cause little round-off */
+#define ROUND_OFF   1e-14 /* scaled pivots of hard constraints up to this value count as zero */
+#define CLEAR       1e-2 /* scaled pivots of hard constraints above this value cause little round-off in later pivots */
 #define REFINEMENTS 8
 
 static bool is_hard(const sinew_saddle *s, int32_t k)
@@ -19,12 +19,12 @@ static bool is_hard(const sinew_saddle *s, int32_t k)
     return s->floors[k] > 0;
 }
 
-/* Limits of the rank check. In small systems a check is cheap. In large ones it costs two factorisations and one solve
- * per constraint, and runs only if round-off is likely to look like a pivot. */
+/* Limits of the rank check by system size. In small systems a check is cheap. In large ones it costs two factorisations
+ * and one solve per constraint, and runs only if round-off is likely to look like a pivot. */
 typedef struct effort {
-    int32_t unknowns;    /* the limits apply to systems of up to this many unknowns */
-    double small;        /* pivots of hard constraints below this value are uncertain */
-    int32_t constraints; /* largest number of constraints with small pivots that the check may drop */
+    int32_t unknowns;    /* largest number of unknowns of systems to which these limits apply */
+    double small;        /* scaled pivots of hard constraints below this value are uncertain */
+    int32_t constraints; /* largest number of constraints with small pivots that the rank check may drop first */
 } effort;
 
 static const effort efforts[] = {
@@ -59,7 +59,8 @@ double sinew_saddle_certain_pivot(const sinew_saddle *s)
 
 /* ---- Matrix of the rank check ---------------------------------------------------------------- */
 
-/* scaled = [I J^T; J 0] of hard constraints; compliant and inactive constraints have only -1 on the diagonal. */
+/* scaled = [I J^T; J 0], the matrix of the rank check, of hard constraints; compliant and inactive constraints have
+ * only -1 on the diagonal. */
 static void take_hard_constraints(sinew_saddle *s)
 {
     for (int32_t k = 0; k < s->count; k++) {
@@ -78,7 +79,8 @@ static void set_floors(sinew_saddle *s, double floor)
         s->floors[k] = is_hard(s, k) ? floor : s->floors[k];
 }
 
-/* uncertain = dropped constraints with pivots above round-off. Returns their number, which may exceed the capacity. */
+/* Lists in s->uncertain the dropped hard constraints with pivots above round-off. Returns their number, which may
+ * exceed the capacity. */
 static int32_t list_uncertain(sinew_saddle *s)
 {
     int32_t count = 0;
@@ -94,7 +96,8 @@ static int32_t list_uncertain(sinew_saddle *s)
 
 /* ---- Independent components of uncertain constraints ----------------------------------------- */
 
-/* J_k x. A hard constraint follows its particles, so its column of the upper triangle holds all of J_k. */
+/* J_k x of hard constraint k. A hard constraint follows its particles, so its column of the upper triangle holds all of
+ * J_k. */
 static double constraint_product(const sinew_saddle *s, int32_t k, const double *x)
 {
     double sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * saddle_system.c: see saddle_system.h.
+ * saddle_system.c: lays out, assembles, scales and factorises the saddle-point matrix. See saddle_system.h.
  */
 #include "solve/kkt/saddle_system.h"
 
@@ -19,10 +19,10 @@
 #define LIFTED      1e-9
 #define REFINEMENTS 8
 
-/* ---- Pattern of the matrix ------------------------------------------------------------------- */
+/* ---- Pattern of the saddle-point matrix ------------------------------------------------------ */
 
-/* Called for each number of the matrix in a fixed order: i and j are its unknowns, `at` is its index in source array
- * `list`. */
+/* Called for each entry of the saddle-point matrix in a fixed order: i and j are its unknowns, `at` is its index in
+ * source array `list` (FROM_HESSIAN ..). */
 typedef void saddle_visitor(void *context, int list, size_t at, int32_t i, int32_t j);
 
 enum {
@@ -104,7 +104,7 @@ static void collect_key(void *context, int list, size_t at, int32_t i, int32_t j
     key_list *keys = context;
     (void)list;
     (void)at;
-    /* Key: column << 32 | row of an entry of the upper triangle. */
+    /* Sort key of an entry of the upper triangle: column << 32 | row. */
     if (keys->keys)
         keys->keys[keys->count] = (int64_t)(i > j ? i : j) << 32 | (i > j ? j : i);
     keys->count++;
@@ -156,7 +156,7 @@ static void drop_columns(sinew_saddle *s)
     s->row = NULL;
 }
 
-/* Builds columns and rows of the matrix for the current numbering of unknowns. */
+/* Builds columns and rows of the saddle-point matrix for the current numbering of unknowns. */
 static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 {
     key_list keys = {0};
@@ -175,9 +175,10 @@ static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
     return good ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
 }
 
-/* ---- Order of elimination -------------------------------------------------------------------- */
+/* ---- Elimination order of the unknowns ------------------------------------------------------- */
 
-/* Builds the columns for the current numbering, and computes the cost of their factorisation. */
+/* Builds the columns of the matrix for the current numbering of unknowns, and computes the cost of their
+ * factorisation. */
 static sinew_status cost_columns(sinew_saddle *s, double *cost, sinew_error *error)
 {
     const sinew_status status = build_columns(s, error);
@@ -212,7 +213,7 @@ static sinew_status try_constraints_last(sinew_saddle *s, sinew_error *error)
     return status;
 }
 
-/* Numbers the unknowns and builds the columns of the matrix. */
+/* Numbers the unknowns and builds the columns of the saddle-point matrix. */
 static sinew_status saddle_lay_out(sinew_saddle *s, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
@@ -228,7 +229,7 @@ static sinew_status saddle_lay_out(sinew_saddle *s, sinew_error *error)
     return status == SINEW_OK && !s->column ? build_columns(s, error) : status;
 }
 
-/* ---- Creation of the system ------------------------------------------------------------------ */
+/* ---- Creation of the saddle-point system ----------------------------------------------------- */
 
 static int32_t *make_map(const sinew_saddle *s, size_t count)
 {
@@ -325,7 +326,7 @@ void sinew_saddle_destroy(sinew_saddle *s)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Values of the matrix -------------------------------------------------------------------- */
+/* ---- Values, scaling and factorisation of the matrix ----------------------------------------- */
 
 static void add_hessian(sinew_saddle *s, const sinew_saddle_fill *fill)
 {
@@ -364,7 +365,8 @@ static void add_constraints(sinew_saddle *s, const sinew_constraint_set *set, in
     }
 }
 
-/* If a vertex occurs twice in an element, its block is added with its mirror image: the diagonal counts twice. */
+/* Subtracts an element's blocks of sum lambda d2C from A. If a vertex occurs twice in an element, its block is added
+ * with its mirror image, so the diagonal counts twice. */
 static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, int32_t e)
 {
     const int32_t *particles = sinew_constraint_particles(s->constraints, set, e), n = set->vertex_count;
@@ -378,7 +380,7 @@ static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, in
         }
 }
 
-/* Sets s->mean and s->trace_norm from the diagonal of the block A. */
+/* Sets s->mean, the mean diagonal entry of A, and s->trace_norm from the diagonal of A. */
 static void measure_diagonal(sinew_saddle *s)
 {
     double sum = 0, squares = 0;
@@ -408,7 +410,7 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
     measure_diagonal(s);
 }
 
-/* scale of constraints = J diag(A)^-1 J^T + alpha; needs the scales of particles. */
+/* Sets the squared inverse scale of constraints, J diag(A)^-1 J^T + alpha; needs the scales of particles. */
 static void measure_constraints(sinew_saddle *s)
 {
     for (int32_t r = 0; r < s->constraints->constraint_count; r++)
@@ -423,8 +425,8 @@ static void measure_constraints(sinew_saddle *s)
         }
 }
 
-/* scale of particles = |A_ii|^-1/2, of constraints (J diag(A)^-1 J^T + alpha)^-1/2. Hard constraints get a floor for
- * pivots, early constraints a smallest diagonal. */
+/* Scaling of the matrix: |A_ii|^-1/2 of particles, (J diag(A)^-1 J^T + alpha)^-1/2 of constraints. Hard constraints get
+ * a pivot floor, early constraints a bound of the diagonal entry. */
 static void find_scales(sinew_saddle *s, double shift)
 {
     memset(s->floors, 0, (size_t)s->count * sizeof *s->floors);
@@ -443,7 +445,8 @@ static void find_scales(sinew_saddle *s, double shift)
     }
 }
 
-/* s->scaled = D (matrix + shift) D with D = diag(s->scale); `shift` times the mean diagonal is added to A. */
+/* s->scaled = D (matrix + shift) D with D = diag(s->scale), the matrix to factorise; `shift` times the mean diagonal is
+ * added to A. */
 static void fill_scaled(sinew_saddle *s, double shift)
 {
     for (int32_t k = 0; k < s->count; k++)
@@ -456,9 +459,9 @@ static void fill_scaled(sinew_saddle *s, double shift)
         }
 }
 
-/* Factorises s->scaled, with a rank check if pivots are uncertain. Returns false on failure. Constraints have negative
- * pivots. A positive pivot, without a rank check or with an ill-conditioned A, is round-off after a small pivot: the
- * floor is raised, up to 1e-6, until no pivot of a constraint is positive. */
+/* Factorises s->scaled, and again after a rank check if pivots of hard constraints are uncertain. Returns false on
+ * failure. Constraints have negative pivots. A positive pivot, without a rank check or with an ill-conditioned A, is
+ * round-off after a small pivot: the floor is raised, up to 1e-6, until no pivot of a constraint is positive. */
 static bool factorise_constraints(sinew_saddle *s, double shift)
 {
     bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);

@@ -23,7 +23,7 @@
 #include "objective/assembly.h"
 #include "objective/constraints.h"
 
-/* Kinds of A; without bits A is M/h^2 plus second derivatives of the other energies. */
+/* Kinds of the block A; without bits A is M/h^2 plus second derivatives of the other energies. */
 enum {
     SINEW_SADDLE_CURVED = 1 << 0, /* A also includes geometric stiffness (second derivatives of constraints) */
     SINEW_SADDLE_MASSES = 1 << 1, /* A is M/h^2 alone; callers never set `hessian` in sinew_saddle_fill */
@@ -33,60 +33,61 @@ enum {
 typedef struct sinew_saddle {
     sinew_allocator allocator;
     sinew_objective *rest;                /* objective of inertia and of energies that are not constraints; borrowed */
-    const sinew_constraints *constraints; /* constraints with J and alpha; borrowed */
+    const sinew_constraints *constraints; /* constraints with their Jacobian J and compliance alpha; borrowed */
     sinew_assembly *assembly;             /* sparsity pattern of the Hessian of `rest` */
-    bool curved;                          /* the pattern of A includes second derivatives of some constraints */
-    int32_t free_count, count;            /* number of free particles; number of unknowns */
-    int32_t *particle_unknown;            /* [free_count] index of the first of the three unknowns of each particle */
-    int32_t *multiplier_unknown;          /* [constraint_count] index of the unknown of each multiplier */
-    uint8_t *early;                       /* [constraint_count] 1: the multiplier is eliminated before its particles */
-    size_t *column;                       /* [count + 1] first entry of each column of the upper triangle */
+    bool curved;                          /* true: the pattern of A includes second derivatives of some constraints */
+    /* number of free particles; number of unknowns, 3 per free particle and 1 per constraint */
+    int32_t free_count, count;
+    int32_t *particle_unknown;   /* [free_count] index of the first of the three unknowns of each particle */
+    int32_t *multiplier_unknown; /* [constraint_count] index of the unknown of each multiplier */
+    uint8_t *early;              /* [constraint_count] 1: the multiplier is eliminated before its particles */
+    size_t *column; /* [count + 1] index of each column's first entry of the upper triangle in row and values */
     int32_t *row;
     double *values;       /* [column[count]] entries of the matrix of the last sinew_saddle_assemble */
-    double *scaled;       /* [column[count]] scaled and shifted matrix of the last factorisation */
+    double *scaled;       /* [column[count]] scaled and shifted matrix that was last factorised */
     double *hessian;      /* [9 * blocks] entries of the assembled Hessian of `rest` */
     int32_t *hessian_at;  /* [9 * blocks] index in `values` of each number of `hessian`; -1: mirror image */
     int32_t *jacobian_at; /* index in `values` of each number of constraints->J; -1 at pins */
     int32_t *alpha_at;    /* index in `values` of each number of constraints->alpha; -1: the mirror image is stored */
     int32_t *block_at;    /* index in `values` of each number of constraints->blocks; -1: pin or mirror image */
-    /* [count] scaling of the matrix; floor of each pivot: above 0 for hard constraints, below 0 for early ones, 0 for
-     * other unknowns; scaled right-hand side and solution */
+    /* [count] each: scaling of the matrix; floor of each pivot (above 0 for hard constraints, below 0 for early ones, 0
+     * for other unknowns); scaled right-hand side; solution */
     double *scale, *floors, *right, *solution;
-    uint8_t *is_multiplier; /* [count] 1: the unknown is a multiplier; 0: a coordinate */
+    uint8_t *is_multiplier; /* [count] 1: the unknown is a multiplier; 0: a particle's coordinate */
     int32_t *uncertain;     /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */
-    double *left;           /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] matrix T of rank_check.h */
+    double *left;           /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] dense matrix T = J_D u_D of rank_check.h */
     sinew_ldl *ldl;
     sinew_pivots inertia; /* numbers of positive, negative and dropped pivots of the last factorisation */
     double pivot_min;     /* pivots of hard constraints up to this size count as zero, if above the default floor */
     double mean;          /* mean diagonal entry of A in the last sinew_saddle_assemble */
-    double trace_norm;    /* norm of the traces of the particles' diagonal blocks of A */
+    double trace_norm;    /* norm of the traces of all particles' diagonal 3x3 blocks of A */
 } sinew_saddle;
 
 /* Terms that sinew_saddle_assemble() adds to the matrix. */
 typedef struct sinew_saddle_fill {
     const sinew_real *q;   /* [particle_count][4] positions at which second derivatives are taken */
-    bool hessian;          /* A includes second derivatives of the energies; else M/h^2 alone */
-    bool project;          /* element Hessians are projected to positive semi-definite matrices */
-    bool curvature;        /* A has constraints->blocks subtracted, which must be set */
+    bool hessian;          /* true: A includes second derivatives of the energies; false: A is M/h^2 */
+    bool project;          /* true: element Hessians are projected to positive semi-definite matrices */
+    bool curvature;        /* true: constraints->blocks, which must be set, are subtracted from A */
     const uint8_t *active; /* [constraint_count] 0: the constraint is inactive; NULL: all are active */
 } sinew_saddle_fill;
 
-/* Creates the system; kind: SINEW_SADDLE_ bits. Allocates; returns NULL on failure. The constraints must have been
- * evaluated once, because the order depends on which constraints are compliant. */
+/* Creates the saddle-point system; kind: SINEW_SADDLE_ bits. Allocates; returns NULL on failure. The constraints must
+ * have been evaluated once, because the order depends on which constraints are compliant. */
 sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *constraints, uint32_t kind,
                                   sinew_error *error);
-void sinew_saddle_destroy(sinew_saddle *saddle); /* frees the system, which may be NULL */
+void sinew_saddle_destroy(sinew_saddle *saddle); /* frees the saddle-point system, which may be NULL */
 
 /* Assembles the KKT matrix with the current J and alpha of the constraints. */
 void sinew_saddle_assemble(sinew_saddle *saddle, const sinew_saddle_fill *fill);
-/* Factorises the matrix, with `shift` times the mean diagonal of A added to A. Returns false if A is not positive
- * definite within the constraints, or if numbers are not finite. */
+/* Factorises the saddle-point matrix, with `shift` times the mean diagonal of A added to A. Returns false if A is not
+ * positive definite within the constraints, or if numbers are not finite. */
 bool sinew_saddle_factorise(sinew_saddle *saddle, double shift);
 /* True if the last factorisation dropped this constraint as redundant. */
 bool sinew_saddle_dropped(const sinew_saddle *saddle, int32_t constraint);
-/* Solves the system for dq [free_count][3] and y [constraint_count]; a [free_count][3] and b [constraint_count] are the
- * right-hand sides. Particles are in the order of the assembly. y is zero for dropped and inactive constraints. Returns
- * the relative residual. */
+/* Solves the saddle-point system for dq [free_count][3] and y [constraint_count]; a [free_count][3] and b
+ * [constraint_count] are the right-hand sides. Particles are in the order of the assembly. y is zero for dropped and
+ * inactive constraints. Returns the relative residual. */
 double sinew_saddle_solve(sinew_saddle *saddle, const double *a, const double *b, double *dq, double *y);
 
 #endif

@@ -39,9 +39,10 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 };
 
 typedef struct sap {
-    double force;                      /* norm of the unbalanced force at the start of the step, in N */
-    bool tension;                      /* multipliers are known, so the metric includes geometric stiffness */
-    sinew_constraints *no_constraints; /* empty set for the system of the other energies; NULL without other energies */
+    double force; /* norm of the unbalanced force at the start of the step, in N */
+    bool tension; /* true: multipliers are known, so the metric includes geometric stiffness */
+    /* empty set, for the linear system of the other energies; NULL if there are none */
+    sinew_constraints *no_constraints;
     sinew_saddle *rest;
 } sap;
 
@@ -52,7 +53,8 @@ static bool is_no_constraint(const void *context, const sinew_batch *batch)
     return false;
 }
 
-/* The matrix of the projection has masses alone, so the other energies need a separate system. */
+/* Prepares step and project. The matrix of the projection has masses alone, so the other energies need a separate
+ * linear system. */
 static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
 {
     const uint32_t kind =
@@ -82,8 +84,8 @@ static bool is_met(const sinew_solve *s, const sinew_kkt *r)
     return s->def.tolerance > 0 && sinew_kkt_violation(r, false) <= (double)s->def.tolerance;
 }
 
-/* Moves s->q from q_n by one step of the other energies, H dq = -grad g. If H is not definite, s->q stays and the step
- * is marked indefinite. */
+/* Moves s->q from q_n by one Newton step of the other energies, H dq = -grad g. If H is not definite, s->q stays and
+ * the step is marked indefinite. */
 static void step_rest(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -97,7 +99,7 @@ static void step_rest(sinew_solve *s)
     sinew_kkt_move(s, 1, s->q);
 }
 
-/* Evaluates the constraints at the iterate and chooses the active ones; forces of released constraints are removed
+/* Evaluates the constraints at the iterate s->q and chooses the active ones; forces of released constraints are removed
  * through particle_rhs. Sets s->converged if the constraints hold. */
 static void sap_evaluate(sinew_solve *s)
 {

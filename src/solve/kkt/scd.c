@@ -45,7 +45,7 @@ static sinew_status scd_prepare(sinew_solve *s, sinew_error *error)
     return sinew_kkt_prepare(s, (int)s->def.parameters[CONSTRAINTS], kind, start, error);
 }
 
-/* Marks no constraint as redundant. lambda keeps the values of the last step. */
+/* Starts a time step with no constraint marked as redundant. lambda keeps the multipliers of the last step. */
 static void scd_begin(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -61,8 +61,8 @@ static bool is_slack(const sinew_kkt *r)
     return true;
 }
 
-/* Solves one system at s->q, with the geometric stiffness of the current multipliers if `curved`; moves s->q by dq and
- * replaces the multipliers. Returns SINEW_STEP_ bits. */
+/* Solves one saddle-point system at s->q, with the geometric stiffness of the current multipliers if `curved`; moves
+ * s->q by dq and replaces the multipliers. Returns SINEW_STEP_ bits. */
 static uint32_t take_system(sinew_solve *s, bool curved)
 {
     sinew_kkt *r = s->memory;

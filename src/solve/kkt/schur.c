@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * schur.c: see schur.h.
+ * schur.c: assembles and solves the Schur complement S of the multipliers. See schur.h.
  */
 #include "solve/kkt/schur.h"
 
@@ -10,28 +10,28 @@
 #include "linear/factor/cholesky.h"
 #include "math/vec3.h"
 
-/* One vertex of a constraint: an entry of J at a particle. */
+/* One vertex of a constraint: its particle's three entries of the Jacobian row. */
 typedef struct incidence {
     int32_t constraint;
-    size_t J; /* offset in constraints->J of the three numbers of this vertex */
+    size_t J; /* offset in constraints->J of the three entries of this vertex */
 } incidence;
 
 struct sinew_schur {
     sinew_allocator allocator;
     const sinew_saddle *saddle;
-    int32_t block_count;        /* number of block rows of S, three constraints each */
+    int32_t block_count;        /* number of block rows of the Schur complement S, three constraints each */
     int32_t spare_count, spare; /* number of padding rows of S, and the first of them */
     int32_t *slot;              /* [constraint_count] row of each constraint in the Schur complement S */
-    int32_t *first;             /* [free_count + 1] index of the first incidence of each particle */
-    incidence *incidences;      /* [first[free_count]] vertices of constraints, particle by particle */
-    int32_t *column, *at;       /* sparsity pattern of S: first block of each block column; block rows */
-    size_t *pair_at;  /* entry of each pair of incidences of a particle in the matrix, in the order of summation */
+    int32_t *first;             /* [free_count + 1] index of each particle's first entry in incidences */
+    incidence *incidences;      /* [first[free_count]] vertices of constraints, sorted by particle */
+    int32_t *column, *at;       /* sparsity pattern of S: index of each block column's first block; block rows */
+    size_t *pair_at;  /* index in the values of S of each pair of incidences at a particle, in the order of summation */
     size_t *alpha_at; /* index of each number of constraints->alpha in the values of S */
-    double *right;    /* [3 * block_count] right-hand side, then solution */
+    double *right;    /* [3 * block_count] right-hand side, then solution, of S y = right */
     sinew_cholesky *cholesky;
 };
 
-/* ---- Pattern of S ---------------------------------------------------------------------------- */
+/* ---- Pattern of the Schur complement S ------------------------------------------------------- */
 
 static int schur_compare_keys(const void *a, const void *b)
 {
@@ -90,7 +90,7 @@ static bool list_incidences(sinew_schur *c)
     return c->incidences != NULL;
 }
 
-/* Number of pairs of incidences (i, j) with j <= i, over all particles. */
+/* Number of pairs of incidences (i, j) with j <= i at the same particle, over all particles. */
 static size_t count_pairs(const sinew_schur *c)
 {
     size_t count = 0;
@@ -152,7 +152,7 @@ static void schur_fill_columns(sinew_schur *c, const int64_t *keys, size_t count
         c->column[b + 1] += c->column[b];
 }
 
-/* Builds the pattern of S in a fill-reducing order of its blocks. */
+/* Builds the pattern of S in a fill-reducing order of its 3x3 blocks. */
 static sinew_status build_blocks(sinew_schur *c, sinew_error *error)
 {
     const sinew_allocator *a = &c->allocator;
@@ -218,7 +218,8 @@ static bool map_entries(sinew_schur *c)
     return true;
 }
 
-/* Assigns rows of S in the order of the saddle-point system, so that neighbours share blocks. */
+/* Assigns rows of S to constraints in the elimination order of the saddle-point system, so that neighbours share 3x3
+ * blocks. */
 static bool assign_slots(sinew_schur *c)
 {
     const int32_t count = c->saddle->constraints->constraint_count;
@@ -274,16 +275,16 @@ void sinew_schur_destroy(sinew_schur *c)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Values of S ----------------------------------------------------------------------------- */
+/* ---- Values of the Schur complement S -------------------------------------------------------- */
 
-/* h^2 / m of free particle k: its entry of A^-1. */
+/* h^2 / m of free particle k: its diagonal entry of A^-1. */
 static double inverse_of(const sinew_schur *c, int32_t k)
 {
     const sinew_objective *o = c->saddle->rest;
     return o->step.h * o->step.h / (double)o->step.mass[c->saddle->assembly->particle[k]];
 }
 
-/* Adds v to entry (x, y) at index `at`; diagonal blocks also store the mirror image. */
+/* Adds v to entry (x, y) of S, whose index in the values is `at`; diagonal blocks also store the mirror image. */
 static void add_entry(const sinew_schur *c, double *values, size_t at, int32_t x, int32_t y, double v)
 {
     values[at] += v;
@@ -337,7 +338,7 @@ static void fill_schur(const sinew_schur *c, const uint8_t *active)
     memset(values, 0, 9 * (size_t)c->column[c->block_count] * sizeof *values);
     schur_add_masses(c, active, values);
     add_compliances(c, active, values);
-    /* Padding rows, which complete the last block of three, have a unit diagonal. */
+    /* Padding rows of S, which complete the last block of three constraints, have a unit diagonal. */
     for (int32_t k = 0; k < c->spare_count; k++)
         values[entry_of(c, c->spare + k, c->spare + k)] = 1;
 }

@@ -15,11 +15,12 @@
 
 typedef struct sinew_schur sinew_schur;
 
-/* Creates the system; borrows constraints, objective and numbering of the saddle. Returns NULL on failure. */
+/* Creates the Schur complement of a saddle-point system; borrows its constraints, objective and numbering. Returns NULL
+ * on failure. */
 sinew_schur *sinew_schur_create(const sinew_saddle *saddle, sinew_error *error);
 void sinew_schur_destroy(sinew_schur *schur); /* frees the Schur complement, which may be NULL */
-/* Solves like sinew_saddle_solve, with the current J and alpha; inactive constraints are left out. Returns false if S
- * is not positive definite: some constraints are dependent. */
+/* Solves the saddle-point system like sinew_saddle_solve, with the current J and alpha; inactive constraints are left
+ * out. Returns false if S is not positive definite: some constraints are dependent. */
 bool sinew_schur_solve(sinew_schur *schur, const uint8_t *active, const double *a, const double *b, double *dq,
                        double *y);
 

@@ -18,10 +18,11 @@
 #include "solve/newton/newton.h"
 #include "solve/newton/rank_one_terms.h"
 
-/* Sweeps between two checks of the linear residual: a check costs as much as a sweep. */
+/* Gauss-Seidel sweeps between two checks of the linear residual: a check costs as much as a sweep. */
 #define SWEEPS_PER_CHECK 8
 
-/* Only the factor of the chosen linear solver is set; the others are empty. */
+/* Memory of a linear solver with assembled Hessian. Only the factor of the chosen solver is set; the others are
+ * empty. */
 typedef struct assembled {
     sinew_assembly *assembly;
     sinew_cholesky *cholesky;
@@ -30,7 +31,7 @@ typedef struct assembled {
     double *right, *solution;      /* [3 * free_count] right-hand side and solution of the linear system */
     double *krylov;                /* [4][3 * free_count] r, z, p, A p of sinew_newton_refine; NULL: none */
     int32_t *order;                /* [free_count] elimination order of free particles; NULL: ascending */
-    int64_t plain_size;            /* count of numbers in the Cholesky factor of a world without contacts */
+    int64_t plain_size;            /* number of entries of the Cholesky factor without contacts */
     sinew_rank_one_terms rank_one; /* rank-one Hessian terms of global constraints, for factorising solvers */
 } assembled;
 
@@ -41,8 +42,8 @@ static sinew_status status_of(const sinew_error *error)
 
 /* ---- Shared by all linear solvers: elimination order, buffers, gather and scatter ------------------------ */
 
-/* Returns a fill-reducing order of the matrix of the objective's first task_count tasks, released by the caller; NULL
- * on failure. */
+/* Returns a fill-reducing elimination order of the Hessian of the objective's first task_count tasks, released by the
+ * caller; NULL on failure. */
 static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_error *error)
 {
     sinew_assembly *first = sinew_assembly_create(o, task_count, NULL, error);
@@ -62,8 +63,8 @@ static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_e
     return NULL;
 }
 
-/* Sets up n->memory with the matrix of the objective's first task_count tasks, in a fill-reducing order if `reorder`,
- * else in the order of particles. Returns NULL on failure. */
+/* Sets up n->memory with the Hessian pattern of the objective's first task_count tasks, in a fill-reducing order if
+ * `reorder`, else in the order of particles. Returns NULL on failure. */
 static assembled *assembled_prepare_common(sinew_solve *s, sinew_newton *n, int32_t task_count, bool reorder,
                                            sinew_error *error)
 {
@@ -121,7 +122,7 @@ static void scatter_direction(const assembled *a, sinew_real *d)
             d[4 * (size_t)a->assembly->particle[k] + c] = (sinew_real)a->solution[3 * (size_t)k + c];
 }
 
-/* ---- Cholesky -------------------------------------------------------------------------------- */
+/* ---- Sparse Cholesky ------------------------------------------------------------------------- */
 
 /* Number of the objective's tasks that are not contacts; contacts come last. */
 static int32_t plain_tasks(const sinew_objective *o)
@@ -144,7 +145,7 @@ static sinew_status assembled_analyse(const sinew_objective *o, sinew_newton *n,
     return SINEW_OK;
 }
 
-/* Replaces the matrix by the matrix of all tasks in the given order. */
+/* Replaces the matrix by the Hessian pattern of all tasks, in the given elimination order. */
 static sinew_status assembled_lay_out(const sinew_objective *o, sinew_newton *n, const int32_t *order,
                                       sinew_error *error)
 {
@@ -211,7 +212,7 @@ static bool back_direct(void *context, const double *b, double *x)
     return true;
 }
 
-/* Factorises the matrix plus a multiple of the identity, and updates the rank-one terms. */
+/* Factorises the Hessian plus a multiple of the identity, and updates the rank-one terms of global constraints. */
 static bool factorise_direct(const sinew_solve *s, assembled *a, double shift)
 {
     return sinew_cholesky_factorise(a->cholesky, shift, NULL) == SINEW_OK &&
@@ -250,18 +251,19 @@ const sinew_newton_linear sinew_newton_direct = {
     .tells = true,
 };
 
-/* ---- Conjugate gradients with an earlier factor ------------------------------------------------- */
+/* ---- Conjugate gradients preconditioned by an earlier factor ------------------------------------ */
 
-/* Iterations end at this fraction of the first r . P r. Modes whose stiffness fell to 1e-4 of that of the factor are
- * still solved to a per cent of their energy. */
+/* Conjugate gradients end at this fraction of the first r . P r. Modes whose stiffness fell to 1e-4 of that in the
+ * factor are still solved to a per cent of their energy. */
 #define REFINED 1e-8
-/* Number of iterations after which the rate decides whether to continue. */
+/* Number of conjugate gradient iterations after which their rate decides whether to continue. */
 #define REFINE_TRIAL 4
 
 typedef struct refinement {
-    const assembled *a;        /* holds the matrix A at the current iterate */
-    sinew_cholesky *factor;    /* Cholesky factor at an earlier iterate, the preconditioner */
-    double *x, *r, *z, *p, *w; /* [size] vectors of conjugate gradients; w = A p */
+    const assembled *a;     /* memory of the linear solver, with the matrix A at the current iterate */
+    sinew_cholesky *factor; /* Cholesky factor at an earlier iterate, the preconditioner */
+    /* [size] vectors of conjugate gradients: solution, residual, preconditioned residual, direction, w = A p */
+    double *x, *r, *z, *p, *w;
     size_t size;
 } refinement;
 
@@ -273,7 +275,8 @@ static double refine_dot(const double *a, const double *b, size_t size)
     return sum;
 }
 
-/* w += A_ij p_j, and w_j += A_ij^T p_i below the diagonal; the block's columns are `stride` apart. */
+/* Product with one 3x3 block of the lower triangle: w_i += A_ij p_j, and w_j += A_ij^T p_i off the diagonal; the
+ * block's columns are `stride` apart. */
 static void multiply_block(const double *block, size_t stride, bool diagonal, const double *p_i, const double *p_j,
                            double *w_i, double *w_j)
 {
@@ -327,7 +330,7 @@ static bool same_layout(const sinew_assembly *a, const sinew_assembly *b)
                       memcmp(a->particle, b->particle, (size_t)a->free_count * sizeof *a->particle) == 0);
 }
 
-/* Whether the rate of the first k iterations does not reach REFINED within the allowed ones. */
+/* True if the rate of the first k conjugate gradient iterations would not reach REFINED within the allowed ones. */
 static bool refine_is_slow(const sinew_cg *cg, double first, int32_t k, int32_t iterations)
 {
     return k >= REFINE_TRIAL && pow(cg->rz / first, (double)iterations / k) > REFINED;
@@ -363,7 +366,7 @@ int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton 
     return k;
 }
 
-/* ---- LU and QR ------------------------------------------------------------------------------- */
+/* ---- Sparse LU and QR ------------------------------------------------------------------------ */
 
 static sinew_status prepare_indefinite(sinew_solve *s, sinew_newton *n, const char *method, sinew_error *error)
 {
@@ -428,9 +431,9 @@ const sinew_newton_linear sinew_newton_qr = {
     .resolve = resolve_indefinite,
 };
 
-/* ---- Gauss-Seidel ---------------------------------------------------------------------------- */
+/* ---- Gauss-Seidel sweeps --------------------------------------------------------------------- */
 
-/* Colours the matrix rows: two rows that share a block have different colours. */
+/* Colours the matrix rows: two rows that a block couples have different colours. */
 static sinew_status colour_matrix_rows(const sinew_objective *o, const sinew_assembly *as, int32_t *colours,
                                        int32_t *colour_count, sinew_error *error)
 {

@@ -8,11 +8,11 @@
 #include "solve/coarse/coarse_correction.h"
 #include "solve/newton/newton.h"
 
-/* Only the arrays of the chosen method are allocated; the others are NULL. */
+/* Memory of a matrix-free linear solver. Only the arrays of the chosen method are allocated; the others are NULL. */
 typedef struct krylov {
     sinew_pcg pcg;
     sinew_block_inverse blocks; /* inverses of the diagonal blocks: preconditioner of conjugate gradients */
-    sinew_coarse coarse;        /* coarse preconditioner of conjugate gradients, if requested */
+    sinew_coarse coarse;        /* coarse-grid preconditioner of conjugate gradients, if requested */
     sinew_bicgstab bicgstab;
     double *diagonal; /* [particle_count][9] diagonal 3x3 blocks of the Hessian */
 } krylov;
@@ -45,7 +45,7 @@ static void krylov_release(sinew_solve *s, sinew_newton *n)
     n->memory = NULL;
 }
 
-/* Prepares products with the Hessian at q, and inverts its diagonal blocks in `precondition`. */
+/* Prepares products with the Hessian at s->q, and inverts its diagonal blocks in `precondition`. */
 static void krylov_linearise(sinew_solve *s, sinew_newton *n, bool project, sinew_block_inverse *precondition)
 {
     sinew_objective *o = s->objective;
@@ -62,7 +62,8 @@ static void set_right(const sinew_solve *s, sinew_newton *n)
         n->trial[i] = -s->gradient[i];
 }
 
-/* Relative tolerance of `resolve`, which reuses an older Hessian: the loosest one. */
+/* Relative tolerance of `resolve`, which reuses an older Hessian: the largest tolerance of inner solves; 0 if their
+ * number is fixed. */
 static double loosest(const sinew_newton *n)
 {
     return n->inner > 0 ? 0 : n->inner_tolerance;
@@ -73,7 +74,7 @@ static void krylov_multiply(void *context, const sinew_real *x, sinew_real *Ax)
     sinew_objective_product(context, x, Ax);
 }
 
-/* ---- Conjugate gradients --------------------------------------------------------------------- */
+/* ---- Conjugate gradients, matrix-free -------------------------------------------------------- */
 
 static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
@@ -89,7 +90,8 @@ static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *err
                               : status;
 }
 
-/* z = B^-1 r + P A^-1 P^T r: blocks for short wavelengths, aggregates for long ones (coarse/coarse_correction.h). */
+/* Preconditioner z = B^-1 r + P A^-1 P^T r: diagonal blocks B for short wavelengths, aggregates for long ones
+ * (coarse/coarse_correction.h). */
 static void krylov_precondition(void *context, const sinew_real *r, sinew_real *z)
 {
     krylov *k = context;
@@ -111,7 +113,8 @@ static bool krylov_run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
     return !result.indefinite;
 }
 
-/* Conjugate gradients stop at negative curvature; the direction found so far is used. */
+/* Solves with the last Hessian by conjugate gradients, which stop at negative curvature; the direction found so far is
+ * used. */
 static bool resolve_cg(sinew_solve *s, sinew_newton *n)
 {
     krylov_run_cg(s, n, loosest(n));
@@ -135,7 +138,7 @@ const sinew_newton_linear sinew_newton_cg = {
     .tells = true,
 };
 
-/* ---- Biconjugate gradients ------------------------------------------------------------------- */
+/* ---- Biconjugate gradients, matrix-free ------------------------------------------------------ */
 
 static sinew_status prepare_bicgstab(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {

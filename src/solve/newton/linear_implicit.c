@@ -19,7 +19,7 @@ enum {
     PARAMETER_COUNT
 };
 
-/* Linear solvers, in the order of the choices of the solver's parameter. */
+/* Linear solvers, in the order of the choices of the parameter `linear`. */
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_lu, &sinew_newton_qr};
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
@@ -48,7 +48,8 @@ const sinew_solver_ops sinew_solver_linear_implicit = {
              .directions = true},
     .prepare = linear_implicit_prepare,
     .release = sinew_newton_release,
-    /* SINEW_CHANGED_TRANSIENT is excluded: contacts change between iterations, and a step has only one. */
+    /* SINEW_CHANGED_TRANSIENT is excluded: contacts change between iterations, and a linearly implicit step has only
+     * one. */
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS,
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,

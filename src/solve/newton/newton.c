@@ -35,7 +35,7 @@ enum {
     PARAMETER_COUNT
 };
 
-/* Linear solvers, in the order of the choices of the solver's parameter. */
+/* Linear solvers, in the order of the choices of the parameter `linear`. */
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_cg, &sinew_newton_bicgstab,
                                                      &sinew_newton_lu,     &sinew_newton_gs, &sinew_newton_qr};
 
@@ -114,7 +114,7 @@ int32_t sinew_newton_inner(const sinew_newton *n)
     return n->inner > 0 ? n->inner : n->inner_max;
 }
 
-/* ---- Preparation of the solver --------------------------------------------------------------- */
+/* ---- Preparation of Newton's method ---------------------------------------------------------- */
 
 sinew_status sinew_newton_create(sinew_solve *s, const sinew_newton *settings, sinew_error *error)
 {
@@ -151,7 +151,7 @@ sinew_status sinew_newton_refresh(sinew_solve *s, uint32_t changed, sinew_error 
 {
     sinew_newton *n = s->memory;
     n->linearised = s->exact_matrix = false;
-    /* Directions must be zero at pins, including pins that were free before. */
+    /* Newton's direction must be zero at pins, including pins that were free before. */
     memset(n->d, 0, 4 * (size_t)s->objective->particle_count * sizeof *n->d);
     if (!(n->linear->assembled || n->aggregate > 0) || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
         return SINEW_OK;
@@ -176,8 +176,8 @@ void sinew_newton_release(sinew_solve *s)
 
 /* ---- Newton direction ------------------------------------------------------------------------ */
 
-/* Updates n->wait after a solve; exact: the exact Hessian was definite. After an indefinite one the next is rarely
- * definite: retries are spaced at growing intervals. */
+/* Updates n->wait after a solve; exact: the exact Hessian was definite. After an indefinite Hessian the next one is
+ * rarely definite, so retries are spaced at growing intervals. */
 static void keep_exact(sinew_newton *n, bool exact)
 {
     if (exact)
@@ -194,8 +194,9 @@ static bool descends(const sinew_solve *s, const sinew_newton *n)
     return sinew_dot(s->gradient, n->d, o->particle_count, o->thread_count) <= 0;
 }
 
-/* Computes d from the exact Hessian if requested and definite, else from the projected one. For linear solvers that do
- * not detect an indefinite matrix, the slope of the direction decides. Returns false if no direction was found. */
+/* Computes Newton's direction d from the exact Hessian if requested and definite, else from the projected one. For
+ * linear solvers that do not detect an indefinite matrix, the slope of the direction decides. Returns false if no
+ * direction was found. */
 static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
 {
     const sinew_newton_linear *linear = n->linear;
@@ -214,7 +215,7 @@ static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
     return n->linearised;
 }
 
-/* ---- One iteration --------------------------------------------------------------------------- */
+/* ---- One Newton iteration -------------------------------------------------------------------- */
 
 void sinew_newton_begin(sinew_solve *s)
 {
@@ -241,13 +242,14 @@ uint32_t sinew_newton_iterate(sinew_solve *s)
         n->wait = 0;
     if (alpha > 0)
         return 0;
-    /* After a failed search with the exact Hessian, the next iteration tries the projected one before the step
+    /* After a failed line search with the exact Hessian, the next iteration tries the projected Hessian before the step
      * stalls. */
     n->wait = 1;
     return n->try_exact && n->hessian == SINEW_NEWTON_AUTO ? 0 : SINEW_STEP_STALLED;
 }
 
-/* z = H^-1 r with the factor of the last H of this step; returns false if there is none. Overwrites n->d. */
+/* Preconditioner z = H^-1 r with the factor of the last Hessian H of this step; returns false if there is none.
+ * Overwrites n->d. */
 bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     sinew_newton *n = s->memory;
@@ -262,8 +264,8 @@ bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *
     return true;
 }
 
-/* A matrix-free iteration needs the tangents, about ten gradients, and a product and block solves, about two gradients,
- * for each linear iteration; a sweep of Gauss-Seidel costs as much. */
+/* Work of one Newton iteration. A matrix-free iteration needs the tangents, about ten gradients, and for each linear
+ * iteration a product and block solves, about two gradients; a Gauss-Seidel sweep costs as much. */
 static sinew_iteration_work newton_step_work(const sinew_solve *s)
 {
     const sinew_newton *n = s->memory;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank_one_terms.c: see rank_one_terms.h.
+ * rank_one_terms.c: Woodbury correction of Newton's systems for global constraints. See rank_one_terms.h.
  */
 #include "solve/newton/rank_one_terms.h"
 
@@ -44,8 +44,8 @@ static double rank_one_dot(const double *a, const double *b, size_t size)
     return sum;
 }
 
-/* Replaces the small matrix by its Cholesky factor, in the lower triangle. Returns false if it is not positive
- * definite. */
+/* Replaces the small dense matrix W^-1 + G^T Y by its Cholesky factor, in the lower triangle. Returns false if the
+ * matrix is not positive definite. */
 static bool rank_one_factorise_small(const sinew_rank_one_terms *r)
 {
     const size_t n = (size_t)r->count;
@@ -74,7 +74,7 @@ bool sinew_rank_one_terms_take(sinew_rank_one_terms *r, const sinew_objective *o
             return false;
         for (size_t j = 0; j <= k; j++)
             r->small[k * n + j] = rank_one_dot(slope, r->answers + j * r->size, r->size);
-        /* An inactive constraint has zero weight and zero gradient: any positive diagonal is valid. */
+        /* An inactive global constraint has zero weight and zero gradient: any positive diagonal entry is valid. */
         r->small[k * n + k] += r->weights[k] > 0 ? 1 / r->weights[k] : 1;
     }
     return rank_one_factorise_small(r);

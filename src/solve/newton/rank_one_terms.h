@@ -16,14 +16,14 @@
 
 typedef struct sinew_rank_one_terms {
     int32_t count;            /* number of rank-one terms; 0: nothing below is allocated */
-    size_t size;              /* count of numbers in a vector over the free particles */
-    sinew_real *gradient;     /* [particle_count][4] work space: gradient of one constraint */
-    double *slopes, *answers; /* [count][size] G, gradients of the constraints C, and Y = A^-1 G */
+    size_t size;              /* 3 free_count: length of a vector over the free particles */
+    sinew_real *gradient;     /* [particle_count][4] work space: gradient of one global constraint */
+    double *slopes, *answers; /* [count][size] G, gradients of the global constraints C, and Y = A^-1 G */
     double *small, *weights;  /* [count][count] W^-1 + G^T Y as its Cholesky factor; [count] 1 / alpha */
     double *sums;             /* [count] work space: G^T x, then the solution of the small system */
 } sinew_rank_one_terms;
 
-/* x = A^-1 b with the last factorisation; returns false on failure. */
+/* Callback: x = A^-1 b with the last factorisation of A; returns false on failure. */
 typedef bool sinew_back_solve(void *context, const double *b, double *x);
 
 /* Allocates for the global constraints of the objective; must be destroyed after failure, too. A zeroed struct is valid
@@ -31,7 +31,7 @@ typedef bool sinew_back_solve(void *context, const double *b, double *x);
 sinew_status sinew_rank_one_terms_create(sinew_rank_one_terms *terms, const sinew_objective *objective,
                                          const sinew_assembly *assembly, sinew_error *error);
 void sinew_rank_one_terms_destroy(sinew_rank_one_terms *terms, const sinew_objective *objective);
-/* Updates the terms at q, after A was factorised there. Returns false on failure. */
+/* Updates the rank-one terms at q, after A was factorised there. Returns false on failure. */
 bool sinew_rank_one_terms_take(sinew_rank_one_terms *terms, const sinew_objective *objective,
                                const sinew_assembly *assembly, const sinew_real *q, sinew_back_solve *solve,
                                void *context);

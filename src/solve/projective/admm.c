@@ -67,26 +67,26 @@ typedef struct admm {
     size_t dual_count, weight_count;
     sinew_real *weights; /* [weight_count] squared weight w^2 of each element, padding included */
     sinew_real *u;       /* [dual_count] scaled dual variables u_j of all elements */
-    sinew_real *b;       /* [particle_count][4] right-hand side of the global step */
-    sinew_real *dq;      /* [particle_count][4] increment of q; the same array as b if the weight is not automatic */
+    sinew_real *b;       /* [particle_count][4] right-hand side of the global step, N */
+    sinew_real *dq;      /* [particle_count][4] increment of q, m; the same array as b if the weight is not automatic */
     sinew_contact_global_step touch;
     bool any_hard;
     size_t *first_hard; /* [task_count] offset in `hard` for each task of a hard energy */
-    sinew_real *hard;   /* data of hard elements, HARDER times as stiff: their proximal map is the projection */
+    sinew_real *hard;   /* data of hard elements, HARDER times as stiff, so that their proximal map is the projection */
 
-    /* The next fields are for adaptive weights only. */
+    /* The next fields are used for automatic (adapted) weights only. */
     bool automatic;
     sinew_weight_rule rule;
-    int32_t restarts;      /* number of times that this step restarted with new weights */
+    int32_t restarts;      /* number of times that this time step restarted with a larger weight */
     sinew_real *stiffness; /* [weight_count] stiffness k of each element, padding included */
-    sinew_real *u_before;  /* [dual_count] values of u before the local step */
+    sinew_real *u_before;  /* [dual_count] dual variables u before the local step */
     double *task_moves;    /* [task_count] sum of w^2 |du|^2 over the elements of each task */
 
-    /* The next fields are for energies with barriers only. */
-    bool barrier, moved;       /* moved: the iterate q is not yet copied to s->q */
+    /* The next fields are used if an energy has a barrier only. */
+    bool barrier, moved;       /* moved: true if the iterate of `admm` is not yet copied to s->q */
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last positions of finite energy in s->q */
 
-    /* Capacities in bytes of the arrays over tasks, lanes and duals. */
+    /* Capacities in bytes of the arrays over tasks, elements and duals. */
     size_t first_weight_capacity, first_dual_capacity, weight_capacity, u_capacity, stiffness_capacity,
         u_before_capacity, move_capacity, first_hard_capacity, hard_capacity;
 } admm;
@@ -95,9 +95,9 @@ typedef struct admm {
  * p, and far from overflow. */
 #define HARDER (sizeof(sinew_real) == 4 ? 1e12 : 1e20)
 
-/* ---- Weights of elements --------------------------------------------------------------------- */
+/* ---- Factor c of the weights ----------------------------------------------------------------- */
 
-/* Choice of the weight. For curvatures between a and b along local coordinates, ADMM contracts fastest with w^2 =
+/* Factor c of the weights. For curvatures between a and b along local coordinates, ADMM contracts fastest with w^2 =
  * sqrt(a b): smaller weights let stiff directions oscillate, larger weights slow down soft directions (Ghadimi et al.
  * 2015, "Optimal parameter selection for the alternating direction method of multipliers: quadratic problems", section
  * III). In units of k the curvatures are the eigenvalues of S^-1 H at the rest shape (spectrum.h): 1 for pure strain,
@@ -114,8 +114,8 @@ static double automatic_factor(const sinew_spectrum *spectrum)
     return fmax(fmin(above * pow(spectrum->low * spectrum->high, 0.25), fmax(1, sqrt(spectrum->high))), min);
 }
 
-/* Applies the rule's c to S and the local steps; the multipliers w^2 u are kept. Returns false, with the old c
- * restored, if S cannot be factorised. */
+/* Applies the weight rule's factor c to S and the local steps; the multipliers w^2 u are kept. Returns false, with the
+ * old c restored, if S cannot be factorised. */
 static bool set_factor(sinew_solve *s, double c_before)
 {
     const sinew_objective *o = s->objective;
@@ -132,7 +132,7 @@ static bool set_factor(sinew_solve *s, double c_before)
     return true;
 }
 
-/* ---- Preparation of the solver --------------------------------------------------------------- */
+/* ---- Preparation of ADMM --------------------------------------------------------------------- */
 
 static bool reserve_task(const sinew_objective *o, admm *a)
 {
@@ -153,20 +153,21 @@ static bool reserve_wide(const sinew_objective *o, admm *a)
              sinew_reserve(m, &a->u_before, &a->u_before_capacity, a->dual_count, sizeof *a->u_before)));
 }
 
-/* Allocates copies of the iterate if an energy has a barrier. Returns false without memory. */
+/* Allocates the iterate and a copy of its last finite positions if an energy has a barrier. Returns false if out of
+ * memory. */
 static bool make_copies(const sinew_objective *o, admm *a)
 {
     const size_t size = 4 * (size_t)o->particle_count;
     if (!a->barrier || a->last_good)
         return true;
-    sinew_release(&o->allocator, a->q); /* memory left from a call that ran out of memory */
+    sinew_release(&o->allocator, a->q); /* releases memory left over from a call that ran out of memory */
     a->q = sinew_allocate_zero(&o->allocator, size, sizeof *a->q);
     a->last_good = a->q ? sinew_allocate_zero(&o->allocator, size, sizeof *a->last_good) : NULL;
     return a->last_good;
 }
 
-/* Allocates the duals. After a change of elements, duals of transient elements are reset; the first `kept` numbers, of
- * fixed elements, are kept within a step. */
+/* Allocates the dual variables u. After a change of elements, duals of transient elements are reset; the first `kept`
+ * duals, of fixed elements, are kept within a step. */
 static bool reserve_dual(const sinew_objective *o, admm *a, size_t kept)
 {
     if (a->u_capacity < a->dual_count * sizeof *a->u) {
@@ -198,7 +199,7 @@ static bool reserve_hard(const sinew_objective *o, admm *a)
     return !a->any_hard || sinew_reserve_spare(&o->allocator, &a->hard, &a->hard_capacity, count, sizeof *a->hard);
 }
 
-/* Copies the current data of hard elements: targets move, and elements are switched on and off. */
+/* Copies the current data of hard elements, which change: targets move, and elements are switched on and off. */
 static void take_hard(const sinew_objective *o, admm *a)
 {
     for (int32_t t = 0; a->any_hard && t < o->task_count; t++) {
@@ -214,8 +215,8 @@ static void take_hard(const sinew_objective *o, admm *a)
     }
 }
 
-/* Computes offsets of the current tasks in arrays over elements and duals. Weights and stiffness of fixed elements keep
- * their offsets; arrays that grow lose their content. Returns false without memory. */
+/* Computes the offsets of the objective's tasks in the arrays over elements and duals. Weights and stiffness of fixed
+ * elements keep their offsets; arrays that grow lose their content. Returns false if out of memory. */
 static bool admm_lay_out(const sinew_objective *o, admm *a, bool in_step)
 {
     if (!reserve_task(o, a))
@@ -236,7 +237,7 @@ static bool admm_lay_out(const sinew_objective *o, admm *a, bool in_step)
     return reserve_wide(o, a) && make_copies(o, a) && reserve_dual(o, a, kept) && reserve_hard(o, a);
 }
 
-/* Sets the weights of tasks first .. last - 1 for the current state of their elements and the current c. */
+/* Sets the weights of the elements of tasks first .. last - 1 for their current state and the current factor c. */
 static void admm_set_weights(sinew_solve *s, int32_t first, int32_t last)
 {
     admm *a = s->memory;
@@ -251,7 +252,7 @@ static void admm_set_weights(sinew_solve *s, int32_t first, int32_t last)
         a->weights[i] = (sinew_real)(c * c * (double)a->stiffness[i]);
 }
 
-/* Chooses c from the spectrum of S^-1 H, with S for the weights of PD; then scales S by c^2. */
+/* Chooses the factor c from the spectrum of S^-1 H, with S for the weights of PD; then scales S by c^2. */
 static sinew_status choose_weight(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -292,7 +293,7 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
     return status == SINEW_OK && a->automatic ? choose_weight(s, error) : status;
 }
 
-/* Applies changes of elements and data to weights, duals and S. The adapted factor c of the weights is kept. */
+/* Applies changes of elements and data to weights, duals and S. The adapted factor c is kept. */
 static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -329,7 +330,7 @@ static void admm_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- One iteration --------------------------------------------------------------------------- */
+/* ---- One ADMM iteration ---------------------------------------------------------------------- */
 
 static sinew_real *iterate_of(sinew_solve *s)
 {
@@ -446,16 +447,16 @@ static void admm_restart(sinew_solve *s)
     a->restarts++;
 }
 
-/* Smallest meaningful size (admm_penalty.h) of the change in an iteration; smaller changes are round-off of
- * positions. */
+/* Smallest meaningful size (admm_penalty.h) of the change in an iteration, in the units of that size; smaller changes
+ * are round-off of positions. */
 static double round_off_size(const sinew_solve *s)
 {
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
     return 3 * sqrt(s->value_noise * epsilon);
 }
 
-/* Measures size and ratio of an iteration (admm_penalty.h) and adapts the weight; restarts if the size is not finite.
- * |dq|_S^2 is the sum of an inertia term and w^2 |D dq|^2. */
+/* Measures size and residual ratio of an iteration (admm_penalty.h) and adapts the weight; restarts if the size is not
+ * finite. |dq|_S^2 is the sum of an inertia term and w^2 |D dq|^2. */
 static void watch(sinew_solve *s)
 {
     enum {
@@ -498,8 +499,8 @@ static uint32_t admm_iterate(sinew_solve *s)
     return 0;
 }
 
-/* s->q = the iterate. If its energy is infinite, s->q moves halfway towards the last finite iterate until it is
- * finite. */
+/* Copies the iterate to s->q. If its energy is infinite, s->q moves halfway towards the last finite iterate,
+ * repeatedly, until its energy is finite. */
 static void admm_flush(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
@@ -525,7 +526,7 @@ static bool admm_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z
     return true;
 }
 
-/* ---- State between steps --------------------------------------------------------------------- */
+/* ---- State of the weight rule between steps -------------------------------------------------- */
 
 static size_t admm_state_size(const sinew_solve *s)
 {

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * admm_penalty.c: see admm_penalty.h. The constants were tuned on the random scenes of tests/test_admm_spinning.c.
+ * admm_penalty.c: the rule that adapts ADMM's weight factor c (admm_penalty.h). Its constants were tuned on the random
+ * scenes of tests/test_admm_spinning.c.
  */
 #include "solve/projective/admm_penalty.h"
 
 #include <math.h>
 
 enum {
-    BLOCK = 8,        /* iterations of a block: the weight is reviewed after each block */
-    SETTLING = 3,     /* iterations after a change that are ignored: they reflect the change, not the weight */
-    EARLY_REVIEW = 3, /* iterations after which a weight that is far too small is raised */
+    BLOCK = 8,        /* iterations of a block: the weight c is reviewed after each block */
+    SETTLING = 3,     /* number of ignored iterations after a change of c: they reflect the change, not the weight */
+    EARLY_REVIEW = 3, /* number of iterations after which a weight c that is far too small is raised */
     BLOW_UP_BLOCKS = 8,
     LONG = 4 /* number of blocks of iterations after which slow convergence counts as long */
 };
 
-/* Range of c: smaller weights let iterates oscillate too far, larger weights stall. */
+/* Range of the weight factor c: smaller weights let iterates oscillate too far, larger weights stall. */
 static const double min = 0.1, max = 1e4;
-/* apart: smallest ratio between c and its limits `low` and `high`. worthwhile: smaller changes of c are not worth a
- * factorisation. */
+/* apart: smallest ratio between c and its limits `low` and `high`. worthwhile: a change of c by a smaller factor is not
+ * worth a factorisation. */
 static const double apart = 1.1, worthwhile = 1.15;
 static const double largest_rise = 2, largest_fall = 0.6, rise_of_cycles = 1.4;
 
@@ -28,14 +29,15 @@ void sinew_weight_start(sinew_weight_rule *rule, double c)
 
 bool sinew_weight_sane(const sinew_weight_memory *m)
 {
-    /* Squares of c must be finite in single precision, and the count must not overflow. */
+    /* A loaded state is valid if squares of c are finite in single precision and the count of changes cannot
+     * overflow. */
     const double smallest = 1e-6, largest = 1e12;
     return m->c >= smallest && m->c <= largest && m->low >= 0 && isfinite(m->low) && m->high > 0 && m->firm >= 0 &&
            isfinite(m->firm) && m->rate >= 0 && isfinite(m->rate) && m->ratio > 0 && isfinite(m->ratio) &&
            m->changes >= 0 && m->changes <= INT64_MAX / 2;
 }
 
-/* ---- Changes of the weight ------------------------------------------------------------------- */
+/* ---- Changes of the weight factor c ---------------------------------------------------------- */
 
 static void watch_anew(sinew_weight_rule *rule, int32_t settling)
 {
@@ -53,8 +55,8 @@ static double within_borders(const sinew_weight_memory *m, double c)
     return m->low > 0 ? fmax(c, m->low * apart) : fmin(c, m->high / apart);
 }
 
-/* Multiplies c by about `factor`; the old c becomes a limit. A strong change removes a limit that blocks it. Returns
- * false if c stays. */
+/* Multiplies the weight factor c by about `factor`; the old c becomes a limit. A strong change removes a limit that
+ * blocks it. Returns false if c stays. */
 static bool penalty_change(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
@@ -81,8 +83,8 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
     return true;
 }
 
-/* Multiplies c by about `factor` after a cycle or blow-up; the old c becomes a firm lower limit. Returns false if c
- * stays. */
+/* Multiplies the weight factor c by about `factor` after a cycle or blow-up; the old c becomes a firm lower limit.
+ * Returns false if c stays. */
 static bool leave_cycle(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
@@ -107,15 +109,15 @@ void sinew_weight_restart(sinew_weight_rule *rule)
     watch_anew(rule, SETTLING);
 }
 
-/* ---- Observation of convergence -------------------------------------------------------------- */
+/* ---- Observation of convergence, review of the weight ---------------------------------------- */
 
 static double wish(double ratio)
 {
     return fmin(fmax(sqrt(ratio), largest_fall), largest_rise);
 }
 
-/* Relaxes the limits of c. Steps with few iterations keep their weight; if the whole step suggests a change, the next
- * step starts with the new weight. */
+/* Relaxes the limits of c at the start of a step. Steps with few iterations keep their weight; if the whole previous
+ * step suggests a change, this step starts with the new weight. Returns true if c has changed. */
 bool sinew_weight_begin(sinew_weight_rule *rule)
 {
     const double yield = 0.85, slow = 0.65, far_off = 4;
@@ -132,7 +134,8 @@ bool sinew_weight_begin(sinew_weight_rule *rule)
     return changed;
 }
 
-/* Factor of the size per iteration, and geometric mean of R, since the end of block `from`. */
+/* Factor of the size of changes per iteration (rate_since), and geometric mean of the residual ratio R (ratio_since),
+ * since the end of block `from`. */
 static double rate_since(const sinew_weight_rule *rule, int32_t from)
 {
     return pow(rule->sizes[rule->blocks] / rule->sizes[from], 1.0 / (BLOCK * (rule->blocks - from)));
@@ -143,14 +146,14 @@ static double ratio_since(const sinew_weight_rule *rule, int32_t from)
     return exp((rule->log_ratios[rule->blocks] - rule->log_ratios[from]) / (BLOCK * (rule->blocks - from)));
 }
 
-/* Factor by which R must differ from one to change c: smaller for longer averages. */
+/* Factor by which the mean residual ratio R must differ from one to change c: smaller for longer averages. */
 static double ratio_uncertainty(int32_t blocks)
 {
     return blocks == 1 ? 3 : blocks == 2 ? 2.2 : blocks <= 4 ? 1.8 : 1.5;
 }
 
-/* Changes c after long slow convergence, also if R is near one. If R is clearly above or below one, a limit of c in
- * this direction is removed, because early iterations have set it. Returns true if c has changed. */
+/* Changes the weight factor c after long slow convergence, also if R is near one. If R is clearly above or below one, a
+ * limit of c in this direction is removed, because early iterations have set it. Returns true if c has changed. */
 static bool push_on(sinew_weight_rule *rule, double ratio)
 {
     const double off = 1.15, step = 1.3, far_off = 2;
@@ -178,13 +181,13 @@ static bool review_weight(sinew_weight_rule *rule)
         return false;
     if (rule->blocks - half >= LONG && rate > crawling)
         return push_on(rule, ratio);
-    /* If the last block contradicts the average, R oscillates, and c is kept. */
+    /* If the last block contradicts the average, the residual ratio R oscillates, and c is kept. */
     return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) &&
            penalty_change(rule, wish(ratio));
 }
 
-/* Raises c after EARLY_REVIEW iterations if c is below PD's weight (c = 1), the mean R is large, and convergence is
- * slow. Returns true if c has changed. */
+/* Raises c after EARLY_REVIEW iterations if c is below PD's weight (c = 1), the mean residual ratio R is large, and
+ * convergence is slow. Returns true if c has changed. */
 static bool review_weight_early(sinew_weight_rule *rule, double size)
 {
     const double slow = 0.5, far_off = 5;

@@ -28,39 +28,41 @@
 #define SINEW_WEIGHT_CHANGES 5
 #define SINEW_WEIGHT_BLOCKS  64 /* largest number of blocks of iterations over which one weight is monitored */
 
-/* State that is kept from step to step and saved with the world. */
+/* State of the weight rule that is kept from step to step and saved with the world. */
 typedef struct sinew_weight_memory {
     double c;
-    double low, high; /* limits of c: found too small, found too large; 0 and infinity: unknown */
-    /* c of the last cycle, relaxed with each step: a strong decrease of c lowers `low` only to it */
+    /* limits of c: largest value found too small, smallest found too large; 0 and infinity: unknown */
+    double low, high;
+    /* c of the last cycle, relaxed with each step: a strong decrease of c lowers `low` at most to this value */
     double firm;
-    /* last step: factor of the size per iteration since the last change of c; mean of R, 1 if c changed */
+    /* of the last step: factor of the size per iteration since the last change of c; mean of the residual ratio R, 1 if
+     * c changed */
     double rate, ratio;
     int64_t changes; /* number of changes of c since the solver was prepared; each costs a factorisation */
 } sinew_weight_memory;
 
 typedef struct sinew_weight_rule {
     sinew_weight_memory memory;
-    int32_t
-        since; /* iterations with this weight; negative during the first iterations after a change, which are ignored */
+    int32_t since;    /* number of iterations with this weight; negative in the ignored iterations after a change */
     int32_t blocks;   /* number of complete blocks of iterations with this weight */
     int32_t changes;  /* number of changes of the weight factor c in this step */
-    double log_ratio; /* sum of log R over the iterations since `since` was 0 */
-    double
-        sizes[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] size at the end of each block; entry 0: at the start of the first */
-    double log_ratios[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] log_ratio at the end of each block; entry 0: 0 */
+    double log_ratio; /* sum of log R over the iterations since `since` was 0, R the residual ratio */
+    /* [blocks + 1] size of changes at the end of each block of iterations; entry 0: at the start of the first */
+    double sizes[SINEW_WEIGHT_BLOCKS];
+    /* [blocks + 1] log_ratio at the end of each block of iterations; entry 0: 0 */
+    double log_ratios[SINEW_WEIGHT_BLOCKS];
 } sinew_weight_rule;
 
 void sinew_weight_start(sinew_weight_rule *rule, double c);
-/* Adapt memory.c, before a step and after each iteration. Return true if memory.c has changed, so that S must be
- * updated. */
+/* Adapt the weight factor c, before a step (begin) and after each iteration (observe). Return true if c has changed, so
+ * that S must be updated. */
 bool sinew_weight_begin(sinew_weight_rule *rule);
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio);
-/* Restarts the monitoring after a change of the objective: sizes before and after are not comparable. */
+/* Restarts the monitoring of convergence after a change of the objective: sizes before and after are not comparable. */
 void sinew_weight_disturb(sinew_weight_rule *rule);
-/* Triples c after non-finite iterates; the old c becomes a firm lower limit. */
+/* Triples the weight factor c after non-finite iterates; the old c becomes a firm lower limit. */
 void sinew_weight_restart(sinew_weight_rule *rule);
-/* Whether a weight memory that was loaded from a state is valid. */
+/* True if a weight memory that was loaded from a saved state is valid. */
 bool sinew_weight_sane(const sinew_weight_memory *memory);
 
 #endif

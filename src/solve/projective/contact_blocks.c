@@ -31,7 +31,8 @@ bool sinew_contact_blocks_reserve(sinew_contact_blocks *b, const sinew_objective
            sinew_reserve_spare(&o->allocator, &b->tangent, &b->tangent_capacity, tangents, sizeof *b->tangent);
 }
 
-/* Appends the block of one lane of a linearised task; a contact with K = 0 or without free particles is left out. */
+/* Appends the Hessian block of the contact in one lane of a linearised task; a contact with K = 0 or without free
+ * particles is left out. */
 static void block_take(sinew_contact_blocks *b, const sinew_objective *o, const sinew_task *task, size_t lane)
 {
     const size_t W = (size_t)task->batch->width, n = SINEW_CONTACT_VERTICES;
@@ -53,7 +54,7 @@ static void block_take(sinew_contact_blocks *b, const sinew_objective *o, const 
     b->count += moves && holds;
 }
 
-/* Gathers the points of a task at q into the work space behind its tangents. */
+/* Gathers the positions of a task's particles at q into the work space behind its tangents. */
 static sinew_real *blocks_gather(const sinew_contact_blocks *b, const sinew_task *task, const sinew_real *q)
 {
     sinew_real *x = b->tangent + sinew_chunk_tangent_count(task->batch, task->chunk);

@@ -24,11 +24,11 @@ typedef struct sinew_contact_block {
 typedef struct sinew_contact_blocks {
     int32_t count;
     sinew_contact_block *blocks; /* [count] blocks of contacts with a nonzero Hessian K */
-    sinew_real *tangent;         /* work space: tangents of one chunk, then its positions and its forces */
+    sinew_real *tangent; /* work space: tangents of the contacts of one chunk, then its positions and its gradient */
     size_t block_capacity, tangent_capacity;
 } sinew_contact_blocks;
 
-/* Allocates blocks for all contacts of the objective; returns false without memory. */
+/* Allocates Hessian blocks for all contacts of the objective; returns false if out of memory. */
 bool sinew_contact_blocks_reserve(sinew_contact_blocks *blocks, const sinew_objective *objective);
 /* Computes the Hessian blocks of all contacts at positions q [particle_count][4]. */
 void sinew_contact_blocks_linearise(sinew_contact_blocks *blocks, const sinew_objective *objective,
@@ -36,8 +36,8 @@ void sinew_contact_blocks_linearise(sinew_contact_blocks *blocks, const sinew_ob
 /* Energy of the contacts at positions q [particle_count][4], in J. */
 double sinew_contact_blocks_value(const sinew_contact_blocks *blocks, const sinew_objective *objective,
                                   const sinew_real *q);
-/* Subtracts the gradient of the contacts at q from gradient [particle_count][4], at free particles. Returns the energy
- * of the contacts. */
+/* Subtracts the gradient of the contact energy at q from gradient [particle_count][4], at free particles. Returns the
+ * energy of the contacts. */
 double sinew_contact_blocks_subtract_gradient(const sinew_contact_blocks *blocks, const sinew_objective *objective,
                                               const sinew_real *q, sinew_real *gradient);
 /* Product with the contact Hessian C: Ax += C x at the free particles; both [particle_count][4]. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_global_step.c: see contact_global_step.h.
+ * contact_global_step.c: Newton's method for the global step with contacts. See contact_global_step.h.
  */
 #include "solve/projective/contact_global_step.h"
 
@@ -11,9 +11,10 @@
 #include "base/stop.h"
 #include "solve/line_search.h"
 
-#define NEWTONS 2 /* Newton iterations: the third and fourth double the solves and gain nothing, measured on cloths */
-#define TOLERANCE                                                                                                      \
-    0.1 /* relative residual of Newton's method: the next local step changes b again; chosen, not measured */
+/* Newton iterations of a global step: a third and fourth double the solves and gain nothing, measured on cloths */
+#define NEWTONS 2
+/* Relative residual of the global step's Newton method: the next local step changes b again; chosen, not measured. */
+#define TOLERANCE 0.1
 #define DECREASE  1e-4
 #define ALPHA_MIN 1e-6
 
@@ -37,13 +38,14 @@ void sinew_contact_global_step_release(sinew_contact_global_step *s, const sinew
     *s = (sinew_contact_global_step){0};
 }
 
-/* The function along p: a parabola and the energy of contacts. */
+/* The minimised function along p, for the line search: the parabola of S and b plus the energy of contacts. */
 typedef struct contact_trial {
     sinew_contact_global_step *step;
     const sinew_contact_blocks *blocks;
     const sinew_objective *o;
-    double before, slope, first, second; /* energy of contacts, slope of the sum, derivatives of the parabola at 0 */
-    double at;                           /* step length alpha to which step->x belongs */
+    /* at alpha = 0: energy of contacts, slope of the function, first and second derivative of the parabola */
+    double before, slope, first, second;
+    double at; /* step length alpha of the trial positions in step->x */
 } contact_trial;
 
 static bool try_contacts(void *context, double alpha, double *change)
@@ -57,7 +59,7 @@ static bool try_contacts(void *context, double alpha, double *change)
     return *change <= DECREASE * alpha * t->slope || alpha < ALPHA_MIN;
 }
 
-/* Moves x to x + alpha p with sufficient decrease of the function that contact_global_step.h defines. Returns alpha. */
+/* Moves x to x + alpha p with sufficient decrease of the function of contact_global_step.h. Returns alpha. */
 static double contact_line_search(sinew_contact_global_step *s, sinew_global *g, const sinew_objective *o,
                                   double before)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * element_projection.c: see element_projection.h.
+ * element_projection.c: projects one element onto its zero-energy set by SQP steps. See element_projection.h.
  */
 #include "solve/projective/element_projection.h"
 
@@ -9,10 +9,10 @@
 
 #include "solve/line_search.h"
 
-/* rho of each stage: factor of psi in w/2 |A (x - p)|^2 + rho psi. */
+/* rho of each stage of the projection: factor of psi in w/2 |A (x - p)|^2 + rho psi. */
 #ifdef SINEW_SINGLE
 static const double stages[] = {1, 30, 1e3};
-#define SMALL 5e-4 /* steps shorter than this fraction of the element's size are round-off */
+#define SMALL 5e-4 /* SQP steps shorter than this fraction of the element's size are round-off */
 #else
 static const double stages[] = {1, 1e2, 1e4, 1e6, 1e7};
 #define SMALL 1e-8
@@ -35,9 +35,9 @@ double sinew_sqp_distance(const sinew_sqp *e, const double *p)
     return 0.5 * e->weight * sum;
 }
 
-/* ---- One step ---------------------------------------------------------------------------------- */
+/* ---- One SQP step ------------------------------------------------------------------------------ */
 
-/* Overwrites the lower half of A by its Cholesky factor and d by A^-1 d. Returns false if A is not positive
+/* Dense Cholesky: overwrites the lower half of A by its factor and d by A^-1 d. Returns false if A is not positive
  * definite. */
 static bool solve_dense(double *A, int32_t n, double *d)
 {
@@ -88,7 +88,7 @@ static double mean_weight(const sinew_sqp *e)
     return e->weight * trace / e->element.point_count;
 }
 
-/* H = w A^T A + rho H; if translations are free, they get a weight that keeps H regular */
+/* H = w A^T A + rho H; if translations are free, they get a weight that keeps the matrix regular */
 static void add_metric(const sinew_sqp *e, double rho, double *H)
 {
     const int32_t m = e->element.point_count, size = 3 * m;
@@ -101,7 +101,7 @@ static void add_metric(const sinew_sqp *e, double rho, double *H)
         }
 }
 
-/* Subtracts the mean over all points from d if translations are free. */
+/* Subtracts the mean over all points from d if translations of the element are free. */
 static void remove_mean(const sinew_sqp *e, double *d)
 {
     const int32_t coordinates = is_free(e) ? 3 : 0;
@@ -114,7 +114,8 @@ static void remove_mean(const sinew_sqp *e, double *d)
     }
 }
 
-/* d = -(w A^T A + rho H)^-1 (w A^T A (p - x) + rho grad psi), with the exact H if it is definite, else projected */
+/* SQP step: d = -(w A^T A + rho H)^-1 (w A^T A (p - x) + rho grad psi), with the exact Hessian H if definite, else
+ * projected */
 static bool projection_find_step(const sinew_sqp *e, double rho, const double *p, double *d)
 {
     const int32_t m = e->element.point_count, size = 3 * m;
@@ -138,7 +139,7 @@ static bool projection_find_step(const sinew_sqp *e, double rho, const double *p
     return false;
 }
 
-/* ---- All steps --------------------------------------------------------------------------------- */
+/* ---- All SQP steps ----------------------------------------------------------------------------- */
 
 static double size_of(const double *d, int32_t count)
 {
@@ -148,7 +149,7 @@ static double size_of(const double *d, int32_t count)
     return sqrt(sum);
 }
 
-/* size of the element, in m: norm of its points relative to their mean; 0 for a single point */
+/* Size of the element, in m: norm of its points relative to their mean; 0 for a single point. */
 static double extent_of(const sinew_sqp *e)
 {
     double sum = 0;
@@ -167,7 +168,8 @@ static double merit(const sinew_sqp *e, double rho, const double *p)
 typedef struct projection_trial {
     const sinew_sqp *e;
     const double *p, *d;
-    double rho, before, next[SINEW_SQP_CAPACITY]; /* before: merit at p; next: the trial point p + alpha d */
+    /* before: merit at p; next: the trial point p + alpha d of the line search */
+    double rho, before, next[SINEW_SQP_CAPACITY];
 } projection_trial;
 
 static bool try_projection(void *context, double alpha, double *change)
@@ -189,7 +191,7 @@ static void projection_take_step(const sinew_sqp *e, double rho, const double *d
     memcpy(p, t.next, 3 * (size_t)e->element.point_count * sizeof *p);
 }
 
-/* Takes full steps at the last rho. Returns whether the steps became small. */
+/* Takes full SQP steps at the last rho. Returns true if the steps become small. */
 static bool projection_finish(const sinew_sqp *e, double *p)
 {
     const int32_t size = 3 * e->element.point_count;
@@ -199,7 +201,7 @@ static bool projection_finish(const sinew_sqp *e, double *p)
         if (!projection_find_step(e, stages[STAGES - 1], p, d))
             return false;
         const double length = size_of(d, size);
-        /* Steps along the set and steps back to it alternate, with lengths a factor of 30 apart. */
+        /* SQP steps along the set and steps back to it alternate, with lengths a factor of 30 apart. */
         if (!isfinite(length) || (step > 2 && length > 10 * fmax(lengths[0], lengths[1])))
             return false;
         for (int32_t i = 0; i < size; i++)
@@ -227,8 +229,8 @@ static bool approach(const sinew_sqp *e, double *p)
     return projection_finish(e, p);
 }
 
-/* Whether p is on the set up to the error of a finite rho: for such points rho psi is about 1/rho of the distance
- * term. */
+/* True if p is on the constraint set up to the error of a finite rho: for such points rho psi is about 1/rho of the
+ * distance term. */
 static bool is_on_set(const sinew_sqp *e, const double *p)
 {
     const double extent = extent_of(e), round_off = 1e2 * SMALL * SMALL * mean_weight(e) * extent * extent;
@@ -245,7 +247,7 @@ bool sinew_sqp_project(const sinew_sqp *e, bool known, double *p)
     if (known && (!good || sinew_sqp_distance(e, next) >= sinew_sqp_distance(e, p)))
         return true;
     /* If the projection has not converged and is no nearer to the set than x, p = x: zero force instead of a wrong
-     * one. */
+     * force. */
     const bool nearer = good || sinew_element_value(&e->element, next) < sinew_element_value(&e->element, e->x);
     memcpy(p, nearer ? next : e->x, bytes);
     return good;

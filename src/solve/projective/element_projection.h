@@ -34,9 +34,9 @@ typedef struct sinew_sqp {
 
 /* w/2 |A (x - p)|^2, the weighted squared distance between x and p [point_count][3], in J */
 double sinew_sqp_distance(const sinew_sqp *element, const double *p);
-/* Writes the nearest point of the set to p [point_count][3]. If `known`, p is a point of the set on entry, and is kept
- * unless a nearer one is found. Returns false if no point of the set was found: p is then the nearest approach, or
- * x. */
+/* Writes the nearest point of the constraint set to p [point_count][3]. If `known`, p is a point of the set on entry,
+ * and is kept unless a nearer one is found. Returns false if no point of the set was found: p is then the nearest
+ * approach, or x. */
 bool sinew_sqp_project(const sinew_sqp *element, bool known, double *p);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * global_matrix.c: see global_matrix.h.
+ * global_matrix.c: assembles S and its coupling to pins from elements. See global_matrix.h.
  */
 #include "solve/projective/global_matrix.h"
 
 #include <string.h>
 
-/* Capacity of buffers over the lanes of a group: at least the width of every SIMD variant. */
+/* Capacity of buffers over the lanes of a SIMD group: at least the width of every SIMD variant. */
 #define SIMD_WIDTH_MAX 64
 
 size_t sinew_task_padded_count(const sinew_task *task)
@@ -22,9 +22,9 @@ size_t sinew_wide_between(const sinew_objective *o, int32_t first, int32_t last)
     return count;
 }
 
-/* ---- Entries of elements --------------------------------------------------------------------- */
+/* ---- Entries of S from elements -------------------------------------------------------------- */
 
-/* Number of reals in the largest reduction matrix D of a task. */
+/* Number of reals of a task's reduction matrices D, for the task that needs most. */
 static size_t reduction_size(const sinew_objective *o, int32_t task_count)
 {
     size_t max = 0;
@@ -37,7 +37,7 @@ static size_t reduction_size(const sinew_objective *o, int32_t task_count)
     return max;
 }
 
-/* Entries of one group's elements at their vertices a and b: w sum_r d_ra d_rb */
+/* Entries of S from one SIMD group's elements at their vertices a and b: w sum_r d_ra d_rb. */
 static inline __attribute__((always_inline)) void group_entries(const sinew_energy_ops *ops, const sinew_real *D,
                                                                 size_t W, size_t a, size_t b, const double *weights,
                                                                 double *entries)
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void group_entries(const sinew_ener
 /* Called for each entry of the global matrix S that an element adds to. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
-/* Visits the entries of one group; returns the start of the next group in map. */
+/* Visits the entries of S from one SIMD group of elements; returns the start of the next group in map. */
 static inline __attribute__((always_inline)) const int32_t *
 visit_global_group(const sinew_task *task, size_t W, size_t group, const sinew_real *D, const double *weights,
                    const int32_t *map, entry_visitor *visit, void *context)
@@ -75,7 +75,7 @@ visit_global_group(const sinew_task *task, size_t W, size_t group, const sinew_r
     return map;
 }
 
-/* Visits the entries of all elements. `switched`: elements that are switched off have the value zero. */
+/* Visits the entries of S from all elements. `switched`: elements that are switched off have the value zero. */
 static inline __attribute__((always_inline)) void visit_global_entries(const sinew_objective *o,
                                                                        const sinew_global_matrix *d,
                                                                        const sinew_real *weights, bool switched,
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) void visit_global_entries(const sin
                 own[lane] = element[lane] < 0 || (switched && sinew_batch_is_off(task->batch, element[lane]))
                                 ? 0
                                 : (double)weights[lane];
-            /* With a constant SIMD width the compiler unrolls the loops over lanes. */
+            /* With a constant SIMD width the compiler unrolls the loops over the lanes of a group. */
             map = W == 4   ? visit_global_group(task, 4, group, d->D, own, map, visit, context)
                   : W == 8 ? visit_global_group(task, 8, group, d->D, own, map, visit, context)
                            : visit_global_group(task, W, group, d->D, own, map, visit, context);
@@ -194,7 +194,7 @@ void sinew_global_matrix_multiply(const sinew_global_matrix *d, const sinew_obje
     }
 }
 
-/* ---- Coupling to pins ------------------------------------------------------------------------ */
+/* ---- Coupling of free particles to pins ------------------------------------------------------ */
 
 typedef struct coupling_pass {
     const sinew_objective *objective;

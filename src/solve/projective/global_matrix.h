@@ -16,8 +16,8 @@
 typedef struct sinew_global_matrix {
     int32_t task_count; /* number of the objective's tasks, from the first, whose elements are in S */
     sinew_assembly *pattern;
-    size_t *column;  /* [free_count + 1] columns of the pattern, in the integer type of the factorisation */
-    double *elastic; /* [entries] sum w D^T D of each entry, all elements switched on */
+    size_t *column;  /* [free_count + 1] index of each column's first entry, in the integer type of the factorisation */
+    double *elastic; /* [entries] sum w D^T D of each entry of S, with all elements switched on */
     double *value;   /* [entries] entries of the global matrix S */
     double *locals;  /* [local_count] sum w D^T D of each local block of the pattern (objective/assembly.h) */
     sinew_real *D;   /* work space: reduction matrices D of the task with most elements */
@@ -31,30 +31,31 @@ typedef struct sinew_coupling {
     size_t row_capacity, pin_capacity, value_capacity;
 } sinew_coupling;
 
-/* Builds the pattern and allocates values; must be released after failure, too. */
+/* Builds the pattern of S and allocates values; must be released after failure, too. */
 sinew_status sinew_global_matrix_create(sinew_global_matrix *matrix, const sinew_objective *objective,
                                         int32_t task_count, sinew_error *error);
 void sinew_global_matrix_release(sinew_global_matrix *matrix, const sinew_objective *objective);
 
-/* elastic = sum w D^T D, with weights [elements of the matrix's tasks, padding included]. */
+/* Elastic part of S: elastic = sum w D^T D, with weights [elements of the matrix's tasks, padding included]. */
 void sinew_global_matrix_assign_weights(sinew_global_matrix *matrix, const sinew_objective *objective,
                                         const sinew_real *weights);
-/* value = S. `weights` NULL: S uses `elastic`. Otherwise S uses these weights and leaves out elements that are switched
- * off. */
+/* Computes value = S. `weights` NULL: S uses `elastic`. Otherwise S uses these weights and leaves out elements that are
+ * switched off. */
 void sinew_global_matrix_sum(sinew_global_matrix *matrix, const sinew_objective *objective, double scale,
                              const sinew_real *weights);
 /* Ax = S x, both [particle_count][4]. x must be zero at pins; Ax is zero there. */
 void sinew_global_matrix_multiply(const sinew_global_matrix *matrix, const sinew_objective *objective,
                                   const sinew_real *x, sinew_real *Ax);
 
-/* Computes the coupling with pins for these weights; allocates only to grow. Returns false without memory. */
+/* Computes the coupling of free particles with pins for these weights; allocates only to grow. Returns false if out of
+ * memory. */
 bool sinew_coupling_find(sinew_coupling *coupling, sinew_global_matrix *matrix, const sinew_objective *objective,
                          const sinew_real *weights);
 /* Moves the terms of pinned particles to the right-hand side: b -= scale S q_pins; q and b [particle_count][4]. */
 void sinew_coupling_move(const sinew_coupling *coupling, double scale, const sinew_real *q, sinew_real *b);
 void sinew_coupling_release(sinew_coupling *coupling, const sinew_objective *objective);
 
-/* Number of elements of a task, padding included, and of tasks first .. last - 1. */
+/* Number of elements, padding included, of one task, and of the objective's tasks first .. last - 1. */
 size_t sinew_task_padded_count(const sinew_task *task);
 size_t sinew_wide_between(const sinew_objective *objective, int32_t first, int32_t last);
 

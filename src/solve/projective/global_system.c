@@ -19,7 +19,7 @@ static void count_factorisation(const sinew_global *g)
         ++*g->rule.factorisations;
 }
 
-/* Recomputes the numbers of the factor in its existing sparsity pattern. */
+/* Recomputes the values of the factor in its existing sparsity pattern. */
 static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     count_factorisation(g);
@@ -27,7 +27,7 @@ static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_er
     return sinew_factored_system_refactor(g->factor, g->matrix.value, error);
 }
 
-/* Computes the weights of all elements, as if switched on, and the matrix entries that depend on them. */
+/* Computes the weights of all elements, as if switched on, and the entries of S that depend on them. */
 static sinew_status global_set_weights(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     sinew_element_weights(o, 0, g->matrix.task_count, &g->rule.weight_assignment, g->weights);
@@ -37,8 +37,8 @@ static sinew_status global_set_weights(sinew_global *g, const sinew_objective *o
     return SINEW_OK;
 }
 
-/* *all = whether every connected component of the fixed elements has a pin or an element that fixes its translation.
- * Otherwise S is singular without inertia. */
+/* Sets *all to true if every connected component of the fixed elements has a pin or an element that fixes its
+ * translation. Otherwise S is singular without inertia. */
 static sinew_status check_all_constrained(const sinew_objective *o, bool *all, sinew_error *error)
 {
     const size_t n = (size_t)o->particle_count;
@@ -64,8 +64,8 @@ static sinew_status check_all_constrained(const sinew_objective *o, bool *all, s
     return status;
 }
 
-/* Number of terms for which low_rank.h costs about as much per step as conjugate gradients. The cost of low_rank.h
- * grows with the cube of this number; conjugate gradients need some hundred solves. */
+/* Number of rank-one terms for which low_rank.h costs about as much per step as conjugate gradients. The cost of
+ * low_rank.h grows with the cube of this number; conjugate gradients need several hundred solves. */
 static int32_t count_few(int64_t factor_size)
 {
     const double max = 1024, solves = 3000;
@@ -93,7 +93,7 @@ static sinew_status global_factorise(sinew_global *g, const sinew_objective *o, 
     return SINEW_OK;
 }
 
-/* ---- Terms outside the factor ---------------------------------------------------------------- */
+/* ---- Low-rank terms outside the factor ------------------------------------------------------- */
 
 static sinew_status need_iteration(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
@@ -113,8 +113,8 @@ static sinew_status need_iteration(sinew_global *g, const sinew_objective *o, si
     return sinew_fail_memory(error, "conjugate gradients");
 }
 
-/* Decides whether solves iterate (g->iterates, g->has_contacts), and passes terms to low_rank.h: switched-off elements,
- * unless the factor excludes them, and transient elements if few. */
+/* Decides whether solves with S use conjugate gradients (g->iterates, g->has_contacts), and passes rank-one terms to
+ * low_rank.h: switched-off elements, unless the factor excludes them, and transient elements if few. */
 static sinew_status set_low_rank(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const sinew_low_rank_terms *r = &g->terms;
@@ -160,7 +160,7 @@ static sinew_status list_low_rank_terms(sinew_global *g, const sinew_objective *
                : sinew_fail_memory(error, "elements beside the global matrix");
 }
 
-/* ---- Create, refresh ------------------------------------------------------------------------- */
+/* ---- Creation and refresh of the global system ----------------------------------------------- */
 
 static sinew_status global_create(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
@@ -278,7 +278,8 @@ static void global_multiply(void *context, const sinew_real *x, sinew_real *Ax)
     sinew_low_rank_terms_add(&g->terms, g->folded ? g->terms.taken : 0, g->scale, x, Ax);
 }
 
-/* Ax = the terms that global_solve_direct leaves out, times x: contacts, and transient terms of conjugate gradients. */
+/* Ax = the terms that global_solve_direct() leaves out, times x: contacts, and transient terms left to conjugate
+ * gradients. */
 static void multiply_contact_blocks(void *context, const sinew_real *x, sinew_real *Ax)
 {
     const solve_context *c = context;
@@ -292,7 +293,8 @@ static void multiply_contact_blocks(void *context, const sinew_real *x, sinew_re
 enum {
     ITERATIONS = 500
 };
-/* Outer iterations with a line search need two digits of the solution; more digits do not help. */
+/* Relative residual of conjugate gradients: outer iterations with a line search need two digits of the solution; more
+ * do not help. */
 #define STEP_DIGITS 1e-2
 
 static void solve_by_iteration(solve_context *c, const sinew_real *b, sinew_real *x)

@@ -29,14 +29,14 @@
 #include "solve/projective/global_matrix.h"
 #include "solve/projective/low_rank_terms.h"
 
-/* Requirements of a solver on the global matrix S. */
+/* Options of a projective solver for its global matrix S. */
 typedef struct sinew_global_rule {
     sinew_weight_assignment weight_assignment;
-    bool rescaled;           /* `scale` changes during steps: the factor is stored in double precision */
-    bool contacts_by_blocks; /* contacts are not in the matrix; their blocks are evaluated at the iterate */
-    int64_t *factorisations; /* incremented at each factorisation; may be NULL */
-    bool single;             /* S and its factor are rounded to 32-bit floats */
-    bool position;           /* the unknowns are positions: pins are coupled, and solves converge to round-off */
+    bool rescaled;           /* true: `scale` changes during steps, so the factor is kept in double precision */
+    bool contacts_by_blocks; /* true: contacts are not in S; their Hessian blocks are evaluated at the iterate */
+    int64_t *factorisations; /* incremented at each factorisation of S; may be NULL */
+    bool single;             /* true: S and its factor are rounded to 32-bit floats */
+    bool position; /* true: the unknowns are positions, so pins are coupled, and solves converge to round-off */
 } sinew_global_rule;
 
 typedef struct sinew_global {
@@ -48,45 +48,48 @@ typedef struct sinew_global {
     double scale;
     sinew_factored_system *factor;
     int32_t few; /* largest number of low-rank terms solved by low_rank.h instead of iterations */
-    /* Quasistatic, and some component has no fixed element that constrains it: the factor includes transient
-     * elements, or it would be singular. */
+    /* True in quasistatic worlds if some component has no fixed element that constrains it: the factor includes
+     * transient elements, or it would be singular. */
     bool transient_in_factor;
-    bool off_known;    /* `terms` lists the elements that are switched off */
-    bool folded;       /* the factor was computed without the elements that are switched off */
-    bool iterates;     /* conjugate gradients solve for the transient terms */
-    bool has_contacts; /* there are contacts, and they are not in the matrix */
+    bool off_known;    /* true: `terms` lists the elements that are switched off */
+    bool folded;       /* true: the factor was computed without the elements that are switched off */
+    bool iterates;     /* true: conjugate gradients solve for the transient terms */
+    bool has_contacts; /* true: there are contacts, and they are not in S */
     sinew_contact_blocks contact_blocks;
-    int32_t solves; /* number of solves with the factor in this step; begin clears it */
+    int32_t solves; /* number of solves with the factor of S in this time step */
     sinew_low_rank_terms terms;
     sinew_low_rank low_rank;
     sinew_pcg pcg;
-    sinew_real *b, *x; /* [particle_count][4] vectors of conjugate gradients; NULL before their first use */
+    /* [particle_count][4] right-hand side and solution of conjugate gradients; NULL before their first use */
+    sinew_real *b, *x;
 } sinew_global;
 
 /* Creates S with scale 1 and all fixed elements switched on. Allocates; on failure nothing stays allocated. */
 sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_global_rule *rule,
                                  sinew_error *error);
-/* Applies changes (SINEW_GLOBAL_REFRESHES), like `refresh` of solver.h. Must be destroyed after failure. */
+/* Updates S after changes of the world (SINEW_GLOBAL_REFRESHES), like `refresh` of solver.h. Must be destroyed after
+ * failure. */
 #define SINEW_GLOBAL_REFRESHES                                                                                         \
     (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT)
 sinew_status sinew_global_refresh(sinew_global *global, const sinew_objective *objective, uint32_t changed,
                                   sinew_error *error);
 void sinew_global_destroy(sinew_global *global, const sinew_objective *objective);
 
-/* Changes the scale without allocation (rule: rescaled). Returns false, with the old scale, if S is not positive
- * definite. */
+/* Changes the scale of S without allocation; needs rule.rescaled. Returns false, with the old scale, if S is not
+ * positive definite. */
 bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective, double scale);
 
-/* Evaluates the blocks of contacts at q (rule: contacts_by_blocks); does nothing without contacts. */
+/* Evaluates the Hessian blocks of contacts at q (with rule.contacts_by_blocks); does nothing without contacts. */
 void sinew_global_linearise(sinew_global *global, const sinew_objective *objective, const sinew_real *q);
 /* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. With contacts: x = (S + C)^-1
  * b, C the blocks of the last sinew_global_linearise(). */
 void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
-/* Solves with the factor alone, without contacts and without the transient terms of conjugate gradients. */
+/* Solves with the factor of S alone, without contacts and without the transient terms that conjugate gradients
+ * handle. */
 void sinew_global_solve_factor(sinew_global *global, const sinew_objective *objective, const sinew_real *b,
                                sinew_real *x);
-/* With contacts: x = (H^-1 + C)^-1 b, C the contact blocks, H an approximate inverse Hessian that is better than S^-1
- * and built on sinew_global_solve_factor. */
+/* Solve with contacts: x = (H^-1 + C)^-1 b, C the contact blocks, H an approximate inverse Hessian that is better than
+ * S^-1 and built on sinew_global_solve_factor. */
 void sinew_global_solve_with_contacts(sinew_global *global, const sinew_objective *objective, sinew_linear_map H,
                                       const sinew_real *b, sinew_real *x);
 /* Sx = S x without contacts, both [particle_count][4]. x must be zero at pins; Sx is zero there. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * low_rank_terms.c: see low_rank_terms.h.
+ * low_rank_terms.c: weights of elements, and rank-one terms of S that its factor lacks. See low_rank_terms.h.
  */
 #include "solve/projective/low_rank_terms.h"
 
@@ -29,7 +29,7 @@ void sinew_element_weights(const sinew_objective *o, int32_t first, int32_t last
     }
 }
 
-/* ---- Listing of terms ------------------------------------------------------------------------ */
+/* ---- Listing of rank-one terms --------------------------------------------------------------- */
 
 static const int32_t *task_elements(const sinew_task *task)
 {
@@ -50,7 +50,7 @@ static size_t count_off(const sinew_task *task)
     return count;
 }
 
-/* Reserves memory for all terms, and the work space of the largest task. */
+/* Reserves memory for all rank-one terms, and the work space of the largest task. */
 static bool low_rank_terms_reserve_buffers(sinew_low_rank_terms *r, const sinew_objective *o, int32_t task_count,
                                            bool off)
 {
@@ -69,8 +69,8 @@ static bool low_rank_terms_reserve_buffers(sinew_low_rank_terms *r, const sinew_
            sinew_reserve_spare(&o->allocator, &r->reduced, &r->reduced_capacity, reduced, sizeof *r->reduced);
 }
 
-/* Writes the entries of term h of the element in one lane, from index `at`: entries at free particles, or at pins.
- * Needs r->reduced of the task. Returns the index after the last entry. */
+/* Writes the entries of row h of D of the element in one lane, from index `at` of the term: entries at free particles,
+ * or at pins. Needs r->reduced of the task. Returns the index after the last entry. */
 static int32_t add_entries(const sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task, size_t lane,
                            size_t h, bool pins, sinew_rank_one_term *term, int32_t at)
 {
@@ -88,7 +88,7 @@ static int32_t add_entries(const sinew_low_rank_terms *r, const sinew_objective 
     return at;
 }
 
-/* Appends the terms of the element in one lane; elements with only pinned vertices have none. */
+/* Appends the rank-one terms of the element in one lane; elements with only pinned vertices have none. */
 static void add_terms(sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task, size_t lane,
                       double weight)
 {
@@ -155,9 +155,10 @@ void sinew_low_rank_terms_release(sinew_low_rank_terms *r, const sinew_objective
     *r = (sinew_low_rank_terms){0};
 }
 
-/* ---- Products with terms --------------------------------------------------------------------- */
+/* ---- Products with rank-one terms ------------------------------------------------------------ */
 
-/* Product of a rank-one term with a vector: sum = d^T x over entries first .. last - 1 of d. */
+/* Inner product with the row d of a rank-one term: sum = d^T x over entries first .. last - 1 of d, x
+ * [particle_count][4]. */
 static inline void reduce_term(const sinew_rank_one_term *term, int32_t first, int32_t last, const sinew_real *x,
                                double sum[4])
 {

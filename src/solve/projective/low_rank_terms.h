@@ -10,8 +10,8 @@
 #include "linear/factor/low_rank.h"
 #include "objective/objective.h"
 
-/* Weights of elements: the stiffness of the energy (energy/energy.h) times a factor. The stiffness is fitted over the
- * stretches low .. high if psi is not a squared distance. */
+/* Rule for the weights of elements: the stiffness of the energy (energy/energy.h) times a factor. The stiffness is
+ * fitted over the stretches low .. high if psi is not a squared distance. */
 typedef struct sinew_weight_assignment {
     double low, high;
     sinew_real factor;
@@ -24,19 +24,21 @@ typedef struct sinew_low_rank_terms {
     size_t term_capacity, weight_capacity, reduced_capacity;
 } sinew_low_rank_terms;
 
-/* weights [elements of tasks first .. last - 1, padding included] = stiffness of each element times the factor. */
+/* Weights of elements, [elements of tasks first .. last - 1, padding included] = stiffness of each element times the
+ * factor. */
 void sinew_element_weights(const sinew_objective *objective, int32_t first, int32_t last,
                            const sinew_weight_assignment *weight_assignment, sinew_real *weights);
 
-/* Lists terms. With `off`: the switched-off elements of the first task_count tasks, with their weights [lanes of these
- * tasks] while switched on. Then the elements of all later tasks; contacts only if `contacts`. Allocates only to grow;
- * returns false without memory. */
+/* Lists the rank-one terms. With `off`: the switched-off elements of the first task_count tasks, with their weights
+ * [elements of these tasks, padding included] while switched on. Then the elements of all later tasks; contacts only if
+ * `contacts`. Allocates only to grow; returns false if out of memory. */
 bool sinew_low_rank_terms_list(sinew_low_rank_terms *terms, const sinew_objective *objective, int32_t task_count,
                                bool off, bool contacts, const sinew_real *weights,
                                const sinew_weight_assignment *weight_assignment);
 void sinew_low_rank_terms_release(sinew_low_rank_terms *terms, const sinew_objective *objective);
 
-/* Ax += scale sum w d d^T x over terms first .. count - 1, at the free particles; both [particle_count][4] */
+/* Ax += scale sum w d d^T x over rank-one terms first .. count - 1, at the free particles; x and Ax
+ * [particle_count][4] */
 void sinew_low_rank_terms_add(const sinew_low_rank_terms *terms, int32_t first, double scale, const sinew_real *x,
                               sinew_real *Ax);
 /* Moves the terms of pinned particles to the right-hand side: b -= scale sum w d d^T q_pins at the free particles. */

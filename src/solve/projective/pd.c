@@ -80,10 +80,11 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct pd {
     bool position;
-    sinew_global global;       /* constant global matrix of energies with reduced coordinates */
-    sinew_pd_general *general; /* global step for other energies; used instead of `global` if not NULL */
-    sinew_real *b;             /* [particle_count][4] right-hand side, then solution, of the global step */
-    sinew_real *work;          /* [particle_count][4] work space for `general`; else NULL */
+    sinew_global global; /* constant global matrix of energies with reduced coordinates */
+    /* global step with copies of vertices (pd_general.h); used instead of `global` if not NULL */
+    sinew_pd_general *general;
+    sinew_real *b;    /* [particle_count][4] right-hand side, then solution, of the global step */
+    sinew_real *work; /* [particle_count][4] work space of pd_general.h; else NULL */
     sinew_real *trial,
         *trial_gradient; /* [particle_count][4] work space of line searches; NULL before the first contact */
 } pd;
@@ -107,7 +108,7 @@ static const char *pd_contact_refused_by(const sinew_solver_def *def)
     return has_copies(def) ? "coordinates = reduced and sets = own" : NULL;
 }
 
-/* Rebuilds copies, weights and matrix; the old ones are released also on failure. */
+/* Rebuilds the copies, weights and matrix of pd_general.h; the old ones are released also on failure. */
 static sinew_status make_pd_general(sinew_solve *s, pd *p, sinew_error *error)
 {
     const sinew_coordinates coordinates = (sinew_coordinates)s->def.parameters[COORDINATES];
@@ -123,7 +124,7 @@ static sinew_status need_search(sinew_solve *s, pd *p, sinew_error *error)
     const size_t size = 4 * (size_t)o->particle_count;
     if (!p->global.has_contacts || p->trial_gradient)
         return SINEW_OK;
-    sinew_release(&o->allocator, p->trial); /* memory left from a call that ran out of memory */
+    sinew_release(&o->allocator, p->trial); /* releases memory left over from a call that ran out of memory */
     p->trial = sinew_allocate_zero(&o->allocator, size, sizeof *p->trial);
     p->trial_gradient = p->trial ? sinew_allocate_zero(&o->allocator, size, sizeof *p->trial_gradient) : NULL;
     return p->trial_gradient ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
@@ -195,7 +196,8 @@ static void project(void *context, int32_t task, sinew_reduced_kernel *kernel)
     o->tasks[task].batch->ops->local_project(kernel);
 }
 
-/* S q = M/h^2 q_tilde + sum k D^T p, with the terms of pins on the right-hand side */
+/* Global step in the position form: S q = M/h^2 q_tilde + sum k D^T p, with the terms of pins on the right-hand
+ * side. */
 static void solve_position(sinew_solve *s, pd *p)
 {
     sinew_objective *o = s->objective;
@@ -257,7 +259,8 @@ static bool pd_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
     return true;
 }
 
-/* Phi of pd_general.h, or g, in J. In quasistatic steps `elastic` includes the work of external forces. */
+/* The objective that pd minimises, Phi of pd_general.h or g, in J. In quasistatic steps `elastic` includes the work of
+ * external forces. */
 static double pd_own_objective(sinew_solve *s)
 {
     const pd *p = s->memory;

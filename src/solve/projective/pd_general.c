@@ -11,7 +11,7 @@
 #include "solve/projective/pd_general_internal.h"
 #include "solve/parameters.h"
 
-/* ---- One element ------------------------------------------------------------------------------- */
+/* ---- Metric of one element --------------------------------------------------------------------- */
 
 static void metric_identity(sinew_set_element *e, const sinew_objective *o)
 {
@@ -79,7 +79,7 @@ static void fill_metric(sinew_set_element *e, const sinew_objective *o, sinew_co
     (e->sqp.element.ops->rigid_cost & SINEW_COSTS_TRANSLATION ? constrained : free_to_move)[coordinates](e, o);
 }
 
-/* Finds the distinct points of an element: padded cells repeat vertices. */
+/* Finds the distinct points of an element, because padded cells repeat vertices. */
 static void find_points(sinew_set_element *e, const int32_t *local, size_t stride, const int32_t *particle)
 {
     e->sqp.element.point_count = 0;
@@ -121,9 +121,9 @@ bool sinew_pd_general_element(const sinew_pd_general *s, const sinew_objective *
     return true;
 }
 
-/* ---- Weights of elements ----------------------------------------------------------------------- */
+/* ---- Weights w of elements --------------------------------------------------------------------- */
 
-/* Trace of the metric, without its translational part if translations do not change the energy. */
+/* Trace of the element's metric A^T A, without its translational part if translations do not change the energy. */
 static double metric_trace(const sinew_set_element *e)
 {
     const int32_t m = e->sqp.element.point_count;
@@ -140,7 +140,7 @@ static double metric_trace(const sinew_set_element *e)
     return constrained || sum <= 1e-9 * trace ? trace : trace - squares / sum;
 }
 
-/* Curvature k tr(D^T D) of the energy's own quadratic term, which sets the weight of an element, in N/m. */
+/* Curvature k tr(D^T D) of the energy's own quadratic term, in N/m, which sets the weight of an element. */
 static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
 {
     sinew_set_element own = *e;
@@ -155,8 +155,8 @@ static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
     return (double)k * metric_trace(&own);
 }
 
-/* Curvature at rest, averaged over stiff directions as tr H^2 / tr H, times the number of points, or times one less if
- * translations do not change the energy. */
+/* Curvature of an energy without D at the element's rest shape, averaged over stiff directions as tr H^2 / tr H, times
+ * the number of points, or times one less if translations do not change the energy. */
 static double rest_curvature(sinew_set_element *e, const sinew_objective *o)
 {
     const int32_t m = e->sqp.element.point_count, size = 3 * m;
@@ -196,7 +196,7 @@ static sinew_status pd_general_set_weights(sinew_pd_general *s, const sinew_obje
     return SINEW_OK;
 }
 
-/* ---- Creation and release ---------------------------------------------------------------------- */
+/* ---- Creation and release of copies and matrix ------------------------------------------------- */
 
 static bool pd_general_reserve_buffers(sinew_pd_general *s, const sinew_objective *o)
 {
@@ -252,14 +252,14 @@ void sinew_pd_general_destroy(sinew_pd_general *s, const sinew_objective *o)
     sinew_release(&o->allocator, s);
 }
 
-/* ---- Local step -------------------------------------------------------------------------------- */
+/* ---- Local step: projection of all elements ---------------------------------------------------- */
 
 void sinew_pd_general_begin(sinew_pd_general *s)
 {
     memset(s->known, 0, s->wide_count);
 }
 
-/* Adds the force of an element towards its copy p: g += w A^T A (p - x). */
+/* Adds the force of an element towards its projected copy p: g += w A^T A (p - x). */
 static void add_projection_force(const sinew_set_element *e, const double *p, sinew_real *g)
 {
     const int32_t m = e->sqp.element.point_count;

@@ -36,17 +36,16 @@ typedef enum sinew_coordinates {
 
 typedef struct sinew_pd_general sinew_pd_general;
 
-/* Creates copies and matrix for the elements that are switched on; any change needs a new object. Returns NULL on
- * failure. */
+/* Creates projected copies and the matrix S for the elements that are switched on; any change of the world needs a new
+ * object. Returns NULL on failure. */
 sinew_pd_general *sinew_pd_general_create(const sinew_objective *objective, sinew_coordinates coordinates,
                                           sinew_error *error);
-/* Frees `general`, which may be NULL. */
 void sinew_pd_general_destroy(sinew_pd_general *general, const sinew_objective *objective);
 /* Discards the projected copies of elements at the start of a step. */
 void sinew_pd_general_begin(sinew_pd_general *general);
-/* Projects all elements at q; b = -grad Phi(q), zero at pins. */
+/* Local step: projects all elements at q; b = -grad Phi(q), zero at pins. */
 void sinew_pd_general_local(sinew_pd_general *general, sinew_objective *objective, const sinew_real *q, sinew_real *b);
-/* x = S^-1 b, S = M/h^2 + sum w A^T A, zero at pins; both [particle_count][4], b may be x. */
+/* Global step x = S^-1 b, S = M/h^2 + sum w A^T A, zero at pins; both [particle_count][4], b may be x. */
 void sinew_pd_general_solve(const sinew_pd_general *general, const sinew_objective *objective, const sinew_real *b,
                             sinew_real *x);
 /* The sum over elements in Phi at q with the current copies, in J. work [particle_count][4]. */

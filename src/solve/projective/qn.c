@@ -83,25 +83,27 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 };
 
 typedef struct qn {
-    int32_t window, count, newest; /* largest number of pairs, current number, index of the last pair */
+    int32_t window, count, newest; /* number of L-BFGS pairs: largest, current; index of the newest pair */
     int search;
     sinew_global global;
-    /* With contacts: old_q is the start of the last iteration of this step, and old_gradient the gradient there without
-     * contacts. */
+    /* With contacts: true if old_q is the start of the last iteration of this time step, and old_gradient the gradient
+     * there without contacts. */
     bool old_known;
-    /* [particle_count][4] direction; work space of the line search; last gradient */
+    /* [particle_count][4] direction d; work space of the line search; gradient at the last iterate */
     sinew_real *d, *trial, *trial_gradient, *old_gradient;
-    sinew_real *old_q; /* [particle_count][4] start of the last iteration; NULL before the first contact */
+    /* [particle_count][4] positions at the start of the last iteration, m; NULL before the first contact */
+    sinew_real *old_q;
     /* [window][2][particle_count][4] pairs of L-BFGS: s, change of q (m), and y, change of the gradient (N) */
     sinew_real *pairs;
     double rho[WINDOW_MAX]; /* 1 / (s . y) of each L-BFGS pair */
     double scale;           /* initial inverse Hessian as a multiple of the identity, in m/N */
 } qn;
 
-/* x = B0^-1 x with the initial Hessian B0; `alone`: without contacts and transient terms of conjugate gradients. */
+/* x = B0^-1 x with the initial Hessian B0 of L-BFGS; `alone`: without contacts and transient terms left to conjugate
+ * gradients. */
 typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
 
-/* ---- Preparation of the solver --------------------------------------------------------------- */
+/* ---- Preparation of the quasi-Newton method -------------------------------------------------- */
 
 static sinew_status qn_allocate_vectors(sinew_objective *o, qn *n, sinew_error *error)
 {
@@ -160,7 +162,7 @@ static void qn_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Quasi-Newton direction ------------------------------------------------------------------ */
+/* ---- Quasi-Newton direction by L-BFGS -------------------------------------------------------- */
 
 static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
@@ -181,7 +183,8 @@ static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         sinew_global_solve(&n->global, s->objective, x, x);
 }
 
-/* B0 is a third of the trace of each particle's block; stiffness_of is zero at pins, like x. */
+/* Initial Hessian B0 = a third of the trace of each particle's Hessian block at rest, times the identity; stiffness_of
+ * is zero at pins, like x. */
 static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)n;
@@ -197,8 +200,8 @@ static void by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         x[i] = (sinew_real)(n->scale * (double)x[i]);
 }
 
-/* The initial multiple of the identity: a step that is short enough for the stiffest particle. Later the factor is s.y
- * / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
+/* Initial inverse Hessian as a multiple of the identity, in m/N: a step that is short enough for the stiffest particle.
+ * Later the factor is s.y / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
 static double first_scale(const sinew_solve *s)
 {
     double max = 0;
@@ -207,7 +210,8 @@ static double first_scale(const sinew_solve *s)
     return max > 0 ? 3 / max : 1;
 }
 
-/* d <- H d by the two-loop recursion, thesis algorithm 7, with B0^-1 between the loops. */
+/* d <- H d, H the inverse Hessian of L-BFGS, by the two-loop recursion, thesis algorithm 7, with B0^-1 between the
+ * loops. */
 static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 {
     static first_matrix *const firsts[] = {by_matrix, by_diagonal, by_identity};
@@ -244,7 +248,7 @@ static void qn_find_direction(sinew_solve *s, qn *n)
         two_loops(s, n, false, n->d);
 }
 
-/* Keeps the pair of index `pair`, which the caller has written, if its curvature is positive. */
+/* Adds the L-BFGS pair at index `pair`, which the caller has written, if its curvature s . y is positive. */
 static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
@@ -259,7 +263,7 @@ static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
     n->count = n->count < n->window ? n->count + 1 : n->window;
 }
 
-/* Stores the pair s = alpha d, y = gradient - old gradient. */
+/* Stores the L-BFGS pair s = alpha d, y = gradient - old gradient, of an iteration without contacts. */
 static void remember(const sinew_solve *s, qn *n, double alpha)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
@@ -274,8 +278,8 @@ static void remember(const sinew_solve *s, qn *n, double alpha)
     keep_pair(s, n, pair);
 }
 
-/* Stores the pair s = q - q_old, y = change of the gradient without contacts, between two iterations with contacts. The
- * pair is independent of the step filter and of new contacts. */
+/* Stores the L-BFGS pair s = q - q_old, y = change of the gradient without contacts, between two iterations with
+ * contacts. The pair is independent of the step filter and of new contacts. */
 static void remember_elastic(const sinew_solve *s, qn *n)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
@@ -300,7 +304,7 @@ static void remember_elastic(const sinew_solve *s, qn *n)
     n->old_known = true;
 }
 
-/* ---- One iteration --------------------------------------------------------------------------- */
+/* ---- One quasi-Newton iteration -------------------------------------------------------------- */
 
 static void qn_begin(sinew_solve *s)
 {
@@ -337,7 +341,7 @@ static uint32_t qn_step(sinew_solve *s, qn *n)
     qn_find_direction(s, n);
     double alpha = qn_advance(s, n);
     if (alpha == 0 && n->count > 0) {
-        /* The pairs gave no descent direction: drop them and use the constant matrix alone. */
+        /* The L-BFGS pairs gave no descent direction: they are dropped, and the constant matrix alone is used. */
         n->count = 0;
         qn_find_direction(s, n);
         alpha = qn_advance(s, n);

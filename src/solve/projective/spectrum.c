@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * spectrum.c: see spectrum.h.
+ * spectrum.c: Lanczos' method for S^-1 H, without rigid motions of free components. See spectrum.h.
  */
 #include "solve/projective/spectrum.h"
 
@@ -13,19 +13,20 @@
 #include "linear/krylov/tridiagonal_eigen.h"
 #include "objective/connected_components.h"
 
-/* Number of Lanczos steps. Only the fourth root of the estimate is used, so this number suffices, also for long
- * beams. */
+/* Number of Lanczos steps. Only the fourth root of the estimated eigenvalues is used, so this number suffices, also for
+ * long beams. */
 enum {
     STEPS = 24
 };
 
-/* ---- Rigid motions --------------------------------------------------------------------------- */
+/* ---- Removal of rigid motions ---------------------------------------------------------------- */
 
-/* Free components can rotate rigidly, which is stiff in S but costs only inertia in H. No internal force rotates them,
- * so iterations need not reduce this mode. The search is restricted to z without angular momentum, C^T z = 0 with C = M
- * (e_k x (x - centre)) for each component, by z <- z - Y (C^T Y)^-1 C^T z, Y = S^-1 C. */
+/* Rigid rotations of free connected components. Such components can rotate rigidly, which is stiff in S but costs only
+ * inertia in H. No internal force rotates them, so iterations need not reduce this mode. The search is restricted to z
+ * without angular momentum, C^T z = 0 with C = M (e_k x (x - centre)) for each component, by z <- z - Y (C^T Y)^-1 C^T
+ * z, Y = S^-1 C. */
 typedef struct turning {
-    /* [particle_count] lowest particle of the component; -1: the component is constrained */
+    /* [particle_count] lowest particle of each particle's connected component; -1: the component is constrained */
     int32_t *component;
     sinew_real *C[3], *Y[3]; /* [particle_count][4] columns of C, and of Y = S^-1 C */
     double *inverse;         /* [particle_count][9] (C^T Y)^-1 at the lowest particle of each free component */
@@ -54,7 +55,7 @@ static bool turning_allocate(const sinew_objective *o, turning *t)
     return good && t->component && t->inverse && t->sums;
 }
 
-/* Marks components with a pin or a target as constrained; in quasistatic worlds all components are. */
+/* Marks connected components with a pin or a target as constrained; in quasistatic worlds all components are. */
 static void drop_constrained(const sinew_objective *o, turning *t)
 {
     const size_t n = (size_t)o->particle_count;
@@ -71,7 +72,7 @@ static void drop_constrained(const sinew_objective *o, turning *t)
             t->component[i] = -1;
 }
 
-/* Sums of each free component, at its lowest particle: t->sums = sum of m z (three numbers), sum of m. */
+/* Sums over each free component, stored at its lowest particle: t->sums = sum of m z (three numbers), sum of m. */
 static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_real *z)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
@@ -120,16 +121,15 @@ static bool turning_create(const sinew_objective *o, sinew_global *global, const
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
         if (t->component[i] == (int32_t)i) {
             double *G = t->inverse + 9 * i, inverse[9] = {0};
-            /* The inverse is zero if the component has no rotation about some axis (a point, a line). */
+            /* The inverse stays zero if the component has no rotation about some axis (a point, a line). */
             sinew_invert_block(G, 1e-9, inverse);
             memcpy(G, inverse, sizeof inverse);
         }
     return true;
 }
 
-/* Removes translations of free components from z. S and H agree for translations, but these are so soft compared with
- * stiff elements that they would dominate the estimate.
- */
+/* Removes translations of free components from the vector z. S and H agree for translations, but these are so soft
+ * compared with stiff elements that they would dominate the estimate. */
 static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_real *z)
 {
     sum_pieces(o, t, z);
@@ -140,7 +140,8 @@ static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_re
     }
 }
 
-/* Subtracts the resultant force of each component, distributed by mass, so that the rest causes no translation. */
+/* Subtracts the resultant force of each free component, distributed by mass, so that the remaining force r causes no
+ * translation. */
 static void take_force_out(const sinew_objective *o, const turning *t, sinew_real *r)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
@@ -173,7 +174,7 @@ static void take_turns_out(const sinew_objective *o, const turning *t, sinew_rea
     }
 }
 
-/* ---- Lanczos iteration ----------------------------------------------------------------------- */
+/* ---- Lanczos iteration on S^-1 H ------------------------------------------------------------- */
 
 typedef struct pencil {
     sinew_objective *o;
@@ -181,7 +182,7 @@ typedef struct pencil {
     const turning *t;
 } pencil;
 
-/* z = S^-1 r, without rigid motions of free components */
+/* Preconditioner z = S^-1 r, without rigid motions of free components */
 static void apply_inverse(void *context, const sinew_real *r, sinew_real *z)
 {
     const pencil *p = context;
@@ -204,7 +205,7 @@ void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
     }
 }
 
-/* Extreme eigenvalues of S^-1 H; *spectrum stays as it is if there is no mode. */
+/* Estimates the extreme eigenvalues of S^-1 H; *spectrum stays as it is if there is no mode. */
 static void spectrum_run(pencil *p, sinew_pcg *pcg, sinew_real *b, sinew_spectrum *spectrum)
 {
     const sinew_linear_map H = {apply_hessian, p}, inverse = {apply_inverse, p};

@@ -19,12 +19,12 @@ typedef struct sinew_spectrum {
     double low, high;
 } sinew_spectrum;
 
-/* Computes the extreme eigenvalues at q with projected element Hessians. Work space is freed before return. */
+/* Estimates the extreme eigenvalues of S^-1 H at q with projected element Hessians. Work space is freed before
+ * return. */
 sinew_status sinew_spectrum_find(sinew_objective *objective, sinew_global *global, const sinew_real *q,
                                  sinew_spectrum *spectrum, sinew_error *error);
-/* r [particle_count][4] = noise between -1 and 1 at the free particles, the same in every call: the start vector of
- * Lanczos' method.
- */
+/* Start vector of Lanczos' method: r [particle_count][4] = pseudo-random numbers between -1 and 1 at the free
+ * particles, the same in every call. */
 void sinew_spectrum_noise(const sinew_objective *objective, sinew_real *r);
 
 #endif

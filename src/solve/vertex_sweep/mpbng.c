@@ -85,10 +85,10 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [START] = SINEW_START_PARAMETER,
 };
 
-/* System in which a subset of the particles of all layers moves; all others are pinned. */
+/* Subproblem in which a subset of the particles of all layers moves; all others are pinned. */
 typedef struct subsystem {
     sinew_objective objective; /* objective over all layers, with this subsystem's pins */
-    uint8_t *pinned;           /* [particles of all layers] 1: the particle is outside of the subsystem, or a pin */
+    uint8_t *pinned;           /* [particles of all layers] 1: the particle is a pin, or outside of the subsystem */
     sinew_vertex_layout layout;
 } subsystem;
 
@@ -99,9 +99,9 @@ typedef struct memory {
     int32_t iteration;
 } memory;
 
-/* ---- Preparation of the solver ----------------------------------------------------------------------- */
+/* ---- Preparation of layers and subsystems ------------------------------------------------------------ */
 
-/* Copies the objective of all layers, with the pins of the subsystem. */
+/* Copies the objective of all layers to a subsystem, with the subsystem's pins. */
 static void point_subsystem(const sinew_layers *l, subsystem *p)
 {
     p->objective = l->objective;
@@ -170,7 +170,7 @@ static void mpbng_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- Steps of the solver ----------------------------------------------------------------------------- */
+/* ---- Sweeps over the layers in a step ---------------------------------------------------------------- */
 
 static void mpbng_take_numbers(memory *m)
 {
@@ -198,7 +198,7 @@ static void mpbng_contacts_changed(sinew_solve *s, uint32_t what)
     mpbng_take_numbers(m);
 }
 
-/* Sets the weights of all elements of a batch to kappa, in all their incidences. */
+/* Sets the weights of all elements of a batch to kappa, in all their incidences with nodes. */
 static void scale_elements(const sinew_incidence_groups *g, const sinew_batch *batch, size_t W, double kappa)
 {
     for (int32_t i = 0; i < g->batch_count; i++) {
@@ -214,7 +214,7 @@ static void scale_elements(const sinew_incidence_groups *g, const sinew_batch *b
     }
 }
 
-/* Scales the masses of coarse nodes; nodes of mass zero are padding. */
+/* Scales the masses of nodes of coarse layers by kappa; nodes of mass zero are padding. */
 static void scale_masses(const sinew_layers *l, const sinew_incidence_groups *g, size_t W, double kappa)
 {
     for (size_t padded_index = 0; padded_index < (size_t)g->group_count * W; padded_index++) {
@@ -243,7 +243,7 @@ static void sweep_layers(sinew_solve *s, memory *m)
     const size_t bytes = 4 * (size_t)l->first[1] * sizeof *s->q;
     const double fraction_done = m->iteration / (s->def.iterations + (double)s->def.parameters[R_PAD]);
     const double kappa = sqrt(1 - fraction_done * fraction_done);
-    /* The layers start here, not in begin: the step filter may have moved the first guess. */
+    /* The layers start here, not in mpbng_begin(): the step filter may have moved the first guess. */
     if (m->iteration == 0) {
         sinew_layers_begin(l, s->q);
         mpbng_take_numbers(m);

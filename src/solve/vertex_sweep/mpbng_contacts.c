@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpbng_contacts.c: see mpbng_contacts.h.
+ * mpbng_contacts.c: copies the world's contacts to the coarse layers of mpbng. See mpbng_contacts.h.
  */
 #include "solve/vertex_sweep/mpbng_contacts.h"
 
@@ -27,7 +27,7 @@ static bool layer_contacts_reserve(sinew_layer_contacts *t, const sinew_allocato
            sinew_reserve_spare(a, &t->data, &t->data_capacity, SINEW_CONTACT_DATA_COUNT * max, sizeof *t->data);
 }
 
-/* Moves a contact to the next coarser layer. Returns false if none of its vertices has an owner on this layer. */
+/* Moves a contact to the next coarser layer. Returns false if no vertex of the contact has an owner on that layer. */
 static bool layer_contact_lift(const sinew_layers *l, sinew_layer_contact *contact)
 {
     bool any = false;
@@ -38,7 +38,7 @@ static bool layer_contact_lift(const sinew_layers *l, sinew_layer_contact *conta
     return any;
 }
 
-/* Appends a contact; entries without a vertex on this layer repeat another vertex. */
+/* Appends a contact of a coarse layer; entries without a vertex on this layer repeat another vertex. */
 static void layer_contacts_add(sinew_layer_contacts *t, const sinew_layer_contact *contact)
 {
     int32_t *particles = t->particles + VERTICES * (size_t)t->count, some = -1;
@@ -60,8 +60,8 @@ static void layer_contacts_add_batch(sinew_layer_contacts *t, const sinew_layers
     }
 }
 
-/* Copies the data of the world's contact, with offset and anchor shifted by d. Vertices without an owner on this layer
- * get weight 0. */
+/* Copies the data of the world's contact to its coarse copy, with offset and anchor shifted by d (mpbng_contacts.h).
+ * Vertices without an owner on this layer get weight 0. */
 static void layer_contact_update(const sinew_layer_contact *t, const sinew_layers *l, sinew_real *data)
 {
     double d[3] = {0, 0, 0}, along = 0;

@@ -26,27 +26,29 @@ struct sinew_layers;
 typedef struct sinew_layer_contact {
     const sinew_batch *source; /* batch of the world to which the contact belongs */
     int32_t element;           /* index of the contact among the elements of `source` */
-    int32_t fine[SINEW_CONTACT_VERTICES],
-        own[SINEW_CONTACT_VERTICES]; /* fine: particle of the world; own: particle of the layer, -1: none */
+    /* fine: particle of the world at each vertex; own: its particle on the layer, -1: none */
+    int32_t fine[SINEW_CONTACT_VERTICES], own[SINEW_CONTACT_VERTICES];
 } sinew_layer_contact;
 
 typedef struct sinew_layer_contacts {
     int32_t count;
-    sinew_layer_contact *list; /* [count] contacts of all coarse layers */
-    sinew_batch *batch;        /* batch of these contacts; NULL until the first contact */
-    int32_t *particles;        /* [count][SINEW_CONTACT_VERTICES] particles of each contact */
-    sinew_real *data;          /* [count][SINEW_CONTACT_DATA_COUNT] data of each contact */
+    sinew_layer_contact *list; /* [count] the world's contacts, copied to each coarse layer */
+    sinew_batch *batch;        /* batch of the contacts in `list`; NULL until the first contact */
+    int32_t *particles;        /* [count][SINEW_CONTACT_VERTICES] particles of each coarse contact */
+    sinew_real *data;          /* [count][SINEW_CONTACT_DATA_COUNT] data of each coarse contact */
     sinew_batch_layout layout;
     sinew_batch_work work;
-    size_t list_capacity, particle_bytes, data_capacity; /* allocated sizes of the arrays above, in bytes */
+    size_t list_capacity, particle_bytes, data_capacity; /* allocated sizes of list, particles and data, in bytes */
 } sinew_layer_contacts;
 
-/* Copies the contacts of the world's objective to the coarse layers. Allocates only to grow; returns false without
+/* Copies the contacts of the world's objective to the coarse layers. Allocates only to grow; returns false if out of
  * memory. */
 bool sinew_layer_contacts_make(sinew_layer_contacts *contacts, const struct sinew_layers *layers);
-/* Copies the data of the contacts, and computes d from x_iteration_start [the world's particles][4]. */
+/* Updates the data of the coarse contacts, with the shift d of each contact from x_iteration_start [the world's
+ * particles][4]. */
 void sinew_layer_contacts_update_data(sinew_layer_contacts *contacts, const struct sinew_layers *layers);
 void sinew_layer_contacts_destroy(sinew_layer_contacts *contacts,
-                                  const sinew_allocator *allocator); /* frees all arrays; accepts a zeroed struct */
+                                  /* frees the arrays of coarse contacts; accepts a zeroed struct */
+                                  const sinew_allocator *allocator);
 
 #endif

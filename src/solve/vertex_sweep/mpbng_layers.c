@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpbng_layers.c: see mpbng_layers.h.
+ * mpbng_layers.c: builds the layers of multilayer PBNG, their energies and bindings. See mpbng_layers.h.
  */
 #include "solve/vertex_sweep/mpbng_layers.h"
 
@@ -11,20 +11,20 @@
 
 enum {
     VERTICES_MIN = 12, /* smallest number of vertices of a coarse layer */
-    BOUND = 8          /* number of vertices of a weak constraint between layers */
+    BOUND = 8          /* number of vertices of a weak constraint that binds two layers */
 };
-#define SHRINKS 0.7 /* largest ratio of vertices between a layer and the layer below it */
+#define SHRINKS 0.7 /* largest ratio of the vertex counts of a layer and the finer layer below it */
 
-/* ---- Surfaces of the world ----------------------------------------------------------------------- */
+/* ---- Triangles of the world's surfaces ----------------------------------------------------------- */
 
-/* The triangles of one layer, in its own vertex numbering, from which the next layer is built. */
+/* The triangles of one layer, in the layer's own vertex numbering, from which the next coarser layer is built. */
 typedef struct surface {
     int32_t vertex_count, triangle_count;
     int32_t *triangles;
 } surface;
 
-/* Lists the triangles of all energies on triangles, with repetitions if several energies share them. Returns false
- * without memory. */
+/* Lists the triangles of all energies on triangles, with repetitions if several energies share them. Returns false if
+ * out of memory. */
 static bool find_triangles(const sinew_objective *o, surface *out)
 {
     int32_t count = 0;
@@ -43,7 +43,7 @@ static bool find_triangles(const sinew_objective *o, surface *out)
     return out->triangles != NULL;
 }
 
-/* ---- Vertices of a layer ------------------------------------------------------------------------- */
+/* ---- Vertices of a coarse layer ------------------------------------------------------------------ */
 
 static bool grow(sinew_layers *l, int32_t count)
 {
@@ -86,12 +86,12 @@ static bool add_world(sinew_layers *l)
     return true;
 }
 
-/* ---- Energies of a layer --------------------------------------------------------------------------- */
+/* ---- Energies of a coarse layer -------------------------------------------------------------------- */
 
 typedef struct elements {
     int32_t count;
-    int32_t *particles; /* [count][vertex_count] particles of each element */
-    sinew_real *data;   /* [count][data_count] data of each element */
+    int32_t *particles; /* [count][vertex_count] particles of each element of the layer */
+    sinew_real *data;   /* [count][data_count] data of each element of the layer */
 } elements;
 
 static bool add_batch(sinew_layers *l, const sinew_energy_ops *ops, elements *e)
@@ -131,7 +131,7 @@ static void release_elements(const sinew_allocator *a, elements *e)
     sinew_release(a, e->data);
 }
 
-/* Returns one element of the batch at each particle of the world, [particle_count]; -1: none. NULL without memory. */
+/* Returns one element of the batch at each particle of the world, [particle_count]; -1: none. NULL: out of memory. */
 static int32_t *find_elements(const sinew_objective *o, const sinew_batch *batch)
 {
     int32_t *at = sinew_allocate(&o->allocator, (size_t)o->particle_count, sizeof *at);
@@ -146,8 +146,8 @@ static int32_t *find_elements(const sinew_objective *o, const sinew_batch *batch
     return at;
 }
 
-/* Adds an element of the batch's energy on a cell of the coarsest layer, unless the batch has no element at some vertex
- * or its energy refuses the shape. */
+/* Adds an element of the batch's energy on a mesh cell of the coarsest layer, unless the batch has no element at some
+ * vertex or its energy refuses the shape. */
 static void layers_add_element(const sinew_layers *l, const sinew_batch *batch, const int32_t *element_at,
                                const int32_t *cell, elements *e)
 {
@@ -168,7 +168,7 @@ static void layers_add_element(const sinew_layers *l, const sinew_batch *batch, 
         e->count++;
 }
 
-/* Copies the energy of a batch to the newest, coarsest layer. */
+/* Copies the energy of a batch to the newest layer, which is the coarsest. */
 static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const sinew_mesh *mesh, sinew_error *error)
 {
     const sinew_allocator *a = &l->world->allocator;
@@ -196,7 +196,7 @@ static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const
     return status;
 }
 
-/* Whether an energy can be copied to coarse layers. Energies that couple all their elements, such as the pressure of a
+/* True if an energy can be copied to coarse layers. Energies that couple all their elements, such as the pressure of a
  * gas, cannot: they would include the elements of the coarse layers. */
 static bool has_coarse_form(const sinew_batch *batch)
 {
@@ -232,7 +232,7 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
 /* ---- Bindings between layers ----------------------------------------------------------------------- */
 
 /* Adds weak constraints that bind the vertices of the second coarsest layer to the coarsest. Their stiffness is 1 here;
- * the final stiffness depends on all energies. */
+ * stiffen() sets the final one, which depends on all energies. */
 static void add_bindings(const sinew_layers *l, const sinew_simplified *s, elements *e)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(SINEW_ENERGY_WEAK);
@@ -255,7 +255,7 @@ static void add_bindings(const sinew_layers *l, const sinew_simplified *s, eleme
     }
 }
 
-/* ---- Creation of layers ---------------------------------------------------------------------------- */
+/* ---- Creation of coarser layers -------------------------------------------------------------------- */
 
 static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
 {
@@ -274,8 +274,8 @@ static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sin
     return SINEW_OK;
 }
 
-/* Adds a layer above the coarsest so far. own: the triangles of the latter; on return those of the new layer. *added is
- * false if the layer is not worthwhile. */
+/* Adds a layer above the coarsest so far. own: the triangles of the coarsest layer; on return those of the new layer.
+ * *added is false if a further layer is not worthwhile. */
 static sinew_status add_layer(sinew_layers *l, surface *own, elements *bindings, bool *added, sinew_error *error)
 {
     const sinew_allocator *a = &l->world->allocator;
@@ -369,7 +369,7 @@ static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_
         sinew_real weights[BOUND];
         const sinew_real stiffness[2] = {(sinew_real)(binding * own), (sinew_real)(binding * own)};
         const sinew_real normal[3] = {0, 0, 1};
-        /* The eight weights are entries 1 to 8 of the element data. */
+        /* The eight vertex weights of a binding are entries 1 to 8 of its element data. */
         memcpy(weights, e->data + (size_t)k * D + 1, sizeof weights);
         ops->prepare(
             &(sinew_element){.vertex_count = BOUND, .parameters = stiffness, .weights = weights, .normal = normal},
@@ -422,8 +422,8 @@ sinew_status sinew_layers_create(sinew_layers *l, const sinew_objective *world, 
 {
     elements bindings = {0};
     *l = (sinew_layers){.world = world};
-    /* Every vertex is bound once, and with SHRINKS all layers together have less than four times the world's
-     * vertices. */
+    /* Capacity for the bindings: every vertex is bound once, and with SHRINKS all layers together have less than four
+     * times the world's vertices. */
     bool good = add_world(l) && make_elements(&world->allocator, sinew_energy_get_ops(SINEW_ENERGY_WEAK),
                                               4 * world->particle_count, &bindings);
     sinew_status status = good ? add_layers(l, count, &bindings, error) : sinew_fail_memory(error, "the layers");
@@ -452,7 +452,7 @@ void sinew_layers_destroy(sinew_layers *l)
     *l = (sinew_layers){0};
 }
 
-/* ---- Start of a step --------------------------------------------------------------------------------- */
+/* ---- Positions and forces of the layers in a step ---------------------------------------------------- */
 
 void sinew_layers_begin(sinew_layers *l, const sinew_real *q)
 {

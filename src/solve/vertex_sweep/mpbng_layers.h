@@ -27,16 +27,18 @@ typedef struct sinew_layers {
     const sinew_objective *world;        /* objective of the world, layer 0; borrowed */
     int32_t count;                       /* number of layers, including layer 0, the world itself */
     int32_t first[SINEW_LAYERS_MAX + 1]; /* index of the first particle of each layer in `objective` */
-    int32_t *fine;                       /* [particles of all layers] particle of the world at the same position */
-    int32_t
-        *owner; /* [particles] particle of the next coarser layer that receives mass and forces of this one; -1: none */
-    sinew_objective objective; /* over the particles of all layers; layer 0 first, with the world's numbers */
-    /* [particles][4] each: rest, current and inertial positions (m), forces (N) */
+    int32_t *fine;                       /* [particles of all layers] particle of the world at the same rest position */
+    /* [particles of all layers] particle of the next coarser layer that receives mass and forces of this one; -1:
+     * none */
+    int32_t *owner;
+    /* objective over the particles of all layers; layer 0 first, with the world's particle indices */
+    sinew_objective objective;
+    /* [particles of all layers][4] each: rest, current and inertial positions (m), forces (N) */
     sinew_real *rest, *q, *q_tilde, *force;
-    sinew_real *mass; /* [particles] mass of each particle of each layer, in kg */
-    uint8_t *pinned;  /* [particles] 1: the particle is pinned */
+    sinew_real *mass; /* [particles of all layers] mass of each particle, in kg */
+    uint8_t *pinned;  /* [particles of all layers] 1: the particle is pinned */
     int32_t batch_count;
-    sinew_batch **batches;         /* batches of the layers above 0; the last one has the bindings */
+    sinew_batch **batches;         /* [batch_count] batches of the layers above 0; the last one has the bindings */
     const sinew_batch *bindings;   /* batch of weak constraints between layers; NULL: there is only one layer */
     sinew_real *x_iteration_start; /* [the world's particles][4] positions at which the solver iterations start */
     sinew_layer_contacts contacts;
@@ -44,11 +46,11 @@ typedef struct sinew_layers {
     size_t transient_capacity; /* allocated size of `transient` in bytes */
 } sinew_layers;
 
-/* Builds at most `count` layers. Each binding is `binding` times as stiff as its vertex. Masses, pins and rest
- * positions of the objective must be set. Allocates; must be destroyed after failure, too. */
+/* Builds at most `count` layers. Each binding between layers is `binding` times as stiff as its vertex. Masses, pins
+ * and rest positions of the objective must be set. Allocates; must be destroyed after failure, too. */
 sinew_status sinew_layers_create(sinew_layers *layers, const sinew_objective *world, int32_t count, double binding,
                                  sinew_error *error);
-void sinew_layers_destroy(sinew_layers *layers); /* frees all layers; accepts a zeroed struct */
+void sinew_layers_destroy(sinew_layers *layers); /* frees the arrays of all layers; accepts a zeroed struct */
 /* Updates the transient energies after a change in the world. Allocates only to grow. */
 sinew_status sinew_layers_refresh(sinew_layers *layers, sinew_error *error);
 /* Copies the world's positions q, q_tilde and forces to all layers, and sets x_iteration_start = q and the data of

@@ -58,8 +58,8 @@ typedef enum acceleration {
     CHEBYSHEV
 } acceleration;
 
-/* Kind of coarse correction: none; rigid motions of free components after a sweep; or also affine motions of aggregates
- * before a sweep. */
+/* Kind of coarse correction: none; rigid motions of free components after each sweep; or also affine motions of
+ * aggregates before it. */
 typedef enum coarse_kind {
     NO_COARSE,
     RIGID,
@@ -71,7 +71,8 @@ typedef enum coarse_kind {
 #define QUICK 0.2
 
 enum {
-    TRIALS = 7 /* the full coarse correction and six halvings, until the objective falls */
+    /* number of trial lengths of the coarse correction: the first and six halvings, until the objective falls */
+    TRIALS = 7
 };
 
 #define FACTOR_PARAMETER(word, text)                                                                                   \
@@ -244,7 +245,7 @@ static void pbng_begin(sinew_solve *s)
     pbng_flush(s);
 }
 
-/* Copies changed contact data. New contacts also restart the acceleration, and may change the number of free
+/* Copies changed contact data. New contacts also restart the acceleration of sweeps, and may change the number of free
  * components. */
 static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
 {
@@ -257,8 +258,8 @@ static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
     s->v_end = m->rigid.component_count > 0 ? m->v : NULL;
 }
 
-/* Sets m->trial = q + alpha m->direction. *change: change of the objective, J. Returns whether it is
- * negative. */
+/* Trial of the correction by aggregates: m->trial = q + alpha m->direction. *change: change of the objective, J.
+ * Returns true if it is negative. */
 static bool try_correction(void *context, double alpha, double *change)
 {
     const sinew_solve *s = context;
@@ -297,7 +298,7 @@ static void sweep(sinew_solve *s, const memory *m)
         sinew_vertex_layout_run(&m->layout, relaxation, true, s->q);
 }
 
-/* Moves free components rigidly: sweeps hardly reduce the error of rigid motions. */
+/* Moves free components rigidly, because vertex sweeps hardly reduce the error of rigid motions. */
 static void move_components(sinew_solve *s, const memory *m)
 {
     if (m->coarse)
@@ -307,7 +308,7 @@ static void move_components(sinew_solve *s, const memory *m)
 
 /* ---- Acceleration of sweeps ------------------------------------------------------------------ */
 
-/* Whether the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
+/* True if the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
  * needed. Updates m->movement. */
 static bool quick(sinew_solve *s, memory *m)
 {
@@ -337,7 +338,8 @@ static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
     *b = m->weight - 1;
 }
 
-/* With q = x_swept, last = x^l, before = x^{l-1}: q = x^{l+1}, last = x_swept, before = x^l. */
+/* Arguments of an extrapolation. On entry q = x_swept, last = x^l, before = x^{l-1}; on return q = x^{l+1}, last =
+ * x_swept, before = x^l. */
 typedef struct extrapolation_pass {
     sinew_real *q, *last, *before;
     sinew_real a, b;
@@ -372,7 +374,7 @@ static merit merit_of(sinew_solve *s)
     return (merit){s->terms.inertia + s->terms.elastic, s->residual};
 }
 
-/* Whether the objective decreased by more than `noise`, or changed by at most `noise` without an increase of the
+/* True if the objective decreased by more than `noise`, or changed by at most `noise` without an increase of the
  * residual. A NaN objective counts as no progress. */
 static bool progress(merit before, merit after, double noise)
 {
@@ -383,7 +385,7 @@ static bool progress(merit before, merit after, double noise)
 static void accelerated(sinew_solve *s, memory *m)
 {
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    /* The first sweep of an acceleration is always kept. */
+    /* The first sweep of an accelerated sequence is always kept, so its merit is not needed. */
     const merit before = m->safeguard && m->streak > 0 ? merit_of(s) : (merit){0};
     double a, b;
     memcpy(m->last, s->q, bytes);

@@ -11,14 +11,14 @@
 #include "base/reduce.h"
 #include "objective/connected_components.h"
 
-/* ---- Rigid components ------------------------------------------------------------------------ */
+/* ---- Free connected components --------------------------------------------------------------- */
 
-/* Bit in addition to the SINEW_COSTS_ bits: the particle has contacts. */
+/* Bit in `costs`, besides the SINEW_COSTS_ bits: the particle has contacts. */
 enum {
     HAS_CONTACTS = 1 << 7
 };
 
-/* Adds the costs of a chunk's elements to their particles; elements that are switched off are left out. */
+/* Adds the SINEW_COSTS_ bits of a chunk's elements to their particles; elements that are switched off are left out. */
 static void add_costs(const sinew_task *task, uint8_t *costs)
 {
     const sinew_batch *batch = task->batch;
@@ -51,8 +51,8 @@ static bool all_have_weights(const sinew_objective *o)
     return true;
 }
 
-/* Finds the components of the fixed elements. Second derivatives are proportional to the weight: while all weights are
- * nonzero and only weights change, components stay the same without an evaluation. */
+/* Finds the connected components of the fixed elements. Second derivatives are proportional to the weight: while all
+ * weights are nonzero and only weights change, components stay the same without an evaluation. */
 static void find_fixed_components(sinew_rigid *r, const sinew_real *rest)
 {
     const sinew_objective *o = r->objective;
@@ -78,8 +78,8 @@ static void find_fixed(sinew_rigid *r, const sinew_real *rest)
         add_costs(&o->tasks[t], r->fixed_costs);
 }
 
-/* Appends the components whose translation costs no energy, with contacts or without; slot[root] becomes the index of
- * each component's first particle in `particle`. Returns the number of components so far. */
+/* Appends the connected components whose translation costs no energy, with contacts or without; slot[root] becomes the
+ * index of each component's first particle in `particle`. Returns the number of components so far. */
 static int32_t add_components(sinew_rigid *r, int32_t count, bool contacting)
 {
     for (int32_t i = 0; i < r->objective->particle_count; i++) {
@@ -116,7 +116,7 @@ static void list_components(sinew_rigid *r)
         r->particle[slot[root[i]] >= 0 ? slot[root[i]]++ : others++] = i;
 }
 
-/* Lists the contacts of those rigid components that are in contact. */
+/* Lists the contacts of the free components that are in contact. */
 static sinew_status list_contacts(sinew_rigid *r, sinew_error *error)
 {
     const sinew_objective *o = r->objective;
@@ -181,20 +181,20 @@ void sinew_rigid_destroy(sinew_rigid *r)
     *r = (sinew_rigid){0};
 }
 
-/* ---- Sums over a component ------------------------------------------------------------------- */
+/* ---- Mass sums over a component -------------------------------------------------------------- */
 
 /* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
 enum {
     SUM_MASS,
-    SUM_Q,          /* sum of m q over the particles, three numbers */
-    SUM_TARGET = 4, /* sum of m q_tilde over the particles, three numbers */
-    SUM_A = 7,      /* sum of the matrices m q_tilde q^T, nine numbers, row-major */
+    SUM_Q,          /* offset of the sum of m q over the particles, three numbers */
+    SUM_TARGET = 4, /* offset of the sum of m q_tilde over the particles, three numbers */
+    SUM_A = 7,      /* offset of the sum of the matrices m q_tilde q^T, nine numbers, row-major */
     SUM_COUNT = 16
 };
 
 typedef struct component {
     const sinew_objective *objective;
-    const int32_t *particle; /* [count] particles of the component */
+    const int32_t *particle; /* [count] particle indices of the connected component */
     int32_t count;
     bool turns;
     const sinew_real *q_start, *q;
@@ -228,7 +228,8 @@ static void add_positions(const void *context, int32_t first, int32_t last, doub
 
 /* ---- Rotation of a component ----------------------------------------------------------------- */
 
-/* Solves the symmetric system K w = b by Cramer's rule; returns false if K is not clearly positive definite. */
+/* Solves the symmetric 3x3 system K w = b for a rotation vector w by Cramer's rule; returns false if K is not clearly
+ * positive definite. */
 static bool solve_turn(const double K[9], const double b[3], double w[3])
 {
     const double cross[9] = {K[4] * K[8] - K[5] * K[7], K[5] * K[6] - K[3] * K[8], K[3] * K[7] - K[4] * K[6],
@@ -268,7 +269,7 @@ static void best_turn(const double A[9], double D[9])
         memset(D, 0, 9 * sizeof *D);
 }
 
-/* ---- Rigid moves ----------------------------------------------------------------------------- */
+/* ---- Rigid moves of components --------------------------------------------------------------- */
 
 static component component_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start, const sinew_real *q)
 {
@@ -281,7 +282,7 @@ static component component_of(const sinew_rigid *r, int32_t k, const sinew_real 
                        .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
 }
 
-/* A rigid motion of a component: q <- q + D (q - middle) + shift, D the rotation less one. */
+/* A rigid motion of a component: q <- q + D (q - middle) + shift, D = R - 1 with the rotation R. */
 typedef struct movement {
     const component *component;
     double D[9], middle[3], shift[3];
@@ -304,8 +305,8 @@ static void move_particles(const void *context, int32_t member, int32_t first, i
     }
 }
 
-/* Computes the sums of a component, with A relative to both centres of mass. centre: centre of mass of q, relative to
- * p->origin. */
+/* Computes the sums of a component, with the moment matrix A relative to both centres of mass. centre: centre of mass
+ * of q, relative to p->origin. */
 static void sum_up(const component *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
 {
     sinew_sum(add_positions, p, p->count, SUM_COUNT, sums, threads);
@@ -370,7 +371,8 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
 
 /* ---- Velocities of components ---------------------------------------------------------------- */
 
-/* sums[0..2] += m (q - q_n - h v) - h^2 f with the damped velocity v; sums[3] += m. */
+/* Excess momentum of a component times h: sums[0..2] += m (q - q_n - h v) - h^2 f with the damped velocity v; sums[3]
+ * += m. */
 static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
 {
     const component *p = context;
@@ -389,14 +391,15 @@ static void add_excess(const void *context, int32_t first, int32_t last, double 
         sums[c] += s[c];
 }
 
-/* Particles per block of rounding with error diffusion: a fixed size, so that bits do not depend on threads. */
+/* Particles per block of velocity rounding with error diffusion: a fixed size, so that bits do not depend on
+ * threads. */
 enum {
     BLOCK = 2048
 };
 
 typedef struct rounding {
     const component *component;
-    double excess[3]; /* difference between the centre of mass and its position according to the momentum, in m */
+    double excess[3]; /* position of the centre of mass minus that which conserves momentum, in m */
     sinew_real *v;
 } rounding;
 
@@ -432,7 +435,7 @@ static void round_blocks(const void *context, int32_t member, int32_t first, int
     }
 }
 
-/* The particles that belong to no free component. */
+/* Arguments for the velocities of the particles that belong to no free component. */
 typedef struct others {
     const sinew_rigid *rigid;
     const sinew_real *q_start, *q;

@@ -23,17 +23,17 @@
 typedef struct sinew_rigid {
     const sinew_objective *objective;
     int32_t component_count;  /* number of free components with several particles and without contacts */
-    int32_t contacting_count; /* components that are free except for contacts; stored after the free ones */
+    int32_t contacting_count; /* number of components that are free except for contacts; stored after the free ones */
     int32_t
-        *first; /* [component_count + contacting_count + 1] index of each component's first particle in `particle` */
+        *first; /* [component_count + contacting_count + 1] index in `particle` of each component's first particle */
     int32_t
         *particle;  /* [particle_count] particles by component, ascending; particles of no free component come last */
     uint8_t *turns; /* [component_count + contacting_count] 1: rotations change no energy of the component */
-    /* [particle_count] each: components of the fixed energies; components of all energies, and indices in `particle`:
-     * work space. */
+    /* [particle_count] each: component of each particle by fixed energies; work space: component by all energies, index
+     * in `particle` */
     int32_t *fixed_component, *component, *slot;
     uint64_t forms;    /* sum of form_version over the fixed tasks when fixed_component was found */
-    bool all_weighted; /* all fixed elements had nonzero weights when `forms` was computed */
+    bool all_weighted; /* true: all fixed elements had nonzero weights when `forms` was computed */
     /* [particle_count] SINEW_COSTS_ bits: rigid motions that the energies at a particle resist */
     uint8_t *fixed_costs, *costs;
     sinew_rigid_contacts contacts;
@@ -43,10 +43,10 @@ typedef struct sinew_rigid {
  * quasistatic world has no free components, because these have no equilibrium. */
 sinew_status sinew_rigid_create(sinew_rigid *rigid, const sinew_objective *objective, const sinew_real *rest,
                                 sinew_error *error);
-/* Finds components again after a change of transient elements or, with `fixed`, of data or switches of fixed
+/* Finds free components again after a change of transient elements or, with `fixed`, of data or switches of fixed
  * elements. */
 sinew_status sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed, sinew_error *error);
-void sinew_rigid_destroy(sinew_rigid *rigid); /* frees all arrays; accepts a zeroed struct */
+void sinew_rigid_destroy(sinew_rigid *rigid); /* frees the lists of components; accepts a zeroed struct */
 /* Moves free components and components in contact rigidly, so that g does not increase; q [particle_count][4]. */
 void sinew_rigid_move(const sinew_rigid *rigid, sinew_real *q);
 /* v [particle_count][4] = (q - q_n) / h with q_n = q_start. Free components also get back the momentum lost by rounding

@@ -12,7 +12,7 @@
 #include "mesh/topology.h"
 #include "objective/connected_components.h"
 
-/* ---- Contacts and clusters ------------------------------------------------------------------- */
+/* ---- Contacts and clusters of bodies --------------------------------------------------------- */
 
 static bool rigid_contacts_reserve(sinew_rigid_contacts *t, size_t bodies, size_t contacts)
 {
@@ -25,7 +25,7 @@ static bool rigid_contacts_reserve(sinew_rigid_contacts *t, size_t bodies, size_
            sinew_reserve_spare(a, &t->numbers, &t->numbers_capacity, max, sizeof *t->numbers);
 }
 
-/* Finds the sides of a contact: its bodies in descending order, each once. */
+/* Finds the sides of a contact: the bodies of its vertices in descending order, each body once. */
 static void rigid_contact_find_sides(sinew_rigid_contact *t, const int32_t *body_of)
 {
     t->side_count = 0;
@@ -75,7 +75,8 @@ static void rigid_number_clusters(sinew_rigid_contacts *t)
     memcpy(t->cluster, t->numbers, (size_t)t->body_count * sizeof *t->cluster);
 }
 
-/* Sorts `count` items by cluster; t->numbers holds the cluster of each item. */
+/* Sorts the indices of `count` bodies, contacts or links by cluster; t->numbers holds the cluster of each. Returns
+ * false if out of memory. */
 static bool rigid_sort_by_cluster(sinew_rigid_contacts *t, int32_t count, sinew_rigid_order *order)
 {
     const sinew_allocator *a = &t->objective->allocator;
@@ -87,15 +88,16 @@ static bool rigid_sort_by_cluster(sinew_rigid_contacts *t, int32_t count, sinew_
     return true;
 }
 
-/* ---- Links between bodies -------------------------------------------------------------------- */
+/* ---- Links: pairs of bodies in contact ------------------------------------------------------- */
 
-/* Index of the link of sides i > k in a contact. */
+/* Index, within a contact, of the link between its sides i > k. */
 static int32_t link_index(int32_t i, int32_t k)
 {
     return i * (i - 1) / 2 + k;
 }
 
-/* Writes keys of all pairs of bodies in contact, with their contacts, unless keys is NULL. Returns their number. */
+/* Writes a key (pair of bodies, contact and link) for each pair of sides of each contact, unless keys is NULL. Returns
+ * their number. */
 static size_t rigid_contacts_list_pairs(const sinew_rigid_contacts *t, sinew_pair *keys)
 {
     size_t count = 0;
@@ -130,9 +132,9 @@ static bool rigid_contacts_find_links(sinew_rigid_contacts *t)
     return true;
 }
 
-/* ---- Lists by cluster ------------------------------------------------------------------------ */
+/* ---- Bodies, contacts and links by cluster --------------------------------------------------- */
 
-/* Sorts the indices of bodies, contacts and links by cluster. */
+/* Sorts the indices of bodies, contacts and links by cluster. Returns false if out of memory. */
 static bool rigid_sort_clusters(sinew_rigid_contacts *t)
 {
     rigid_number_clusters(t);
@@ -179,9 +181,9 @@ void sinew_rigid_contacts_destroy(sinew_rigid_contacts *t, const sinew_allocator
     *t = (sinew_rigid_contacts){0};
 }
 
-/* ---- Solves of clusters ---------------------------------------------------------------------- */
+/* ---- Rigid moves of clusters ----------------------------------------------------------------- */
 
-/* Reads the data of a contact, and computes z and the contributions of its sides. */
+/* Reads the data of a contact, and computes its point z and the contributions of its sides. */
 static void rigid_contact_gather(const sinew_rigid_contacts *all, sinew_rigid_contact *t, const sinew_real *q)
 {
     sinew_real data[SINEW_CONTACT_DATA_COUNT];

@@ -22,24 +22,24 @@
 #include "objective/objective.h"
 
 enum {
-    SINEW_RIGID_FREEDOMS = 6, /* three numbers of the shift, then three of the rotation vector */
+    SINEW_RIGID_FREEDOMS = 6, /* degrees of freedom of a body: three of the shift, then three of the rotation vector */
     SINEW_RIGID_VECTORS = 5
 };
 
-/* A component as a rigid body: its sums, its move so far, and its block of the system. */
+/* A component as a rigid body: its mass sums, its move so far, and its 6x6 block of the Newton system. */
 typedef struct sinew_rigid_body {
     bool turns;
-    double mass;              /* mass of the body, in kg */
-    double centre[3];         /* centre of mass of the body before the rigid move, in m */
-    double to_target[3];      /* from the centre of mass to that of q_tilde, minus the shift so far, in m */
-    double A[9];              /* moment matrix A, row-major, with the rotation so far applied, in kg m^2 */
+    double mass;         /* mass of the body, in kg */
+    double centre[3];    /* centre of mass of the body before the rigid move, in m */
+    double to_target[3]; /* displacement from the centre of mass to that of q_tilde, minus the shift so far, in m */
+    double A[9];         /* moment matrix A, row-major, with the rotation so far applied, in kg m^2 */
     double turn[9], shift[3]; /* R - 1 and s of the move so far: q + turn (q - centre) + shift */
     double try_turn[9], try_shift[3];
     double block[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS], factor[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS];
     double v[SINEW_RIGID_VECTORS][SINEW_RIGID_FREEDOMS];
 } sinew_rigid_body;
 
-/* Contribution of one body to z of a contact: w s + (R - 1) p, summed over its vertices. */
+/* Contribution of one body to the point z of a contact: w s + (R - 1) p, with w and p summed over its vertices. */
 typedef struct sinew_rigid_side {
     int32_t body;
     double w, p[3];
@@ -47,7 +47,7 @@ typedef struct sinew_rigid_side {
 
 enum {
     SINEW_RIGID_SIDES = 4,
-    /* number of pairs of sides (1, 0), (2, 0), (2, 1), ... */
+    /* number of pairs of sides (1, 0), (2, 0), (2, 1), ... of a contact */
     SINEW_RIGID_LINKS = SINEW_RIGID_SIDES * (SINEW_RIGID_SIDES - 1) / 2
 };
 
@@ -55,15 +55,15 @@ typedef struct sinew_rigid_contact {
     const sinew_batch *batch;
     int32_t element, side_count;
     int32_t particle[4], side_of[4]; /* side_of: side of each vertex; -1: the vertex belongs to no body in contact */
-    int32_t link[SINEW_RIGID_LINKS]; /* index of the link (pair of bodies) of each pair of sides */
+    int32_t link[SINEW_RIGID_LINKS]; /* index of the link (pair of bodies) for each pair of sides */
     sinew_rigid_side sides[SINEW_RIGID_SIDES]; /* [side_count] one side per body of the contact, bodies descending */
     /* Contact data: normal, offset (m), multiplier (N), normal and tangential stiffness (N/m), largest friction force
      * (N), anchor (m). */
     double n[3], r, lambda, kn, kt, limit, anchor[3];
-    double z[3], K[6]; /* point and Hessian of the contact; K as 00 11 22 01 02 12 */
+    double z[3], K[6]; /* contact point z, m, and Hessian K of the contact energy, N/m, as 00 11 22 01 02 12 */
 } sinew_rigid_contact;
 
-/* Two bodies in contact, a < b, and the block of rows of a and columns of b in their system. */
+/* Two bodies in contact, a < b, and the 6x6 block of the Newton system with rows of a and columns of b. */
 typedef struct sinew_rigid_link {
     int32_t a, b;
     double block[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS];
@@ -71,7 +71,7 @@ typedef struct sinew_rigid_link {
 
 /* Indices of bodies, contacts or links, sorted by cluster. */
 typedef struct sinew_rigid_order {
-    /* [count] indices sorted by cluster; [cluster_count + 1] index of the first of each cluster in `item` */
+    /* [count] indices sorted by cluster; [cluster_count + 1] index in `item` of each cluster's first entry */
     int32_t *item, *first;
     size_t item_capacity, first_capacity;
 } sinew_rigid_order;
@@ -80,7 +80,7 @@ typedef struct sinew_rigid_contacts {
     const sinew_objective *objective;
     int32_t body_count, contact_count, link_count, cluster_count;
     sinew_rigid_body *bodies;      /* [body_count] free components in contact, as rigid bodies */
-    sinew_rigid_contact *contacts; /* [contact_count] contacts that involve at least one of these bodies */
+    sinew_rigid_contact *contacts; /* [contact_count] contacts that involve at least one of the bodies */
     sinew_rigid_link *links;       /* [link_count] pairs of bodies that touch each other */
     int32_t *cluster;              /* [body_count] cluster of touching bodies that each body belongs to */
     sinew_rigid_order body_order, contact_order, link_order;
@@ -91,13 +91,15 @@ typedef struct sinew_rigid_contacts {
         keys_capacity;
 } sinew_rigid_contacts;
 
-/* Lists the contacts of the objective that involve bodies. body_of [particle_count]: the component of a particle among
- * the body_count components in contact, or -1. Returns false without memory. */
+/* Lists the contacts of the objective that involve free components (bodies). body_of [particle_count]: the component of
+ * a particle among the body_count components in contact, or -1. Returns false if out of memory. */
 bool sinew_rigid_contacts_list(sinew_rigid_contacts *contacts, const sinew_objective *objective, int32_t body_count,
                                const int32_t *body_of);
 void sinew_rigid_contacts_destroy(sinew_rigid_contacts *contacts,
-                                  const sinew_allocator *allocator); /* frees all arrays; accepts a zeroed struct */
-/* Computes turn and shift of all bodies with the particles at q; the sums of the bodies must be set. */
+                                  /* frees the arrays of bodies and contacts; accepts a zeroed struct */
+                                  const sinew_allocator *allocator);
+/* Computes turn and shift of all bodies with the particles at q; mass, centre, to_target and A of the bodies must be
+ * set. */
 void sinew_rigid_contacts_solve(const sinew_rigid_contacts *contacts, const sinew_real *q);
 
 /* Computes turn and shift of the bodies of one cluster; its contacts must be up to date (rigid_modes_newton.c). */

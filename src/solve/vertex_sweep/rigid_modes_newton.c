@@ -15,12 +15,12 @@
 
 enum {
     STEPS = 4,   /* largest number of Newton steps per cluster */
-    TRIALS = 7,  /* step lengths tried: the full step and six halvings, until the objective falls */
+    TRIALS = 7,  /* step lengths tried by the line search: the full step and six halvings, until the objective falls */
     CG_MAX = 60, /* largest number of conjugate gradient iterations per Newton step */
     FREEDOMS = SINEW_RIGID_FREEDOMS
 };
 
-/* Vectors v of a body: gradient, unknowns; residual, direction and product of conjugate gradients. */
+/* Indices of the vectors v of a body: gradient, unknowns; residual, direction and product of conjugate gradients. */
 enum {
     G,
     X,
@@ -31,12 +31,13 @@ enum {
 
 #define CG_FRACTION   1e-2 /* relative residual at which conjugate gradients stop */
 #define STEP_FRACTION 1e-4 /* Newton steps end if the predicted decrease is below this fraction of the first one */
-#define TURN_FLOOR                                                                                                     \
-    1e-9 /* fraction of the trace, added to the rotational inertia, which is zero about the axis of a straight rope */
+/* Fraction of the trace that is added to the rotational inertia, which is zero about the axis of a straight rope. */
+#define TURN_FLOOR 1e-9
 
-/* ---- Contact energy --------------------------------------------------------------------------- */
+/* ---- Contact energy and its derivatives ------------------------------------------------------- */
 
-/* Returns the normal force (N) at z. u: slip vector (m), *slip: its length, *stick: friction force per slip (N/m). */
+/* State of a contact at point z: returns the normal force (N). u: slip vector (m), *slip: its length, *stick: friction
+ * force per slip (N/m). */
 static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
@@ -75,7 +76,7 @@ static bool differentiate(sinew_rigid_contact *t, double f[3])
     return force > 0 || stick > 0;
 }
 
-/* ---- System of a cluster --------------------------------------------------------------------- */
+/* ---- Newton system of a cluster -------------------------------------------------------------- */
 
 /* The bodies, contacts and links of one cluster of touching bodies. */
 typedef struct cluster {
@@ -108,7 +109,7 @@ static void rigid_newton_multiply(const double K[6], const double z[3], double f
     f[2] = K[4] * z[0] + K[5] * z[1] + K[2] * z[2];
 }
 
-/* to = J^T f of a side: the force and the torque that f exerts on its body */
+/* to = J^T f of one side of a contact: the force and the torque that f exerts on the side's body */
 static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3], double to[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -119,7 +120,8 @@ static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3
         vec3_add_cross(side->p, f, 1, to + 3);
 }
 
-/* Column i of J of a side: the derivative of z by degree of freedom i of its body. */
+/* Column i of J of one side of a contact: the derivative of the contact point z by degree of freedom i of the side's
+ * body. */
 static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int i, double column[3])
 {
     double axis[3] = {0, 0, 0};
@@ -131,7 +133,7 @@ static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int
         vec3_add_cross(axis, side->p, 1, column);
 }
 
-/* block += (K J_a)^T J_b; forces: the columns of K J_a */
+/* block += (K J_a)^T J_b, the contact's 6x6 Hessian block between two bodies; forces: the columns of K J_a */
 static void rigid_newton_add_block(const cluster *c, const sinew_rigid_side *side, double forces[6][3],
                                    double block[36])
 {
@@ -144,7 +146,7 @@ static void rigid_newton_add_block(const cluster *c, const sinew_rigid_side *sid
     }
 }
 
-/* Gradient and block of a body's inertia. The rotational block is tr(A) - (A + A^T) / 2. */
+/* Gradient and 6x6 Hessian block of a body's inertia. The rotational block is tr(A) - (A + A^T) / 2. */
 static void rigid_newton_inertia_of(const cluster *c, sinew_rigid_body *b)
 {
     const double *A = b->A, turn[3] = {A[7] - A[5], A[2] - A[6], A[3] - A[1]}, trace = A[0] + A[4] + A[8];
@@ -180,7 +182,7 @@ static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
     }
 }
 
-/* Overwrites the block by its Cholesky factor L; degrees of freedom without a safe pivot are left out. */
+/* Overwrites a 6x6 block by its Cholesky factor L; degrees of freedom without a safe pivot are left out. */
 static void factor(double L[36])
 {
     for (int j = 0; j < FREEDOMS; j++) {
@@ -253,7 +255,7 @@ static void rigid_newton_apply(const cluster *c)
     }
 }
 
-/* ---- Conjugate gradients --------------------------------------------------------------------- */
+/* ---- Conjugate gradients over the bodies of a cluster ---------------------------------------- */
 
 static double rigid_newton_inner(const cluster *c, int first, int second)
 {
@@ -310,7 +312,7 @@ static void rigid_newton_turn(void *context, double beta)
             body_at(c, k)->v[D][i] = body_at(c, k)->v[Y][i] + beta * body_at(c, k)->v[D][i];
 }
 
-/* X = -H^-1 G by conjugate gradients; returns the predicted decrease, J. */
+/* Newton step X = -H^-1 G of a cluster by conjugate gradients; returns the predicted decrease, J. */
 static double rigid_newton_solve(cluster *c)
 {
     const sinew_cg_vectors vectors = {rigid_newton_multiply_direction, rigid_newton_advance, rigid_newton_turn, c};
@@ -325,12 +327,13 @@ static double rigid_newton_solve(cluster *c)
         const double rz = cg.rz;
         if (!sinew_cg_iterate(&cg, &vectors))
             break;
-        cg.rz = rz * cg.beta; /* not the sum itself: stacks of contacts amplify a change of round-off */
+        /* recurrence instead of the recomputed sum: stacks of contacts amplify a change of round-off */
+        cg.rz = rz * cg.beta;
     }
     return -rigid_newton_inner(c, G, X) / 2;
 }
 
-/* ---- Newton's method ------------------------------------------------------------------------- */
+/* ---- Newton's method over the rigid motions of a cluster ------------------------------------- */
 
 void sinew_turn_less_one(const double w[3], double turn[9])
 {
@@ -342,7 +345,7 @@ void sinew_turn_less_one(const double w[3], double turn[9])
         turn[i] = s * cross[i] + t * (w[i / 3] * w[i % 3] - (i % 4 == 0 ? square : 0));
 }
 
-/* to = the relative position z of a contact after the trial step of its bodies */
+/* to = the contact point z after the trial move of the contact's bodies */
 static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *t, double to[3])
 {
     memcpy(to, t->z, sizeof t->z);
@@ -354,7 +357,7 @@ static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *
         }
 }
 
-/* Sets the trial move of all bodies to the fraction alpha of X. *change: change of the objective, J. Returns whether
+/* Sets the trial move of all bodies to the fraction alpha of X. *change: change of the objective, J. Returns true if
  * the objective decreases. */
 static bool try_step(void *context, double alpha, double *change)
 {
@@ -394,7 +397,7 @@ static void turn_further(const double left[9], double to[9])
         to[i] += product[i];
 }
 
-/* Accepts the trial step: updates sums and contacts to the new positions. */
+/* Accepts the trial move: updates the bodies' sums and the contacts to the new positions. */
 static void rigid_newton_take_step(const cluster *c)
 {
     for (int32_t k = 0; k < c->contact_count; k++) {
@@ -412,7 +415,7 @@ static void rigid_newton_take_step(const cluster *c)
     for (int32_t k = 0; k < c->body_count; k++) {
         sinew_rigid_body *b = body_at(c, k);
         double more[9];
-        /* A <- A (1 + D)^T, D the trial rotation less one */
+        /* Updates the moment matrix: A <- A (1 + D)^T, D the trial rotation less one. */
         for (int i = 0; i < 9; i++)
             more[i] = vec3_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
         for (int i = 0; i < 9; i++)
@@ -427,7 +430,7 @@ static void rigid_newton_take_step(const cluster *c)
     }
 }
 
-/* Takes a step by X or a fraction of it; returns false if no fraction decreases the objective. */
+/* Moves the cluster by the Newton step X or a fraction of it; returns false if no fraction decreases the objective. */
 static bool rigid_newton_go_down(cluster *c)
 {
     const sinew_backtracking lengths = {.first = 1, .factor = 0.5, .trials = TRIALS};

@@ -7,16 +7,17 @@
 #include "base/phases.h"
 #include "solve/vertex_sweep/vertex_layout.h"
 
-/* TILE: number of groups that a thread processes from sums to steps, so that the sums stay in the L1 cache. */
+/* TILE: number of SIMD groups of nodes that a thread processes from sums to steps, so that the sums stay in the L1
+ * cache. */
 enum {
     TILE = 16,
-    PARALLEL_TILES = 16, /* smallest number of tiles for which several threads run */
+    PARALLEL_TILES = 16, /* smallest number of tiles of all colours for which several threads run */
     WIDTH_MAX = 8,       /* largest SIMD width of all compiled variants */
     HALVINGS = 10        /* largest number of halvings of a node's step that would not lower the objective */
 };
 
-/* Runs the kernels of all energies over the groups of `move`, from group `first` on. `change`: kernels compute the
- * change of the objective by the step, else gradient and block sums. */
+/* Runs the vertex kernels of all energies over the SIMD groups of `move`, from group `first` on. `change`: kernels
+ * compute the change of the objective by the step, else gradient and block sums. */
 static void run_energies(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first,
                          const sinew_vertex_move *move, sinew_real *sum, bool change)
 {
@@ -41,8 +42,9 @@ static void run_energies(const sinew_vertex_layout *v, const sinew_incidence_gro
     }
 }
 
-/* Filters the sums of nodes with constrained directions. With A = B + m/h^2 1 and g the gradient of the objective, the
- * sums become S B S + (1 - S) tr B / 3 and S g, so that the step stays within the free directions. */
+/* Filters the gradient and block sums of nodes with constrained directions. With A = B + m/h^2 1 and g the gradient
+ * of the objective, the sums become S B S + (1 - S) tr B / 3 and S g, so that the step stays within the free
+ * directions. */
 static void filter_sums(const sinew_objective *o, const sinew_vertex_move *move, size_t W, sinew_real *sum)
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};
@@ -75,7 +77,7 @@ static void filter_sums(const sinew_objective *o, const sinew_vertex_move *move,
     }
 }
 
-/* Takes one step of every node of the groups of `move`, from group `first` on. */
+/* Takes one step of every node of the SIMD groups of `move`, from group `first` on. */
 static void move_groups(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first,
                         const sinew_vertex_move *move, sinew_real *sum)
 {
@@ -94,7 +96,7 @@ static void move_groups(const sinew_vertex_layout *v, const sinew_incidence_grou
     v->simd->vertex_steps->move(move);
 }
 
-/* Moves the nodes of groups first .. first + count - 1, at most TILE. */
+/* Moves the nodes of SIMD groups first .. first + count - 1, at most TILE groups. */
 static void vertex_sweep_run_groups(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first,
                                     int32_t count, double relaxation, sinew_real *q)
 {
@@ -124,7 +126,7 @@ static bool is_idle(const sinew_incidence_groups *g, int32_t group, int32_t W)
     return true;
 }
 
-/* Runs groups first .. last - 1, except idle groups: all of their nodes are in transient groups. */
+/* Runs SIMD groups first .. last - 1, except idle groups: all of their nodes are in transient groups. */
 static void run_tile(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first, int32_t last,
                      double relaxation, sinew_real *q)
 {
@@ -138,8 +140,8 @@ static void run_tile(const sinew_vertex_layout *v, const sinew_incidence_groups 
     }
 }
 
-/* Nodes of one colour are independent: a phase consists of the tiles of a colour. With transient groups each colour has
- * two phases, as idle lanes of fixed groups may contain nodes of transient groups. */
+/* Arguments of a vertex sweep. Nodes of one colour are independent: a phase consists of the tiles of a colour. With
+ * transient groups each colour has two phases, as idle lanes of fixed groups may contain nodes of transient groups. */
 typedef struct incidence_pass {
     const sinew_vertex_layout *layout;
     double relaxation;
@@ -148,7 +150,7 @@ typedef struct incidence_pass {
     sinew_real *q;
 } incidence_pass;
 
-/* Returns the groups (fixed or transient) that a phase processes: *first to *last - 1. */
+/* Returns the groups (fixed or transient) that a phase processes: SIMD groups *first to *last - 1. */
 static const sinew_incidence_groups *phase_groups(const incidence_pass *pass, int32_t phase, int32_t *first,
                                                   int32_t *last)
 {

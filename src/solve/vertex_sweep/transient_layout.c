@@ -18,25 +18,27 @@ typedef struct transient_incidence {
 
 typedef struct sinew_transient_layout {
     sinew_incidence_sources sources; /* sources of the incidence batches of transient energies */
-    int32_t *slot;                   /* [particle_count] index in fixed.node of each free node; -1: pinned */
+    int32_t *slot;                   /* [particle_count] index of each free node in fixed.node; -1: pinned */
     int32_t *colour;                 /* [particle_count] colour of each free node; -1: pinned */
     int32_t *number;                 /* [particle_count] index in `coupled` of each node; -1: not coupled */
-    int32_t *load;                   /* [particle_count] number of elements at each coupled node */
+    int32_t *load; /* [particle_count] number of elements at each coupled node, by which nodes are sorted */
     int32_t coupled_count;
     int32_t *coupled; /* [coupled_count] free particles of transient elements, in the order of these elements */
-    int32_t *first;   /* [coupled_count + 1] index of the first incidence of each coupled node */
+    int32_t *first;   /* [coupled_count + 1] index in `incidences` of each coupled node's first entry */
     transient_incidence *incidences; /* incidences of all coupled nodes, sorted by node, batch and element */
     int32_t *particles;              /* particles of the elements of all transient batches, batch by batch */
-    size_t *first_entry;      /* [transient incidence batches] index of each batch's first entry in `particles` */
+    /* [incidence batches of transient energies] index of each batch's first entry in `particles` */
+    size_t *first_entry;
     int32_t *colours, *order; /* [coupled_count] colour of each coupled node; coupled nodes sorted by colour */
-    int32_t first_of_colour[SINEW_INCIDENCE_COLOURS_MAX + 1]; /* index in `order` of the first node of each colour */
-    size_t coupled_capacity, first_capacity, incidence_capacity, particle_bytes; /* allocated sizes in bytes */
+    int32_t first_of_colour[SINEW_INCIDENCE_COLOURS_MAX + 1]; /* index in `order` of each colour's first node */
+    /* allocated sizes of the arrays of coupled nodes, in bytes */
+    size_t coupled_capacity, first_capacity, incidence_capacity, particle_bytes;
     size_t entry_capacity, colour_capacity, order_capacity;
 } sinew_transient_layout;
 
-/* ---- Memory of the layout -------------------------------------------------------------------- */
+/* ---- Memory of the transient layout ---------------------------------------------------------- */
 
-/* Fills l->slot and l->colour from the fixed groups; no node is coupled. */
+/* Fills l->slot and l->colour from the fixed groups, with no node coupled. */
 static void find_slots(const sinew_vertex_layout *v, sinew_transient_layout *l)
 {
     const sinew_incidence_groups *g = &v->fixed;
@@ -85,7 +87,7 @@ void sinew_transient_layout_destroy(sinew_vertex_layout *v)
     v->transient_work = NULL;
 }
 
-/* ---- Coupled nodes --------------------------------------------------------------------------- */
+/* ---- Coupled nodes: free nodes of transient elements ----------------------------------------- */
 
 /* Colour of the node that has index `slot` in fixed.node. */
 static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)
@@ -119,8 +121,8 @@ static void put_back(sinew_vertex_layout *v)
     v->colour_count = v->fixed.colour_count;
 }
 
-/* Creates the batches of the transient groups: copies of the fixed ones, with the same sources, then the transient
- * ones. */
+/* Creates the incidence batches of the transient groups: copies of the fixed ones, with the same sources, then those of
+ * transient energies. */
 static bool find_batches(sinew_vertex_layout *v, sinew_transient_layout *l)
 {
     sinew_incidence_groups *g = &v->transient;
@@ -142,7 +144,7 @@ static bool find_batches(sinew_vertex_layout *v, sinew_transient_layout *l)
                                         &l->sources);
 }
 
-/* Lists the particles of all transient elements; *count: number of entries. */
+/* Lists the particles of all transient elements; *count: number of listed particles. */
 static bool transient_list_elements(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t *count)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
@@ -172,7 +174,8 @@ static const int32_t *particles_of(const sinew_vertex_layout *v, const sinew_tra
     return l->particles + l->first_entry[t.batch - v->fixed.batch_count] + n * (size_t)t.element;
 }
 
-/* An element may contain a vertex more than once, but has one incidence with it. */
+/* True if vertex a repeats an earlier vertex: an element may contain a particle more than once, but has one incidence
+ * with it. */
 static bool is_repeat(const int32_t *particles, int32_t a)
 {
     for (int32_t i = 0; i < a; i++)
@@ -183,7 +186,7 @@ static bool is_repeat(const int32_t *particles, int32_t a)
 
 typedef void transient_visitor(sinew_transient_layout *l, int32_t node, transient_incidence t);
 
-/* Visits every free node of every transient element, in the order of elements. */
+/* Calls `act` for every free node of every transient element, in the order of elements. */
 static void visit_transient(const sinew_vertex_layout *v, sinew_transient_layout *l, transient_visitor *act)
 {
     for (int32_t b = v->fixed.batch_count; b < v->transient.batch_count; b++) {
@@ -198,7 +201,7 @@ static void visit_transient(const sinew_vertex_layout *v, sinew_transient_layout
     }
 }
 
-/* Numbers a node, and counts its incidences in `first` of the next node. */
+/* Adds a node to `coupled` at its first visit, and counts its incidences in `first` of the next node. */
 static void count_transient_incidence(sinew_transient_layout *l, int32_t node, transient_incidence t)
 {
     (void)t;
@@ -215,7 +218,7 @@ static void write_transient_incidence(sinew_transient_layout *l, int32_t node, t
     l->incidences[l->first[l->number[node]]++] = t;
 }
 
-/* Finds the nodes of transient elements, at most `count`, and their incidences. */
+/* Finds the free nodes of transient elements, at most `count`, and their incidences. */
 static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t count)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
@@ -231,7 +234,7 @@ static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l
     for (int32_t t = 0; t < l->coupled_count; t++)
         l->first[t + 1] += l->first[t];
     visit_transient(v, l, write_transient_incidence);
-    /* The second visit has advanced the start of each node to the start of the next node. */
+    /* The second visit has advanced the start of each node to that of the next node; the shift restores the starts. */
     memmove(l->first + 1, l->first, (size_t)l->coupled_count * sizeof *l->first);
     l->first[0] = 0;
     return true;
@@ -254,7 +257,7 @@ static void add_colour(colour_set *set, int32_t colour)
         set->bits[colour / 64] |= (uint64_t)1 << colour % 64;
 }
 
-/* Number of real incidences of a node in a fixed batch; padding follows them in the lane of the node. */
+/* Number of real incidences of a node in a fixed incidence batch; padding follows them in the lane of the node. */
 static int32_t count_copies(const sinew_vertex_layout *v, const sinew_incidence_batch *b, int32_t slot)
 {
     const int32_t W = v->simd->width, group = slot / W;
@@ -308,7 +311,7 @@ static sinew_status recolour(sinew_vertex_layout *v, sinew_transient_layout *l, 
 
 /* ---- Groups of coupled nodes ----------------------------------------------------------------- */
 
-/* Source of the incidences of one batch of the transient groups. */
+/* Arguments that give the incidences of one incidence batch of the transient groups. */
 typedef struct transient_supply {
     const sinew_vertex_layout *layout;
     const sinew_transient_layout *work;
@@ -338,7 +341,8 @@ static void copy_fixed(const void *context, const sinew_incidence_batch *to, siz
         to->data[k * D * W + lane] = 0;
 }
 
-/* Returns the first incidence of a node with an element of the batch, and writes the end; these are contiguous. */
+/* Returns the index of a node's first incidence in an incidence batch, and writes the end of these incidences, which
+ * are contiguous. */
 static int32_t first_transient_incidence(const transient_supply *s, int32_t node, int32_t *end)
 {
     const sinew_transient_layout *l = s->work;

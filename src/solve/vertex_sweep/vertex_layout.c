@@ -60,7 +60,7 @@ static void count_sources(const sinew_vertex_layout *v, sinew_incidence_groups *
     }
 }
 
-/* Assigns parts of the source lists to the incidence batches from `first` on, and fills them. */
+/* Assigns ranges of the source lists to the incidence batches from `first` on, and fills them. */
 static void list_sources(const sinew_vertex_layout *v, sinew_incidence_groups *g, int32_t first, int32_t begin,
                          int32_t end, const sinew_incidence_sources *s)
 {
@@ -124,15 +124,16 @@ void sinew_incidence_sources_release(sinew_incidence_sources *s, const sinew_all
     *s = (sinew_incidence_sources){0};
 }
 
-/* ---- Elements of the batches ----------------------------------------------------------------- */
+/* ---- Elements of the incidence batches ------------------------------------------------------- */
 
-/* Work space for laying out the fixed groups; released afterwards. */
+/* Work space for laying out the fixed groups of nodes; released afterwards. */
 typedef struct fixed_work {
-    sinew_elements *lists;       /* [batch_count] elements of each incidence batch, in the caller's numbering */
+    sinew_elements *lists;       /* [batch_count] elements of each incidence batch, in the caller's order */
     sinew_incidence *incidences; /* [batch_count] incidences (elements at each node) of each batch */
-    int32_t *colours;            /* [particle_count] colour of each particle */
-    int32_t *order, *first; /* [particle_count] free nodes sorted by colour; [colour_count + 1] first of each colour */
-    int32_t *load;          /* [particle_count] number of elements that contain each particle */
+    int32_t *colours;            /* [particle_count] colour of each particle (node) for the sweep */
+    /* [particle_count] free nodes sorted by colour; [colour_count + 1] index of each colour's first node */
+    int32_t *order, *first;
+    int32_t *load; /* [particle_count] number of elements that contain each particle */
 } fixed_work;
 
 static void vertex_layout_release_work(const sinew_vertex_layout *v, fixed_work *w)
@@ -222,9 +223,10 @@ static sinew_status find_colours(sinew_vertex_layout *v, fixed_work *w, sinew_er
                                                                       : status;
 }
 
-/* ---- Groups of nodes ------------------------------------------------------------------------- */
+/* ---- SIMD groups of nodes by colour ---------------------------------------------------------- */
 
-/* Sorts each window by descending load, stably: an insertion sort, as runs of equal loads are long. */
+/* Sorts the nodes of each window by descending number of elements, stably: an insertion sort, as runs of equal numbers
+ * are long. */
 static void sort_windows(int32_t *order, int32_t begin, int32_t end, const int32_t *load)
 {
     for (int32_t i = begin; i < end; i++) {
@@ -249,7 +251,7 @@ static void fill_nodes(const sinew_vertex_layout *v, sinew_incidence_groups *g, 
         }
 }
 
-/* Grows a buffer, with spare capacity for transient groups: their size varies. */
+/* Grows a buffer of the layout, with spare capacity for transient groups: their size varies. */
 static bool vertex_layout_reserve_buffers(const sinew_vertex_layout *v, const sinew_incidence_groups *g, void *slot,
                                           size_t *capacity, size_t count, size_t size)
 {
@@ -307,9 +309,9 @@ static sinew_status build_groups(sinew_vertex_layout *v, fixed_work *w, sinew_er
                : sinew_fail_memory(error, "the incidences of nodes");
 }
 
-/* ---- Incidences of nodes ------------------------------------------------------------------------- */
+/* ---- Incidences: elements at each node ----------------------------------------------------------- */
 
-/* Index of the source batch of an element, by binary search. */
+/* Index of the source batch that contains an element of an incidence batch, by binary search. */
 static int32_t source_of(const sinew_incidence_batch *b, int32_t element)
 {
     int32_t low = 0, high = b->source_count - 1;
@@ -351,14 +353,14 @@ void sinew_incidence_write(const sinew_vertex_layout *v, const sinew_incidence_b
     b->element[k * W + lane] = real ? element : -1;
 }
 
-/* Number of incidences of the node in a lane; 0 for padding. */
+/* Number of incidences of the node in a lane of a SIMD group; 0 for padding. */
 static int32_t incidences_at(const sinew_incidence_groups *g, const sinew_incidence_supply *supply, size_t padded_index)
 {
     return g->mass[padded_index] > 0 ? supply->count(supply->context, g->node[padded_index] / SINEW_POINT) : 0;
 }
 
-/* Writes the incidences of one group. A lane with fewer incidences repeats its first one with weight zero; a lane
- * without incidences repeats that of another lane. */
+/* Writes the incidences of one SIMD group of nodes. A lane with fewer incidences repeats its first one with weight
+ * zero; a lane without incidences repeats that of another lane. */
 static void fill_group(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b,
                        const sinew_incidence_supply *supply, int32_t group)
 {
@@ -404,7 +406,7 @@ bool sinew_incidence_batch_fill(const sinew_vertex_layout *v, const sinew_incide
     return true;
 }
 
-/* Source of the incidences of fixed groups: the elements at each node. */
+/* Arguments that give the incidences of fixed groups: the elements at each node. */
 typedef struct fixed_supply {
     const sinew_vertex_layout *layout;
     const sinew_elements *list;
@@ -426,7 +428,7 @@ static void write_fixed(const void *context, const sinew_incidence_batch *b, siz
                           real, k, lane);
 }
 
-/* ---- Creation of the layout ------------------------------------------------------------------ */
+/* ---- Creation of the vertex layout ----------------------------------------------------------- */
 
 static sinew_status build_fixed(sinew_vertex_layout *v, fixed_work *w, sinew_error *error)
 {
@@ -487,9 +489,9 @@ void sinew_vertex_layout_destroy(sinew_vertex_layout *v)
     *v = (sinew_vertex_layout){0};
 }
 
-/* ---- Changed data ---------------------------------------------------------------------------- */
+/* ---- Updates of changed element data --------------------------------------------------------- */
 
-/* Refills incidence k of a lane if the form of its element has changed. */
+/* Refills the data of incidence k of a lane if the form of its element has changed. */
 static void refill_incidence(const sinew_vertex_layout *v, const sinew_incidence_batch *b, size_t k, size_t lane,
                              int32_t node, int32_t element, bool real)
 {
@@ -506,7 +508,7 @@ static void refill_incidence(const sinew_vertex_layout *v, const sinew_incidence
         b->data[(k * D + i) * W + lane] = out[i];
 }
 
-/* Refills all incidences of a batch, with padding as in fill_group. */
+/* Refills the data of all incidences of a batch, with padding as in fill_group(). */
 static void refill(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b)
 {
     const size_t W = (size_t)v->simd->width;

@@ -24,8 +24,9 @@
 
 #include "objective/objective.h"
 
-#define SINEW_INCIDENCE_WINDOW      256
-#define SINEW_INCIDENCE_COLOURS_MAX 256 /* more colours would leave too little parallel work per colour */
+#define SINEW_INCIDENCE_WINDOW 256
+/* limit of the number of colours: more would leave too little parallel work per colour */
+#define SINEW_INCIDENCE_COLOURS_MAX 256
 
 /* The incidences of one kind of energy over all its batches, so that the cost does not depend on the number of bodies.
  * Fixed energies over pairs are separate, as each recolours in turn. Elements are numbered over all batches. */
@@ -33,59 +34,66 @@ typedef struct sinew_incidence_batch {
     const sinew_energy_ops *ops;
     int32_t source_count;
     const sinew_batch **sources; /* [source_count] batches of the objective whose elements this batch contains */
-    int32_t *first_element;      /* [source_count + 1] number of the first element of each source */
+    int32_t *first_element;      /* [source_count + 1] index of each source's first element, counted over all sources */
     uint32_t *versions, *forms;  /* [source_count] version and form_version of each source when it was copied */
     int32_t incidence_count;     /* number of SIMD groups of W incidences, padding included */
-    int32_t *first_incidence;    /* [group_count + 1] index of the first incidence of each group of nodes */
+    int32_t *first_incidence;    /* [group_count + 1] index of each node group's first incidence */
     int32_t *others;  /* [incidence_count][other_count][W] SINEW_POINT times each of the element's other particles */
     sinew_real *data; /* [incidence_count][incidence_data_count][W] element data of each incidence */
-    int32_t *element; /* [incidence_count * W] number of the element of each incidence; -1: padding */
-    size_t first_capacity, other_capacity, data_capacity, element_capacity; /* allocated sizes in bytes */
+    int32_t *element; /* [incidence_count * W] element index of each incidence, counted over all sources; -1: padding */
+    /* allocated sizes of the arrays of this struct, in bytes */
+    size_t first_capacity, other_capacity, data_capacity, element_capacity;
 } sinew_incidence_batch;
 
 /* Nodes sorted by colour, in SIMD groups of W, with their incidences. */
 typedef struct sinew_incidence_groups {
     int32_t colour_count, group_count;
-    int32_t *first_group; /* [colour_count + 1] index of the first group of each colour */
-    int32_t *node;        /* [group_count * W] SINEW_POINT times the particle; padding repeats the first of its group */
-    sinew_real *mass;     /* [group_count * W] kg; 0: padding, or a node of the transient groups */
-    int32_t batch_count, batch_limit; /* used and allocated batches; unused ones keep their memory */
+    int32_t *first_group; /* [colour_count + 1] index of each colour's first group */
+    /* [group_count * W] SINEW_POINT times each node's particle index; padding repeats the group's first */
+    int32_t *node;
+    sinew_real *mass; /* [group_count * W] mass of each node, kg; 0: padding, or a node of the transient groups */
+    int32_t batch_count, batch_limit; /* number of used and of allocated batches; unused ones keep their memory */
     sinew_incidence_batch *batches;
-    bool checked; /* some energy's blocks do not bound its Hessian: the steps of nodes are checked */
-    size_t first_capacity, node_capacity, mass_capacity; /* allocated sizes in bytes */
+    /* true: the 3x3 block of some energy is no upper bound of its Hessian, so each node's step is checked */
+    bool checked;
+    size_t first_capacity, node_capacity, mass_capacity; /* allocated sizes of the arrays of this struct, in bytes */
 } sinew_incidence_groups;
 
 /* Batches of the objective, sorted by the incidence batch that contains them. */
 typedef struct sinew_incidence_sources {
     const sinew_batch **list; /* [tasks] batches of the objective, sorted by incidence batch */
-    int32_t *first_element;   /* [2 * tasks] first elements of the batches, sorted in the same way */
-    uint32_t *versions;       /* [2 * tasks] versions, then form_versions, sorted in the same way */
+    int32_t *first_element;   /* [2 * tasks] index of the first element of each batch in `list` */
+    uint32_t *versions;       /* [2 * tasks] versions, then form_versions, of the batches in `list` */
     int32_t *which;           /* [tasks] incidence batch of the batch that begins with a task, -1: no batch begins */
-    size_t list_capacity, first_capacity, version_capacity, which_capacity; /* allocated sizes in bytes */
+    /* allocated sizes of the arrays of this struct, in bytes */
+    size_t list_capacity, first_capacity, version_capacity, which_capacity;
 } sinew_incidence_sources;
 
 typedef struct sinew_vertex_layout {
     const sinew_objective *objective;
     const sinew_simd_variant *simd;
-    bool exact;           /* diagonal 3x3 blocks of nodes are exact; else approximate */
-    int32_t inner;        /* Newton steps of a node per sweep; 0 counts as 1 */
+    bool exact;           /* true: 3x3 Hessian blocks of nodes are exact; false: cheap upper bounds */
+    int32_t inner;        /* number of steps of a node per sweep; 0 counts as 1 */
     int32_t colour_count; /* number of colours of fixed and transient groups */
     sinew_incidence_groups fixed, transient;
     sinew_incidence_sources sources; /* sources of the incidence batches of the fixed energies */
-    sinew_real *weights;             /* [largest element count of a batch] work space */
+    sinew_real *weights;             /* [largest element count of an incidence batch] work space: element weights */
     size_t weight_capacity;          /* allocated size of `weights` in bytes */
     /* work space of transient_layout.c; NULL before the first transient elements */
     struct sinew_transient_layout *transient_work;
 } sinew_vertex_layout;
 
-/* Allocates; on failure nothing stays allocated. The objective must be built and its masses and pins set. */
+/* Colours the nodes and lays out their incidences. Allocates; on failure nothing stays allocated. The objective must be
+ * built and its masses and pins set. */
 sinew_status sinew_vertex_layout_create(sinew_vertex_layout *layout, const sinew_objective *objective,
                                         const sinew_simd_variant *simd, bool exact, sinew_error *error);
-void sinew_vertex_layout_destroy(sinew_vertex_layout *layout); /* frees all arrays; accepts a zeroed struct */
-/* Updates the layout after a change of transient elements; the result equals a new layout. Allocates only to grow. */
+/* frees the arrays of the vertex layout; accepts a zeroed struct */
+void sinew_vertex_layout_destroy(sinew_vertex_layout *layout);
+/* Updates the vertex layout after a change of transient elements; the result equals a new layout. Allocates only to
+ * grow. */
 sinew_status sinew_vertex_layout_refresh(sinew_vertex_layout *layout, sinew_error *error);
 
-/* Copies the data of elements that changed in the batches of the objective. */
+/* Copies the data of elements that have changed in the batches of the objective into the layout. */
 void sinew_vertex_layout_begin(sinew_vertex_layout *layout);
 /* Sweeps once over the nodes of q [particle_count][4] in the order of colours, reversed if `backward`, with `inner`
  * steps of each node; relaxation is a factor of each step. */

@@ -28,7 +28,7 @@
         .meaning = letter " of the warp's direction in the rest shape; any length but zero"                            \
     }
 
-/* side: "below" or "above"; of: the measured quantity; text: its unit. */
+/* Descriptor of a slack parameter. side: "below" or "above"; of: name of the measured quantity; text: its unit. */
 #define PLATE_SLACK(side, text, of)                                                                                    \
     {                                                                                                                  \
         .name = "slack_" side, .unit = text, .minimum = 0, .maximum = 1e9, .preset = 0,                                \

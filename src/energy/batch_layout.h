@@ -27,9 +27,8 @@
 
 typedef struct sinew_batch_layout {
     int32_t element_count, chunk_count;
-    int32_t *
-        /* [element_count] element indices by chunk; in a chunk first fans of three, then of two, then of one element */
-        order;
+    /* [element_count] element indices by chunk; in a chunk first fans of three, then of two, then of one element */
+    int32_t *order;
     int32_t (*fans)[SINEW_FAN]; /* [chunk_count] number of fans of 1, 2 and 3 elements in each chunk */
     int32_t *work;              /* [particle_count + 1] work space of the sort by particle */
     size_t order_capacity, fan_capacity, work_capacity; /* allocated bytes of the three arrays */

@@ -16,10 +16,8 @@
 /* The operations of one energy that a program registers. */
 typedef struct sinew_foreign_energy {
     const sinew_energy_ops *ops; /* operations for batches of the SIMD width of sinew_simd() */
-    const sinew_energy_ops *
-        /* operations for batches of width one, for sweeps in mesh order; may equal `ops` if sinew_simd() has width
-         * one */
-        scalar;
+    /* operations for batches of width one, for sweeps in mesh order; may equal `ops` if sinew_simd() has width one */
+    const sinew_energy_ops *scalar;
 } sinew_foreign_energy;
 
 /* Registers an energy, which must live until the process ends. Registering the same energy again returns the same

@@ -50,13 +50,12 @@ typedef struct sinew_step_inputs {
     double v_kept;
     const sinew_real *force; /* [particle_count][4] sum of all external forces, in N */
     const uint8_t *pinned;   /* [particle_count] 1: the motion of the particle is prescribed */
-    /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are S dq, S
-     * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S plus a positive
+    /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Displacements are S dq, where S
+     * = 1 - sum n n^T over the constrained directions n. Gradients are S grad g, and Hessians S H S plus a positive
      * multiple of 1 - S: descent directions computed from both have no component along a constrained direction. */
-    const sinew_real
-        /* [particle_count][6] filter S of each particle as 00 11 22 01 02 12; NULL: no particle has constrained
-         * directions */
-        *filter;
+    /* [particle_count][6] filter S of each particle as 00 11 22 01 02 12; NULL: no particle has constrained
+     * directions */
+    const sinew_real *filter;
     /* [constrained_count] indices of particles whose S is not 1, ascending, none of them pinned */
     const int32_t *constrained;
     int32_t constrained_count;
@@ -75,10 +74,9 @@ typedef struct sinew_objective {
     /* Layout of tasks and slots, constant between calls of sinew_objective_build() and
      * sinew_objective_set_transient(). */
     int32_t fixed_task_count, task_count;
-    int32_t
-        /* number of output slots of fixed tasks; the slot with this index is always zero, slots of transient tasks
-         * follow */
-        fixed_slot_count;
+    /* number of output slots of fixed tasks; the slot with this index is always zero, slots of transient tasks
+     * follow */
+    int32_t fixed_slot_count;
     sinew_task *tasks; /* [task_count] tasks of fixed batches, then of transient ones */
     /* [particle_count] indices of the first two slots of each particle; fixed_slot_count: no slot */
     int32_t (*slots)[2];
@@ -190,8 +188,7 @@ static inline bool sinew_task_begins_contacts(const sinew_objective *objective, 
 }
 /* True if the transient elements include contacts. */
 bool sinew_objective_has_contacts(const sinew_objective *objective);
-int32_t
 /* number of threads for the objective's tasks: one if there are few tasks */
-sinew_task_threads(const sinew_objective *objective);
+int32_t sinew_task_threads(const sinew_objective *objective);
 
 #endif

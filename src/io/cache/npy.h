@@ -8,9 +8,11 @@
 #include "io/cache/fields.h"
 
 enum {
-    SINEW_NPY_STATES = 3,    /* count of the arrays positions, velocities, time */
-    SINEW_NPY_CONSTANTS = 6, /* count: tets, material, triangles, edges, skin_vertices, skin_weights */
-    SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS /* bound of all counts */
+    SINEW_NPY_STATES = 3, /* number of arrays of the state: positions, velocities, time */
+    /* number of constant arrays: tets, material, triangles, edges, skin_vertices, skin_weights */
+    SINEW_NPY_CONSTANTS = 6,
+    /* upper bound of the number of arrays */
+    SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS
 };
 
 typedef struct sinew_npy_array {
@@ -19,8 +21,8 @@ typedef struct sinew_npy_array {
     const char *type; /* NumPy's type string, for example "<f8" */
     const char *unit; /* SI unit of the numbers; "" for indices */
     int32_t rank;
-    int64_t shape[3]; /* [rank]; the first entry is the number of frames for an array with frames */
-    const void *data; /* the data of a constant array; NULL: each frame adds one row */
+    int64_t shape[3]; /* [rank] dimensions of the array; the first is the number of frames for an array with frames */
+    const void *data; /* the data of a constant array; NULL: the array gets one row per frame */
     bool moves;
 } sinew_npy_array;
 
@@ -31,14 +33,14 @@ typedef struct sinew_npy {
     const void *frame_data[SINEW_NPY_ARRAYS]; /* [moving_count] values of the next frame for each array with frames */
     int32_t *triangles, *edges;
     int64_t skin_count;     /* number of vertices of all skins */
-    int32_t *skin_vertices; /* [4 * skin_count] particles that each skin vertex follows */
+    int32_t *skin_vertices; /* [4 * skin_count] particles in whose tet each skin vertex is embedded */
     sinew_real *skin_weights;
     sinew_writer index;
 } sinew_npy;
 
 /* Fails if the name of the cache is not UTF-8, which the JSON index requires. */
 sinew_status sinew_npy_check_names(const sinew_cache *cache, sinew_error *error);
-/* Fills own->index; the index gets its final name after all arrays have theirs. */
+/* Writes own->index, the JSON list of the arrays; it gets its final name after all arrays have theirs. */
 sinew_status sinew_npy_write_index(const sinew_cache *cache, sinew_npy *own, sinew_error *error);
 
 #endif

@@ -30,10 +30,10 @@ typedef struct npy_array {
 
 typedef struct npy_state {
     npy_array q, v;
-    unsigned char *row; /* [3 * 8 * point_count] bytes of one frame in the file */
+    unsigned char *row; /* [3 * 8 * point_count] bytes of one frame of an array */
 } npy_state;
 
-/* Parses the Python literal with type and shape. */
+/* Parses the Python literal of an NPY header with type and shape. */
 static sinew_status parse_literal(npy_array *array, const char *literal, sinew_error *error)
 {
     const char *type = strstr(literal, "'descr': '<f"), *shape = strstr(literal, "'shape': (");
@@ -90,7 +90,8 @@ static sinew_status npy_reader_open(sinew_cache_reader *reader, sinew_error *err
         status = npy_reader_open_array(reader, ".velocities.npy", &own->v, error);
     if (status != SINEW_OK)
         return status;
-    if (reader->unfinished) /* an unfinished cache may lack the last velocities, written after positions */
+    /* an unfinished cache may lack the last frame's velocities, which are written after its positions */
+    if (reader->unfinished)
         own->q.frames = own->v.frames = own->q.frames < own->v.frames ? own->q.frames : own->v.frames;
     if (own->q.frames != own->v.frames || own->q.points != own->v.points)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has %lld frames of %lld points, %s %lld of %lld", own->q.path,

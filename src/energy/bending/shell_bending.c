@@ -45,12 +45,12 @@ enum {
     DATA_SQUARE = 11, /* squared offset s^2 of each director point, in m2 */
     DATA_LENGTH = 14, /* k / (4 s^2): stiffness against changes of a director point's offset s */
     DATA_ACROSS = 17, /* k / l^2: stiffness of the directors' motion along the edges */
-    DATA_ALONG = 20,  /* r . e of each edge at rest, in m2: the offset's component along the edge, times its length */
+    DATA_ALONG = 20,  /* r . e of each edge at rest, in m2 (r: offset of its director point, e: the edge) */
     /* 1 / (H_0 / 2), in 1/m: inverse of the height over its edge below which a director point's barrier acts */
     DATA_REACH = 23,
     DATA_BARRIER = 26, /* c / 2: stiffness of the barriers of each hinge */
     DATA_COUNT = 29,
-    INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the node is a director point, 0: a vertex */
+    INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the incidence's node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT
 };
 
@@ -109,8 +109,9 @@ static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 typedef struct shell_rest {
     hinge_rest hinge[3];
     double area, warp[3], weft[3]; /* area in m2; unit vectors along warp and weft in the triangle's plane */
-    double along[3];               /* r . e of each edge at rest, in m2 */
-    double offset[3];              /* distance of each director point from the midpoint of its edge at rest, in m */
+    /* r . e of each edge at rest, in m2 (r: offset of its director point, e: the edge) */
+    double along[3];
+    double offset[3]; /* distance of each director point from the midpoint of its edge at rest, in m */
 } shell_rest;
 
 static const char *measure_hinges(const sinew_real *rest, shell_rest *r)

@@ -108,7 +108,7 @@ KERNEL_INLINE wide contact_psi(const contact_parameters *t, const contact_state 
     return normal + wide_select(s->sticks, stuck, slid);
 }
 
-/* f = psi'(z), the gradient of the contact energy by z */
+/* f = psi'(z), the gradient of the contact energy by the relative position z */
 KERNEL_INLINE void contact_force(const contact_parameters *t, const contact_state *s, wide f[3])
 {
     const wide tangent_stiffness = contact_tangent_stiffness(t, s);
@@ -143,7 +143,7 @@ KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, 
     }
 }
 
-/* Adds w_a f to the gradient g of each vertex a. */
+/* Adds the contact's gradient w_a f to g of each vertex a. */
 KERNEL_INLINE void contact_spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < VERTICES; a++) {
@@ -392,7 +392,7 @@ static void contact_constrain(const sinew_constrain_kernel *kernel)
         contact_constrain_group(kernel, group, group_data(&kernel->groups, group, DATA_COUNT));
 }
 
-/* ---- Vertex kernel: gradient and Hessian block of one vertex ------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex in contact -------------------------- */
 
 /* Data of one vertex-contact incidence. A contact of fewer than four vertices repeats its first vertex: the incidence
  * takes the sum of the vertex's weights, and repeated entries have weight zero. */

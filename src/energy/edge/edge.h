@@ -89,7 +89,7 @@ KERNEL_INLINE void edge_scatter(sinew_real *g, const int32_t *vertex, const wide
     wide_scatter_balanced(g, vertex, edge_other_vertex, 1, (const wide(*)[3])f);
 }
 
-/* ---- Energy, gradient and Hessian ---------------------------------------------------------------- */
+/* ---- Energy, gradient and Hessian of edges ------------------------------------------------------- */
 
 /* Returns the edge energy of all groups; with `scatter`, also adds its gradient to the vertices. */
 KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, bool limited, bool scatter)

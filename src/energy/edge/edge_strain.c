@@ -19,7 +19,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy edge_strain */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

@@ -76,7 +76,7 @@ KERNEL_INLINE void length_gather(const sinew_real *x, const int32_t *vertex, con
     }
 }
 
-/* Adds c_a f to the gradient g of each vertex a. */
+/* Adds the element's gradient c_a f to g of each vertex a. */
 KERNEL_INLINE void length_scatter(sinew_real *g, const int32_t *vertex, const sinew_real *c, const wide f[3])
 {
     for (int a = 0; a < VERTEX_COUNT; a++) {
@@ -244,7 +244,7 @@ KERNEL_INLINE wide length_length_of(const sinew_real *data, constrained *c, wide
     return l;
 }
 
-/* sum_a w_a |grad_a |z||^2 with the inverse masses w_a */
+/* Returns sum_a w_a |grad_a |z||^2 of the constraint |z|, with the inverse masses w_a. */
 KERNEL_INLINE wide length_inverse_mass(const sinew_real *data, const constrained *c)
 {
     wide sum = wide_set(0);

@@ -90,7 +90,7 @@ KERNEL_INLINE void apply_stiffness(const sinew_real *stiffness, const wide C[3],
     f[2] = K[4] * C[0] + K[5] * C[1] + K[2] * C[2];
 }
 
-/* Adds w_a f to the gradient g of each vertex a. */
+/* Adds the attachment's gradient w_a f to g of each vertex a. */
 KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < 8; a++) {

@@ -34,7 +34,7 @@ enum {
      * stored weights; the weight of the first follows from the sum. */
     JOINT_ANCHOR_A = JOINT_FIRST,
     JOINT_ANCHOR_B = JOINT_ANCHOR_A + 3,
-    JOINT_AXES = JOINT_ANCHOR_B + 3, /* index in data of the axes e_1 e_2 e_3 f_1 f_3 */
+    JOINT_AXES = JOINT_ANCHOR_B + 3, /* index in data of the weights of the axes e_1 e_2 e_3 f_1 f_3 */
     JOINT_AXIS_COUNT = 5,
     JOINT_END = JOINT_AXES + 3 * JOINT_AXIS_COUNT
 };

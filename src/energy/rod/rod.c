@@ -164,7 +164,7 @@ static const char *rod_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* ---- Energy, gradient and Hessian ---------------------------------------------------------------- */
+/* ---- Energy, gradient and Hessian of a rod element ----------------------------------------------- */
 
 KERNEL_INLINE void rod_at(const wide *x, const sinew_real *data, rod_now *s, wide stiffness[ROD_STRAINS])
 {
@@ -214,7 +214,7 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
     }
 }
 
-/* ---- Reduced coordinates, for qn ----------------------------------------------------------------- */
+/* ---- Rods in reduced coordinates, for qn --------------------------------------------------------- */
 
 /* D of the reduced coordinates: t_b - t_a and d_b - d_a with rest lengths, times their factors. */
 static void rod_reduce(const sinew_reduced_kernel *kernel)

@@ -62,7 +62,7 @@ typedef struct rod_frame {
 typedef struct rod_now {
     rod_frame f[2];
     wide chi;
-    wide strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau minus their rest values */
+    wide strain[ROD_STRAINS];   /* strains of the rod element: kappa_1, kappa_2 and tau minus their rest values */
     wide kappa[2];              /* bending strains kappa_1 and kappa_2, without subtracting rest values */
     wide slope[ROD_STRAINS][3]; /* v_1 v_2 v_3: derivatives of the three strains by a rotation of frame a */
     wide turn[3];               /* t_a x t_b, the cross product of both segments' tangents */
@@ -172,7 +172,7 @@ KERNEL_INLINE void rod_gradient(const rod_now *s, const wide torque[3], wide *g)
             rod_force(&s->f[j], rod_weights_of(&s->f[j], slot), j ? back : torque, g + 3 * rod_vertex[j][slot]);
 }
 
-/* ---- Second derivatives of sum_s k_s strain_s^2 / 2 ---------------------------------------------- */
+/* ---- Second derivatives of the rod's energy sum_s k_s strain_s^2 / 2 ----------------------------- */
 
 typedef struct rod_curve {
     wide torque[3];     /* torque on frame a: sum over strains of k strain v */
@@ -280,7 +280,7 @@ static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_we
     rod_turning(&s->f[j], row, L);
     rod_turning(&s->f[k], column, R);
     for (int i = 0; i < 9; i++) {
-        /* strides that read W^T instead of W if j < k */
+        /* index strides that read the matrix W^T instead of W if j < k */
         const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y;
         WR[i] = W[first] * R[z] + W[first + step] * R[3 + z] + W[first + 2 * step] * R[6 + z];
     }

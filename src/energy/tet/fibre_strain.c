@@ -172,7 +172,7 @@ static void fibre_strain_determinants(const sinew_kernel *kernel, double *smalle
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
-/* ---- Reduced coordinates, for PD and ADMM -------------------------------------------------------- */
+/* ---- Fibres in reduced coordinates, for PD and ADMM ---------------------------------------------- */
 
 static void fibre_strain_reduce(const sinew_reduced_kernel *kernel)
 {

@@ -41,7 +41,7 @@ KERNEL_INLINE wide stress(const wide FQ[9], const sinew_real *material, wide PQ[
     multiply3_nt(FQ, Q, F);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            P[3 * i + j] = F[3 * i + j] + F[3 * j + i]; /* F + F^T, which is 2 e + 2 with the small strain e */
+            P[3 * i + j] = F[3 * i + j] + F[3 * j + i]; /* F + F^T = 2 e + 2, with the small-strain tensor e */
     for (int i = 0; i < 3; i++)
         P[4 * i] -= 2;
     const wide trace = half * (P[0] + P[4] + P[8]);

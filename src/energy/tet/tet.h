@@ -69,7 +69,7 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);
 
-/* ---- Fans of tets (batch_layout.h) ----------------------------------------------------------------- */
+/* ---- Fans: chains of up to three tets that share faces (batch_layout.h) -------------------------- */
 
 /* Index of each point of a fan, except the first, among the vertices of the fan's groups; and, per tet, the three
  * edges' end points among those points. */

@@ -75,7 +75,7 @@ KERNEL_INLINE void tet_fit_stiffness(const sinew_reduced_kernel *kernel, int dat
     }
 }
 
-/* ---- Proximal map ---------------------------------------------------------------------------- */
+/* ---- Proximal map of isotropic materials, for ADMM ----------------------------------------------- */
 
 /* Solves (A + shift 1) d = -g for a symmetric 3x3 matrix A by Cholesky; returns the mask of lanes with a positive
  * definite matrix. */

@@ -109,7 +109,7 @@ KERNEL_INLINE void apply3(const wide M[9], const wide b[3], wide out[3])
         out[i] = dot3(M + 3 * i, b);
 }
 
-/* Adds the gradient w P b of psi by the node to sum. */
+/* Adds the gradient w P b of psi by the incidence's node to sum. */
 KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], const wide b[3], tet_stress *stress,
                                           incidence_sum *sum)
 {

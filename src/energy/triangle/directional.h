@@ -15,8 +15,8 @@
 #include "energy/triangle/membrane.h"
 
 typedef struct directional_moduli {
-    wide S[3]; /* in-plane stresses S_uu S_vv S_uv */
-    wide c[3]; /* moduli c_uu c_vv c_uv of the stretches */
+    wide S[3]; /* in-plane stresses S_uu S_vv S_uv along warp (u) and weft (v) */
+    wide c[3]; /* moduli c_uu c_vv c_uv of the stretches along warp (u) and weft (v) */
     wide shear;
 } directional_moduli;
 

@@ -41,7 +41,7 @@ typedef void membrane_curvature(const wide sigma[2], const sinew_real *material,
 #define MEMBRANE_BOUND 1e-6
 #endif
 
-/* 1 / a, with MEMBRANE_BOUND as lower bound of a. */
+/* 1 / a for a divisor a of second derivatives, with MEMBRANE_BOUND as lower bound of a. */
 KERNEL_INLINE wide membrane_inverse(wide a)
 {
     return 1 / wide_max(a, wide_set(MEMBRANE_BOUND));
@@ -102,7 +102,8 @@ KERNEL_INLINE void membrane_linearise(const sinew_kernel *kernel, int data_count
         curvature(sigma, data + TRIANGLE_MATERIAL * SIMD_WIDTH, &eigen);
         if (kernel->project)
             membrane_project(&eigen);
-        for (int i = 0; i < 4; i++) /* W = B V, the inverse rest shape in the axes V */
+        /* W = B V, the inverse rest shape B in the axes V of the singular value decomposition */
+        for (int i = 0; i < 4; i++)
             W[i] = inverse[i / 2 * 2] * V[i % 2] + inverse[i / 2 * 2 + 1] * V[2 + i % 2];
         membrane_block(&eigen, U, W, W, near);
         membrane_block(&eigen, U, W + 2, W, mixed);
@@ -125,7 +126,7 @@ KERNEL_INLINE void membrane_incidence_projected(const incidence *v, const wide F
     triangle_incidence_block(v, K, sum);
 }
 
-/* ---- Reduced coordinates, for PD and ADMM -------------------------------------------------------- */
+/* ---- Membranes in reduced coordinates, for PD and ADMM ------------------------------------------- */
 
 /* Stiffness of reduced coordinates: weights = k w, k the slope of the line through (1, 0) that fits dpsi/ds at F =
  * diag(s, 1) best, thesis (4.64). If `both`, k is the larger of the slopes for diag(s, 1) and diag(1, s). */

@@ -34,8 +34,8 @@ enum {
     /* The following data exist for an ideal gas only. */
     DATA_INSIDE = DATA_VERTEX_COUNT, /* absolute pressure P of the gas at the rest volume, in Pa */
     DATA_OUTSIDE,                    /* pressure p_a outside the surface, in Pa */
-    DATA_EXPONENT,                   /* exponent k of p = P (V_0 / V)^k - p_a */
-    DATA_REST_VOLUME,                /* rest volume V_0, in m3 */
+    DATA_EXPONENT,                   /* exponent k of the gas law p = P (V_0 / V)^k - p_a */
+    DATA_REST_VOLUME,                /* rest volume V_0 of the surface, in m3 */
     DATA_COUNT
 };
 
@@ -141,7 +141,7 @@ static bool pressure_potential(const sinew_real *data, double V, double f[3])
     return true;
 }
 
-/* ---- Contribution of each triangle to value and derivatives -------------------------------------- */
+/* ---- Contribution of each triangle to the pressure's energy and derivatives ---------------------- */
 
 /* r = corners of the triangles relative to the centre c of the surface; returns the factor of r0 . (r1 x r2) per unit
  * of weight: -sign(p) / 6, in a gas a sixth of the multiplier. */
@@ -210,7 +210,7 @@ static void pressure_hessian(const sinew_kernel *kernel)
     dense_hessian(kernel, POINTS);
 }
 
-/* ---- Reduced coordinates, for qn ----------------------------------------------------------------- */
+/* ---- Pressure in reduced coordinates, for qn ----------------------------------------------------- */
 
 /* The reduced coordinates of a triangle are both edges from its first corner. Their stiffness is zero: in qn only the
  * L-BFGS pairs include the stiffness of the load. */

@@ -52,7 +52,7 @@ void sinew_triangle_hessian(const sinew_kernel *kernel);
 
 /* ---- Operations on 3x2 matrices ------------------------------------------------------------------ */
 
-/* C = A M, A 3x2 and M 2x2, row-major. */
+/* C = A M for row-major matrices, A 3x2 and M 2x2. */
 KERNEL_INLINE void multiply32(const wide A[6], const wide M[4], wide C[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -61,7 +61,7 @@ KERNEL_INLINE void multiply32(const wide A[6], const wide M[4], wide C[6])
     }
 }
 
-/* C = A M^T, A 3x2 and M 2x2, row-major. */
+/* C = A M^T for row-major matrices, A 3x2 and M 2x2. */
 KERNEL_INLINE void multiply32_t(const wide A[6], const wide M[4], wide C[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -192,7 +192,7 @@ KERNEL_INLINE void triangle_store_tangent(sinew_real *to, wide weight, const wid
         wide_store(to + (TRIANGLE_MIXED + i) * SIMD_WIDTH, weight * mixed[i]);
 }
 
-/* ---- Reduced coordinates, for PD and ADMM -------------------------------------------------------- */
+/* ---- Triangles in reduced coordinates, for PD and ADMM ------------------------------------------- */
 
 /* Writes D of z = D x: column r of F is F e_r = sum_a D[r][a] x_a with D[r][a] = B[a-1][r], D[r][0] = -sum of the
  * others. */
@@ -325,7 +325,7 @@ KERNEL_INLINE void apply32(const wide M[6], const wide b[2], wide out[3])
         out[i] = M[2 * i] * b[0] + M[2 * i + 1] * b[1];
 }
 
-/* Adds the gradient w P b of psi by the node to sum. */
+/* Adds the gradient w P b of psi by the incidence's node to sum. */
 KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[6], const wide b[2], incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);

@@ -25,7 +25,7 @@
 
 typedef struct sinew_chunk {
     int32_t first_group, group_count;
-    int32_t fan_groups[SINEW_FAN];  /* number of SIMD groups occupied by fans of 1, 2 and 3 elements */
+    int32_t fan_groups[SINEW_FAN];  /* number of SIMD groups that hold fans (chains of tets) of 1, 2 and 3 elements */
     int32_t first_slot, slot_count; /* range of the batch's output slots, one per particle of the chunk */
 } sinew_chunk;
 
@@ -37,7 +37,7 @@ typedef struct sinew_batch {
     sinew_real *data;      /* [group_count][data_count][W] prepared data of each element, weight first */
     int32_t *element;      /* [group_count * W] caller's index of the element in each lane; -1: padding lane (filler) */
     int32_t *padded_index; /* [element_count] group * W + lane of each element, in the caller's order */
-    int32_t *particle;     /* [slot_count] particle whose contributions each slot holds */
+    int32_t *particle;     /* [slot_count] index of the particle whose contributions each output slot holds */
     sinew_chunk *chunks;
     /* Parameters [parameter_count] with which an element was prepared, for solvers that create similar elements. The
      * world sets `parameters_of` and `origin` while a solver is prepared; NULL: unknown. */
@@ -49,14 +49,14 @@ typedef struct sinew_batch {
     sinew_real pbd_stiffness; /* factor of PBD's position corrections; 0: use the solver's factor */
     /* true: elements, such as contacts, that no prefactored matrix and no fixed colouring contains (objective.h) */
     bool transient;
-    uint32_t version;      /* incremented whenever an element's data change */
-    uint32_t form_version; /* incremented whenever an element's data other than its weight change */
+    uint32_t version;      /* counter, incremented whenever the data of an element change */
+    uint32_t form_version; /* counter, incremented whenever data of an element other than its weight change */
     bool switchable;       /* true: elements can be switched off; off and on_weight are allocated */
     int32_t off_count;     /* number of elements that are switched off */
     uint8_t *off;          /* [element_count] 1: the element is switched off and has weight 0 */
     sinew_real *on_weight; /* [element_count] weight of each element when it is switched on */
     size_t vertex_capacity, data_capacity, element_capacity, index_capacity, particle_bytes, chunk_capacity,
-        off_capacity, on_capacity; /* allocated bytes of each array above */
+        off_capacity, on_capacity; /* allocated bytes of each array of the batch */
 } sinew_batch;
 
 /* Work space of sinew_batch_fill(), kept by callers that fill often. A zeroed struct is valid. */

@@ -29,8 +29,9 @@ typedef struct chunk_builder {
     int32_t left[SINEW_CHUNK_ELEMENTS];
     int32_t queue[5][SINEW_CHUNK_ELEMENTS]; /* tets by number of free neighbours; entries may be out of date */
     int32_t queued[5];
-    int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN]; /* tets of each fan, stored at its lowest tet; NONE: unused */
-    int32_t order[SINEW_CHUNK_ELEMENTS];          /* indices of the chunk's tets in the order of the layout */
+    /* indices of the tets of each fan, stored at its lowest tet; NONE: unused */
+    int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN];
+    int32_t order[SINEW_CHUNK_ELEMENTS]; /* indices of the chunk's tets in the order of the layout */
 } chunk_builder;
 
 /* ---- Face neighbours of the tets of a chunk ------------------------------------------------------ */

@@ -30,8 +30,8 @@ typedef struct sinew_batch_layout {
     /* [element_count] element indices by chunk; in a chunk first fans of three, then of two, then of one element */
     int32_t *order;
     int32_t (*fans)[SINEW_FAN]; /* [chunk_count] number of fans of 1, 2 and 3 elements in each chunk */
-    int32_t *work;              /* [particle_count + 1] work space of the sort by particle */
-    size_t order_capacity, fan_capacity, work_capacity; /* allocated bytes of the three arrays */
+    int32_t *work;              /* [particle_count + 1] work space of the sort of elements by particle */
+    size_t order_capacity, fan_capacity, work_capacity; /* allocated bytes of order, fans and work */
 } sinew_batch_layout;
 
 /* Sorts elements with particles [element_count][n], each below particle_count; permutes the vertices of tets if `tets`.
@@ -41,7 +41,7 @@ bool sinew_batch_layout_make(sinew_batch_layout *layout, const sinew_allocator *
                              int32_t n, int32_t particle_count, bool tets, int32_t *particles);
 void sinew_batch_layout_release(sinew_batch_layout *layout, const sinew_allocator *allocator);
 
-/* Number of elements of one chunk. */
+/* Returns the number of elements of one chunk of the layout. */
 int32_t sinew_batch_layout_chunk(const sinew_batch_layout *layout, int32_t chunk);
 
 #endif

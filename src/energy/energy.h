@@ -51,8 +51,8 @@ typedef struct sinew_groups {
  * linearise, product, hessian, determinants. */
 typedef struct sinew_kernel {
     sinew_groups groups;
-    const sinew_real *x; /* [local vertex][4] positions, in m */
-    const sinew_real *p; /* [local vertex][4] the vector p of a product H p */
+    const sinew_real *x; /* [local vertex][4] positions of the chunk's vertices, in m */
+    const sinew_real *p; /* [local vertex][4] the vector p of a Hessian product H p */
     sinew_real *g;       /* [local vertex][4] output of gradient and product: the result is added */
     sinew_real *tangent; /* [groups.count][tangent_count][W] written by linearise, read by product, hessian */
     sinew_real *blocks;  /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
@@ -66,7 +66,7 @@ typedef struct sinew_kernel {
  * local_project, local_prox. */
 typedef struct sinew_reduced_kernel {
     sinew_groups groups;
-    const sinew_real *x; /* [local vertex][4] positions, in m */
+    const sinew_real *x; /* [local vertex][4] positions of the chunk's vertices, in m */
     sinew_real *g;       /* [local vertex][4] output of local_project and local_prox: the result is added */
     sinew_real *D;       /* [groups.count][reduced_count][vertex_count][W] matrix of z = D x, written by reduce */
     sinew_real *weights; /* [groups.count][W] output of stiffness: k of each element; input of local_prox: w^2 > 0 */
@@ -88,7 +88,7 @@ typedef struct sinew_constrain_kernel {
     sinew_real stiffness;    /* PBD's stiffness k in (0, 1]: factor of all displacements; 1 for XPBD */
     const sinew_real *x_old; /* [particle][4] positions q_n at the start of the step, for damping; NULL: no damping */
     sinew_real damping;      /* beta / h with beta of XPBD (26) in s; gamma = alpha beta / h */
-    int32_t form;            /* form of the constraints: SINEW_FORM_... */
+    int32_t form;            /* form of the constraints into which the energy is written: SINEW_FORM_... */
     /* true: groups share no vertex with each other, or displacements are added to dx: a group may be loaded early */
     bool apart;
 } sinew_constrain_kernel;
@@ -98,10 +98,10 @@ typedef struct sinew_constrain_kernel {
  * form does not use, have C = 0, a zero Jacobian and compliance 1, so that systems stay regular. */
 typedef struct sinew_jacobian_kernel {
     sinew_groups groups;
-    const sinew_real *x;    /* [local vertex][4] positions, in m */
-    int32_t form;           /* form of the constraints: SINEW_FORM_... */
+    const sinew_real *x;    /* [local vertex][4] positions of the chunk's vertices, in m */
+    int32_t form;           /* form of the constraints into which the energy is written: SINEW_FORM_... */
     bool hard;              /* true: the constraints are hard: C is zero at rest, and all compliances are zero */
-    sinew_real *C;          /* [groups.count][constraint_count][W] constraint values */
+    sinew_real *C;          /* [groups.count][constraint_count][W] values C of the constraints */
     sinew_real *jacobian;   /* [groups.count][constraint_count][vertex_count][3][W] derivatives dC/dx */
     sinew_real *compliance; /* [groups.count][constraint_count][constraint_count][W] alpha, a symmetric matrix */
     sinew_real *one_sided;  /* NULL, or [groups.count][constraint_count][W] zeros. A hard energy that is free between
@@ -123,7 +123,7 @@ typedef struct sinew_vertex_kernel {
     const int32_t *others;          /* [incidence][other_count][W] from incidence 0: SINEW_POINT times the other
                                        particles of the element */
     const sinew_real *data;         /* [incidence][incidence_data_count][W] data of all incidences, weight first */
-    const sinew_real *x;            /* [particle][4] positions, in m */
+    const sinew_real *x;            /* [particle][4] positions of all particles, in m */
     /* true: the block is the projected exact Hessian block of the node; false: its approximation */
     bool exact;
     /* [group_count][SINEW_VERTEX_SUM][W] gradient and block of each node, to which `vertex` adds */
@@ -152,7 +152,7 @@ enum {
     SINEW_FORM_ROOT = 0, /* C = sqrt(2 psi alpha): one constraint per element */
     /* neo-Hookean: deviatoric and hydrostatic constraint, thesis (4.34), (4.35); other energies: root */
     SINEW_FORM_SPLIT,
-    SINEW_FORM_INCOMPRESSIBLE, /* like split, with det F = 1 as a hard constraint */
+    SINEW_FORM_INCOMPRESSIBLE, /* like SINEW_FORM_SPLIT, with det F = 1 as a hard constraint */
     SINEW_FORM_ENERGY,         /* C = psi itself, thesis 4.1.4 (PBD only) */
     SINEW_FORM_COMBINED,       /* neo-Hookean: root of psi + const, a sum of squares, thesis (4.32); others: root */
     SINEW_FORM_COUNT
@@ -161,12 +161,12 @@ enum {
 /* Input of `prepare` for one element, which runs once in scalar code. */
 typedef struct sinew_element {
     int32_t vertex_count;   /* number of distinct vertices; further entries repeat the first vertex (padded stencils) */
-    const sinew_real *rest; /* [vertex_count of the energy][3] rest positions, in m */
+    const sinew_real *rest; /* [vertex_count of the energy][3] rest positions of the element's vertices, in m */
     /* [parameter_count] parameter values in the order of the energy's info, each in its range */
     const sinew_real *parameters;
     /* PAIR elements: [8] signed weights: those of the first point, then minus those of the second */
     const sinew_real *weights;
-    const sinew_real *normal;   /* PAIR elements: [3] unit normal */
+    const sinew_real *normal;   /* PAIR elements: [3] unit normal of the attachment */
     const sinew_real *target;   /* VERTEX elements: [3] target position, in m */
     const sinew_real *fraction; /* TET elements: NULL, or the filled fraction of the tet's rest volume, in (0, 1] */
     const sinew_real *examples; /* TET: NULL, or [SINEW_EXAMPLE_MAX][6] symmetric stretches of the examples minus 1:
@@ -183,10 +183,10 @@ typedef struct sinew_element {
 typedef struct sinew_global_constraint {
     int32_t count;
     const int32_t *particles;     /* [count][vertex_count] particle indices of each element */
-    const sinew_real *q, *rest;   /* [particle][4] current and rest positions, in m */
+    const sinew_real *q, *rest;   /* [particle][4] current and rest positions of all particles, in m */
     const sinew_real *parameters; /* [parameter_count] values of the energy's parameters, in range */
     uint32_t by_element;          /* bit p is set if parameter p differs between elements */
-    double time;                  /* time at the end of the step, in s */
+    double time;                  /* simulated time at the end of the step, in s */
 } sinew_global_constraint;
 
 enum {
@@ -232,7 +232,7 @@ typedef struct sinew_energy_ops {
     double (*gradient)(const sinew_kernel *kernel);
     /* tangent = second derivatives of psi at x, exact or projected to a semi-definite matrix. */
     void (*linearise)(const sinew_kernel *kernel);
-    /* g += H p, with the Hessian H of psi from the tangent. */
+    /* g += H p, with the Hessian H of psi taken from the tangent. */
     void (*product)(const sinew_kernel *kernel);
     /* blocks = the 3x3 blocks of the Hessian of psi, from the tangent. */
     void (*hessian)(const sinew_kernel *kernel);
@@ -267,8 +267,9 @@ typedef struct sinew_energy_ops {
      * coordinates of projective methods. z = D x has reduced_count 3-vectors, vector r being sum_a D[r][a] x_a. For
      * a tet, z are the columns of F Q, Q a rotation of its rest shape (tet/tet.h); for an edge, the difference of
      * its ends. */
-    int32_t reduced_count;                              /* number of 3-vectors of reduced coordinates z; 0: none */
-    void (*reduce)(const sinew_reduced_kernel *kernel); /* writes the matrix D of z = D x */
+    int32_t reduced_count; /* number of 3-vectors of reduced coordinates z; 0: none */
+    /* operation that writes the matrix D of reduced coordinates z = D x */
+    void (*reduce)(const sinew_reduced_kernel *kernel);
     /* Writes weights = k such that psi = k/2 |z - proj z|^2 if the energy can project; else the k whose quadratic fits
      * psi best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. For a
      * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2, proj z = z - psi'(z) /
@@ -319,10 +320,10 @@ typedef struct sinew_vertex_move {
     const sinew_real *mass; /* mass of each node in kg; 0: padding lane */
     const sinew_real *sum;
     sinew_real *step, *change;
-    sinew_real *x;            /* [particle][4] positions, in m */
+    sinew_real *x;            /* [particle][4] positions of all particles, in m */
     const sinew_real *target; /* [particle][4] predicted position q_tilde in m; quasistatic: external force in N */
-    sinew_real inertia;       /* 1/h^2, the factor of the masses; 0: quasistatic */
-    sinew_real relaxation;    /* factor of every node's step */
+    sinew_real inertia;       /* 1/h^2, the factor of the masses in the inertia term; 0: quasistatic */
+    sinew_real relaxation;    /* relaxation: factor of every node's Newton step */
 } sinew_vertex_move;
 
 typedef struct sinew_vertex_step_kernels {
@@ -339,11 +340,11 @@ typedef struct sinew_vertex_step_kernels {
 typedef struct sinew_simd_variant {
     const char *name;
     int32_t width;
-    const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] operations of each energy */
+    const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] table of operations of each energy */
     const sinew_energy_ops *contact; /* contact energy, not in the table: its elements come from contact detection */
     const sinew_supernode_kernels *supernodes;     /* dense kernels of supernodes in triangular solves */
     const sinew_dense_kernels *dense;              /* dense kernels of matrix factorisations */
-    const sinew_slot_kernels *slots;               /* kernels that copy between particles and chunks */
+    const sinew_slot_kernels *slots;               /* kernels that copy vectors between particles and chunks */
     const sinew_vertex_step_kernels *vertex_steps; /* kernels that compute the displacement of each node */
 } sinew_simd_variant;
 

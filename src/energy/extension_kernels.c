@@ -73,7 +73,7 @@ static void add_forces(const sinew_groups *groups, sinew_real *g, int W, int32_t
             g[groups->vertex[lane_at(W, group, n, a, lane)] + c] += (sinew_real)(scale * f[3 * a + c]);
 }
 
-/* ---- Value, gradient, Hessian -------------------------------------------------------------------- */
+/* ---- Value, gradient and Hessian of registered energies ------------------------------------------ */
 
 static double sum_any(const sinew_kernel *kernel, int W, bool gradient)
 {
@@ -269,7 +269,7 @@ static void vertex_change_any(const sinew_vertex_kernel *kernel, int W)
             }
 }
 
-/* ---- Constraints, for PBD, XPBD and KKT systems -------------------------------------------------- */
+/* ---- Registered energies as constraints, for PBD, XPBD and KKT systems --------------------------- */
 
 typedef struct constraint_numbers {
     double C[ROW_MAX], gradient[ROW_MAX * SIDE_MAX], alpha[ROW_MAX];
@@ -368,7 +368,7 @@ static void jacobian_any(const sinew_jacobian_kernel *kernel, int W)
         }
 }
 
-/* ---- Reduced coordinates, for PD and ADMM -------------------------------------------------------- */
+/* ---- Registered energies in reduced coordinates, for PD and ADMM --------------------------------- */
 
 /* z = D x: reduced coordinates [reduced_count][3] of one element */
 static void find_reduced(const sinew_extension_view *e, const double *D, double *z)
@@ -380,7 +380,7 @@ static void find_reduced(const sinew_extension_view *e, const double *D, double 
     }
 }
 
-/* g += D^T y for one element, y [reduced_count][3] */
+/* g += D^T y for one element, y [reduced_count][3] in reduced coordinates */
 static void spread_reduced(const sinew_reduced_kernel *kernel, int W, int32_t group, int lane,
                            const sinew_extension_view *e, const double *D, const double *y)
 {
@@ -466,7 +466,7 @@ static void prox_any(const sinew_reduced_kernel *kernel, int W)
         }
 }
 
-/* ---- Tables of operations ------------------------------------------------------------------------ */
+/* ---- Tables of operations of registered energies ------------------------------------------------- */
 
 /* Defines `name_wide` and `name_one`, which call name_any with the width of the process and with width one. */
 #define SUM(name)                                                                                                      \

@@ -46,7 +46,7 @@ static inline double lame_mu(const sinew_real *parameters)
     return (double)parameters[LAME_YOUNG] / (2 * (1 + (double)parameters[LAME_POISSON]));
 }
 
-/* The ratio lambda / mu of the Lame constants. */
+/* The ratio lambda / mu of the Lame constants of a solid. */
 static inline double lame_ratio(const sinew_real *parameters)
 {
     const double nu = (double)parameters[LAME_POISSON];

@@ -28,7 +28,7 @@ typedef wide prox_value(const wide *s, const wide *y, wide r, const sinew_real *
 typedef void prox_canonical(wide *s);
 
 typedef struct prox_problem {
-    int size;      /* number of unknowns s, at most PROX_SIZE_MAX */
+    int size;      /* number of unknowns s of the proximal map, at most PROX_SIZE_MAX */
     const wide *y; /* [size] the point y whose proximal map is computed */
     wide r;        /* w2 / w: the factor r of |s - y|^2 / 2, in units of psi per unit of weight */
     const sinew_real *material;
@@ -39,7 +39,7 @@ typedef struct prox_problem {
 
 typedef struct prox_iterate {
     wide s[PROX_SIZE_MAX], g[PROX_SIZE_MAX], value;
-    wide_mask busy; /* SIMD lanes that have not converged */
+    wide_mask busy; /* mask of SIMD lanes that have not converged */
 } prox_iterate;
 
 /* Starts Newton's method at y in lanes of `allowed` where the objective is finite and no higher than at `inner`, else

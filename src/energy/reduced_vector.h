@@ -14,7 +14,7 @@ KERNEL_INLINE wide reduced_weight(const sinew_reduced_kernel *kernel, int32_t gr
     return wide_select(wide_eq(weight, zero), zero, wide_load(kernel->weights + group * SIMD_WIDTH));
 }
 
-/* y = D x + u with the scaled dual variable u of ADMM */
+/* y = D x + u, the argument of ADMM's proximal map, with the scaled dual variable u */
 KERNEL_INLINE void reduced_shifted(const sinew_reduced_kernel *kernel, int32_t group, const wide Dx[3], wide y[3])
 {
     load_wide_array(kernel->u + (size_t)group * (3 * SIMD_WIDTH), 3, y);

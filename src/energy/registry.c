@@ -22,7 +22,7 @@ static const sinew_foreign_energy *foreign_at(int kind)
     return padded_index < SINEW_ENERGIES_FOREIGN ? atomic_load(&foreign[padded_index]) : NULL;
 }
 
-/* ---- SIMD variants ------------------------------------------------------------------------------- */
+/* ---- SIMD variants of the kernels ---------------------------------------------------------------- */
 
 const sinew_simd_variant *const *sinew_simd_variants(int32_t *count)
 {

@@ -19,7 +19,7 @@ typedef struct incidence_sum {
 /* W vertex-element incidences, one per lane: positions x of the nodes, other vertices and data of the elements. */
 typedef struct incidence {
     wide x[3];
-    const sinew_real *q;    /* [particle][4] positions, in m */
+    const sinew_real *q;    /* [particle][4] positions of all particles, in m */
     const int32_t *others;  /* [other_count][W] SINEW_POINT times the element's other particles */
     const sinew_real *data; /* [incidence_data_count][W] data of the incidence, weight first */
 } incidence;

@@ -131,7 +131,7 @@ static bool assembly_build_pattern(const sinew_objective *o, sinew_assembly *as,
     return good;
 }
 
-/* ---- Creation and filling of the matrix ---------------------------------------------------------- */
+/* ---- Creation and filling of the sparse matrix --------------------------------------------------- */
 
 static bool assembly_number_particles(const sinew_objective *o, sinew_assembly *as, const int32_t *order)
 {

@@ -23,9 +23,9 @@ typedef struct sinew_assembly {
     int32_t *column;     /* [free_count + 1] index of the first 3x3 block of each block column */
     int32_t *row;        /* [column[free_count]] block row of each 3x3 block */
 
-    int32_t local_count; /* number of local 3x3 blocks, summed over all tasks */
+    int32_t local_count; /* number of local blocks (3x3 sums over one task), summed over all tasks */
     int32_t *task_local; /* [task_count + 1] index of the first local block of each task */
-    size_t *task_map;    /* [task_count] offset of each task's entries in `map` */
+    size_t *task_map;    /* [task_count] offset in `map` of each task's entries */
     /* [group][block][W]: 2 * local block + transposed for each element block, or -1 if one of its vertices is pinned */
     int32_t *map;
     int32_t *first_local; /* [block_count + 1] index of each matrix block's first local block in locals */

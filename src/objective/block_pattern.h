@@ -19,7 +19,7 @@ typedef struct sinew_block_table {
 /* All local blocks of the Hessian found so far, task by task. */
 typedef struct sinew_block_list {
     int32_t count, capacity;
-    int64_t *keys; /* [capacity] row << 32 | column of each local block */
+    int64_t *keys; /* [capacity] row << 32 | column of each local 3x3 block */
 } sinew_block_list;
 
 /* Number of 3x3 element blocks [group][block][W] of a task, padding included; and the largest number over the first

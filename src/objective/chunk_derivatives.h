@@ -30,7 +30,7 @@ void sinew_chunk_product(const sinew_batch *batch, const sinew_chunk *chunk, sin
 
 /* One element of an energy with its data and work space, evaluated without a batch. */
 typedef struct sinew_element_view {
-    const sinew_energy_ops *ops; /* kernels of the energy with SIMD width one */
+    const sinew_energy_ops *ops; /* operations of the energy for SIMD width one */
     const sinew_real *data;      /* [data_count] data of the energy; the first number, the weight, is not zero */
     int32_t point_count;         /* number of distinct vertices of the element */
     const int32_t *vertex;       /* [vertex_count] SINEW_POINT times the index of each vertex's point */

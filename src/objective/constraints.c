@@ -10,7 +10,7 @@
 
 #include "base/reduce.h"
 
-/* ---- Layout of the constraints --------------------------------------------------------------- */
+/* ---- Layout of the constraints of all batches ---------------------------------------------------- */
 
 /* Offsets, in reals, of the arrays in a chunk's scratch: the positions, one point per vertex of every element, then C,
  * J, alpha, one_sided. Second derivatives add lambda, a second J, blocks, and displacements with their base

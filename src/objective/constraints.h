@@ -24,7 +24,7 @@
 
 #include "objective/objective.h"
 
-/* The elements of one batch, seen as constraints C. */
+/* The elements of one batch in their role as constraints C. */
 typedef struct sinew_constraint_set {
     const sinew_batch *batch;
     int32_t vertex_count, per_element; /* number of vertices per element; number of constraints per element */
@@ -61,7 +61,7 @@ typedef struct sinew_constraints {
     double *element_C; /* C of each element, set by set; a global constraint is the sum of its elements' C */
     double *J, *alpha;
     double *blocks;      /* 3x3 blocks of sum_i lambda_i d2C_i / dq2 of each element of curved sets */
-    size_t scratch_size; /* number of reals in the scratch memory of one thread */
+    size_t scratch_size; /* number of reals in the scratch memory of one thread, for constraints */
     sinew_real *scratch; /* [thread_count][scratch_size] scratch memory of each thread */
     /* SINEW_POINT times 0, 1, 2, ..: vertex indices of elements that share no point in scratch memory */
     int32_t *identity;
@@ -73,7 +73,8 @@ typedef struct sinew_constraints {
 typedef bool sinew_batch_predicate(const void *context, const sinew_batch *batch);
 sinew_constraints *sinew_constraints_create(const sinew_objective *objective, sinew_batch_predicate *chosen,
                                             const void *context, sinew_batch_predicate *curved, sinew_error *error);
-void sinew_constraints_destroy(sinew_constraints *constraints); /* frees the constraints, which may be NULL */
+/* frees all memory of the constraints, which may be NULL */
+void sinew_constraints_destroy(sinew_constraints *constraints);
 
 /* Evaluates constraints C, Jacobian J and compliance alpha at positions q. */
 void sinew_constraints_evaluate(sinew_constraints *constraints, const sinew_real *q);

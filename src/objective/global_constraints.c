@@ -39,7 +39,7 @@ static double global_constraint_weight(const sinew_batch *batch)
 typedef struct global_value {
     double psi;        /* energy f(C) of the global constraint C, in J */
     double multiplier; /* first derivative f'(C) of the energy, divided by the weight */
-    double curvature;  /* second derivative f''(C) of the energy */
+    double curvature;  /* second derivative f''(C) of the global constraint's energy */
 } global_value;
 
 /* Energy f of a batch as a function of C, and its derivatives, from sum = weight C. Outside of the domain f is +inf and

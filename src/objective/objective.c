@@ -12,7 +12,7 @@
 #include "base/reduce.h"
 #include "objective/global_constraints.h"
 
-/* ---- Layout of tasks and slots ------------------------------------------------------------- */
+/* ---- Layout of tasks and their output slots ------------------------------------------------------ */
 
 static size_t round_up(size_t reals)
 {
@@ -256,7 +256,7 @@ void sinew_objective_drop_tangents(sinew_objective *o)
     o->tangents = NULL;
 }
 
-/* ---- Passes over tasks --------------------------------------------------------------------- */
+/* ---- Passes over tasks (chunks of elements) ------------------------------------------------------ */
 
 /* Copies the positions of a chunk's particles to contiguous local memory, and zeroes its slots g unless g is NULL. */
 static void copy_points(const sinew_objective *o, const sinew_task *task, const sinew_real *x, sinew_real *local,
@@ -285,7 +285,7 @@ typedef enum operation {
 typedef struct task_pass {
     sinew_objective *objective;
     operation what;
-    const sinew_real *x; /* positions, or the direction p of a product H p */
+    const sinew_real *x; /* [particle][4] positions, or the direction p of a Hessian product H p */
     bool project;
 } task_pass;
 
@@ -361,7 +361,7 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, co
     return kernel.blocks;
 }
 
-/* ---- Value and gradient -------------------------------------------------------------------- */
+/* ---- Value and gradient of the objective --------------------------------------------------------- */
 
 static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
 {
@@ -374,7 +374,7 @@ static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
                              .out = out};
 }
 
-/* out += the slots of transient tasks, in the order of tasks, except at pinned particles */
+/* out += the output slots of transient tasks, in the order of tasks, except at pinned particles */
 static void add_transient_slots(const sinew_objective *o, sinew_real *out)
 {
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++) {
@@ -445,7 +445,7 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
     return value;
 }
 
-/* ---- Products and Hessian blocks ----------------------------------------------------------- */
+/* ---- Hessian products and diagonal blocks -------------------------------------------------------- */
 
 void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
 {
@@ -516,7 +516,7 @@ typedef struct diagonal_pass {
     const sinew_real *q;
     const sinew_real **values; /* [width] Hessian blocks that the tasks of this round have computed */
     double *sums;
-    int32_t width; /* number of tasks that run in one round, one per thread */
+    int32_t width; /* number of tasks that run in one round of diagonal blocks, one per thread */
     bool project, traces;
 } diagonal_pass;
 
@@ -606,7 +606,7 @@ typedef struct local_pass {
     sinew_objective *objective;
     const sinew_real *x;
     sinew_local_step *step;
-    void *context; /* first argument of `step`, given by the caller */
+    void *context; /* first argument of the local step function, given by the caller */
 } local_pass;
 
 static void local_range(const void *context, int32_t thread, int32_t first, int32_t last)

@@ -48,7 +48,7 @@ typedef struct sinew_step_inputs {
     /* [particle_count][4] start-of-step velocities v_n in m/s (dynamic steps); damping keeps the fraction v_kept */
     const sinew_real *v;
     double v_kept;
-    const sinew_real *force; /* [particle_count][4] sum of all external forces, in N */
+    const sinew_real *force; /* [particle_count][4] sum of all external forces on each particle, in N */
     const uint8_t *pinned;   /* [particle_count] 1: the motion of the particle is prescribed */
     /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Displacements are S dq, where S
      * = 1 - sum n n^T over the constrained directions n. Gradients are S grad g, and Hessians S H S plus a positive
@@ -84,9 +84,9 @@ typedef struct sinew_objective {
     /* [fixed_slot_count] pairs of a particle and one of its slots beyond the first two, sorted by particle */
     int32_t (*more)[2];
     size_t fixed_tangent_total;      /* number of reals in the tangents (second derivatives) of fixed tasks */
-    size_t tangent_total;            /* number of reals in the tangents of all tasks */
+    size_t tangent_total;            /* number of reals in the tangents (second derivatives) of all tasks */
     int32_t global_constraint_count; /* number of global constraints (global_constraints.h) with allocated gradients */
-    size_t fixed_scratch_size;       /* value of scratch_size if there were only fixed tasks */
+    size_t fixed_scratch_size;       /* value of scratch_size for the fixed tasks alone */
     size_t scratch_size;             /* number of reals in the scratch memory of one thread */
 
     /* Work space of the objective; its capacities are in bytes. */
@@ -116,9 +116,9 @@ sinew_status sinew_objective_set_transient(sinew_objective *objective, sinew_bat
 void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of the objective, tangents included */
 /* Allocates the tangents on the first call; later calls of sinew_objective_set_transient() grow them. */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
-void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the array `tangents` */
+void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the array of second derivatives, `tangents` */
 
-/* Returns the objective g(q) in J. */
+/* Returns the objective g(q) in J and, unless `terms` is NULL, its terms. */
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms);
 /* Returns g(q), and sets gradient [particle_count][4] = S grad g(q), zero at pinned particles. */
 double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,
@@ -186,7 +186,7 @@ static inline bool sinew_task_begins_contacts(const sinew_objective *objective, 
 {
     return objective->tasks[t].batch->ops->contact && sinew_task_begins(objective, t);
 }
-/* True if the transient elements include contacts. */
+/* True if the objective's transient elements include contacts. */
 bool sinew_objective_has_contacts(const sinew_objective *objective);
 /* number of threads for the objective's tasks: one if there are few tasks */
 int32_t sinew_task_threads(const sinew_objective *objective);

@@ -14,7 +14,7 @@
 /* directions whose variance of positions is below this fraction of the largest get no linear basis function */
 #define FLAT 1e-3
 
-/* ---- Connectivity of particles ----------------------------------------------------------------- */
+/* ---- Connectivity of particles by elements ------------------------------------------------------- */
 
 /* Function called for each pair of vertices of each fixed element. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
@@ -64,7 +64,7 @@ static void find_components(const sinew_objective *o, const int32_t *subset, int
 /* ---- Cuts of connected components into subsets --------------------------------------------------- */
 
 typedef struct cutting {
-    const sinew_real *rest; /* [particle_count][4] rest positions in m */
+    const sinew_real *rest; /* [particle_count][4] rest positions of all particles, in m */
     int32_t *list;          /* particle indices, connected component by component; cuts reorder them */
     int32_t *subset;        /* [particle_count] index of the subset of each particle */
     int32_t subset_count;
@@ -211,7 +211,7 @@ static void merge_fragments(const sinew_objective *o, int32_t size, const int32_
             root[i] = sinew_find_root(preferred, root[i]);
 }
 
-/* ---- Coarse space ------------------------------------------------------------------------------ */
+/* ---- Coarse space of aggregates ------------------------------------------------------------------ */
 
 /* Lists the particles of each aggregate in space->particle; work [particle_count]. */
 static void aggregates_list_particles(sinew_coarse_space *space, const sinew_objective *o, int32_t *work)

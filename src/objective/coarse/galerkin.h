@@ -33,7 +33,7 @@ typedef struct sinew_coarse_space {
 } sinew_coarse_space;
 
 typedef struct sinew_galerkin {
-    const sinew_coarse_space *space; /* the aggregates and their basis functions; borrowed */
+    const sinew_coarse_space *space; /* borrowed: the coarse space, i.e. the aggregates and their basis functions */
     /* [space->count + 1] index of the first block of each block column of A: the diagonal block, then rows ascending */
     int32_t *column;
     int32_t *row; /* [column[space->count]] block row, i.e. aggregate index, of each 12x12 block of A */
@@ -44,7 +44,7 @@ typedef struct sinew_galerkin {
     /* Local blocks of single tasks: fine blocks (3x3, of particle pairs) and local pairs (12x12, of aggregate
      * pairs). */
     int32_t task_count;
-    size_t *task_map; /* [task_count] offset of each task's entries in `map` */
+    size_t *task_map; /* [task_count] offset in `map` of each task's entries */
     /* [group][block][W]: 2 * fine block + transposed for each element block, or -1 if one of its vertices is pinned */
     int32_t *map;
     int32_t *first_fine;  /* [task_count + 1] index of the first fine block of each task */

@@ -37,7 +37,7 @@ struct sinew_skin {
     sinew_mesh *mesh; /* all vertices of the skin, and its faces cut into triangles */
     int32_t face_count, uv_count;
     int32_t *starts;           /* [face_count + 1] index in `corners` of the first corner of each face */
-    int32_t *corners;          /* [starts[face_count]] vertex of each corner */
+    int32_t *corners;          /* [starts[face_count]] index of the vertex at each corner */
     int32_t *corner_uvs;       /* [starts[face_count]] index in `uvs` of each corner's texture coordinates, or NULL */
     float *uvs;                /* [2 * uv_count] texture coordinates u, v, or NULL */
     int32_t *triangle_faces;   /* [triangle_count] index of the face that each triangle is part of */

@@ -121,7 +121,8 @@ static bool inertia_frame_factorise(const double A[9], double L[9])
 sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error)
 {
     static const int corner[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
-    static const int32_t tet[4] = {0, 2, 1, 3}; /* vertices of a positively oriented tet */
+    /* vertex order of the positively oriented tet of the four point masses */
+    static const int32_t tet[4] = {0, 2, 1, 3};
     sinew_inertia inertia;
     double L[9];
     if (sinew_mesh_inertia(mesh, &inertia, error) != SINEW_OK)

@@ -269,7 +269,7 @@ sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions
     return sinew_mesh_create(&def, error);
 }
 
-/* ---- Warnings ------------------------------------------------------------------------------- */
+/* ---- Warnings about a mesh ----------------------------------------------------------------------- */
 
 sinew_status sinew_mesh_add_warning(sinew_mesh *mesh, const char *format, ...)
 {

@@ -19,9 +19,9 @@ struct sinew_mesh {
     int32_t edge_count;
     int32_t director_count;
     sinew_real *positions; /* [3 * vertex_count] vertex coordinates, in m */
-    int32_t *tets;         /* [4 * tet_count] vertices of each tet */
-    int32_t *triangles;    /* [3 * triangle_count] vertices of each triangle */
-    int32_t *edges;        /* [2 * edge_count] vertices of each edge */
+    int32_t *tets;         /* [4 * tet_count] vertex indices of each tet */
+    int32_t *triangles;    /* [3 * triangle_count] vertex indices of each triangle */
+    int32_t *edges;        /* [2 * edge_count] vertex indices of each edge */
     /* [3 * director_count] per director: edge a b, director point p (rod_frames.h); NULL: none */
     int32_t *directors;
     sinew_real *fractions;  /* [tet_count] filled fraction of each tet's volume, in (0, 1]; NULL: every tet is filled */

@@ -94,7 +94,7 @@ typedef struct gather {
     const sinew_allocator *allocator;
     const sinew_elements *lists;
     int32_t list_count;
-    sinew_incidence *incidences; /* [list_count] elements at each vertex, for each list */
+    sinew_incidence *incidences; /* [list_count] elements at each vertex, one incidence per list of elements */
     int32_t *met;                /* [vertex_count] last vertex whose search for neighbours reached this one */
     int32_t *found;              /* [vertex_count] neighbours of the current vertex, unordered */
 } gather;
@@ -220,7 +220,7 @@ sinew_status sinew_unique_edges(const sinew_allocator *allocator, int32_t vertex
     return status;
 }
 
-/* ---- Connected components ------------------------------------------------------------------- */
+/* ---- Connected components of a mesh -------------------------------------------------------------- */
 
 /* Root of vertex v's tree (union-find with path halving). Every root is the lowest vertex of its tree. */
 static int32_t find_root(int32_t *parent, int32_t v)

@@ -13,7 +13,7 @@
 
 /* Elements of one kind, e.g. all tetrahedra (size 4) or all springs (size 2). */
 typedef struct sinew_elements {
-    const int32_t *vertices; /* [size * count] vertices of each element */
+    const int32_t *vertices; /* [size * count] vertex indices of each element */
     int32_t count;
     int32_t size; /* number of vertices of one element, >= 1 */
 } sinew_elements;
@@ -23,7 +23,7 @@ typedef struct sinew_elements {
 /* The elements at vertex v are elements[first[v]] .. elements[first[v + 1] - 1], ascending, each once. */
 typedef struct sinew_incidence {
     int64_t *first;    /* [vertex_count + 1] start of each vertex's list in `elements` */
-    int32_t *elements; /* [first[vertex_count]] elements at each vertex */
+    int32_t *elements; /* [first[vertex_count]] indices of the elements at each vertex */
 } sinew_incidence;
 
 sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_allocator *allocator, int32_t vertex_count,
@@ -39,7 +39,7 @@ int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex
  * itself. */
 typedef struct sinew_adjacency {
     int64_t *first;      /* [vertex_count + 1] start of each vertex's list in `neighbours` */
-    int32_t *neighbours; /* [first[vertex_count]] neighbours of each vertex */
+    int32_t *neighbours; /* [first[vertex_count]] indices of the neighbours of each vertex */
 } sinew_adjacency;
 
 sinew_status sinew_adjacency_build(sinew_adjacency *adjacency, const sinew_allocator *allocator, int32_t vertex_count,

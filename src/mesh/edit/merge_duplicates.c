@@ -82,7 +82,7 @@ typedef struct near_table {
     const sinew_real *positions;
     double distance;
     double width;  /* width of a cell of the search grid, in m */
-    size_t mask;   /* number of hash buckets - 1 */
+    size_t mask;   /* mask of the hash: number of hash buckets - 1, a power of two minus 1 */
     int32_t *head; /* [buckets] last kept vertex of each hash bucket, or -1 */
     int32_t *next; /* [count] kept vertex before this one in the same hash bucket, or -1 */
 } near_table;

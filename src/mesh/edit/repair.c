@@ -19,7 +19,7 @@
 
 typedef struct fixer {
     const sinew_mesh *mesh;
-    int32_t *same;         /* [vertex_count] the vertex that replaces each vertex */
+    int32_t *same;         /* [vertex_count] index of the vertex that replaces each vertex after merging */
     int32_t *cells[3];     /* kept tets, triangles and edges, with indices of the old vertices */
     int32_t counts[3];     /* numbers of kept tets, triangles and edges */
     sinew_real *fractions; /* [counts[0]] filled fractions of the kept tets; NULL: the mesh has none */
@@ -51,7 +51,7 @@ static sinew_status merge_vertices(fixer *f, double merge_distance)
     return status;
 }
 
-/* ---- Dropping of bad cells, flipping of inverted tets -------------------------------------------- */
+/* ---- Dropping of degenerate and duplicate cells, flipping of inverted tets ----------------------- */
 
 static bool is_degenerate(const fixer *f, int kind, const int32_t *cell)
 {

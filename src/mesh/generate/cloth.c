@@ -24,7 +24,7 @@ static sinew_mesh *validated(sinew_mesh *mesh, sinew_error *error)
     return NULL;
 }
 
-/* ---- Cloth meshes -------------------------------------------------------------------------------- */
+/* ---- Meshes of rectangular cloth ----------------------------------------------------------------- */
 
 sinew_cloth_def sinew_default_cloth_def(void)
 {
@@ -140,7 +140,7 @@ sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error)
     return validated(mesh, error);
 }
 
-/* ---- Rope meshes --------------------------------------------------------------------------------- */
+/* ---- Meshes of straight ropes -------------------------------------------------------------------- */
 
 sinew_rope_def sinew_default_rope_def(void)
 {

@@ -114,7 +114,7 @@ typedef struct saturation {
     uint64_t *around;     /* [vertex_count] bit set of the colours of each vertex's neighbours */
     int32_t *next, *back; /* [vertex_count] next and previous vertex of the same list; -1: none */
     int32_t head[QUEUES];
-    int32_t max; /* index of the highest list that may contain vertices */
+    int32_t max; /* highest number of neighbouring colours whose list may contain vertices */
 } saturation;
 
 static int32_t count_bits(uint64_t set)
@@ -226,8 +226,8 @@ static bool touches(const sinew_elements *list, int32_t element, const uint8_t *
     return false;
 }
 
-/* Copies the elements of a list that contain an affected vertex into a list of their own. Returns false if memory runs
- * out. */
+/* Copies the elements of a list that contain a vertex of an added element into a list of their own. Returns false if
+ * memory runs out. */
 static bool near_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
                           sinew_elements *near)
 {

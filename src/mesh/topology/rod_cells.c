@@ -114,7 +114,7 @@ static void write_rods(const sinew_mesh *mesh, const sinew_incidence *at, int32_
         }
 }
 
-/* Copies the two ends of every director's edge. */
+/* Returns a copy of the two vertices of every director's edge. */
 static int32_t *director_edges(const sinew_allocator *allocator, const sinew_mesh *mesh)
 {
     const size_t count = (size_t)mesh->director_count;

@@ -26,7 +26,7 @@ typedef struct director_builder {
     int32_t *directors; /* [3 * count] per director: edge a b, then the director point p */
     double *d;          /* [3 * count] unit vector d of each director, perpendicular to its edge */
     int32_t count;
-    double length; /* sum of all edge lengths, in m */
+    double length; /* sum of the lengths of all edges with directors, in m */
     /* two vertices of an edge of three or more triangles, and the number of its triangles; 0: no such edge */
     int32_t crowded[3];
     const sinew_real *up; /* [3] preferred direction of the directors of rods, or NULL */

@@ -205,7 +205,7 @@ static sinew_status link_ring(ring_links *links, const int32_t *triangles, const
         const int own = t[0] == links->vertex ? 0 : t[1] == links->vertex ? 1 : 2;
         const int32_t p = t[(own + 1) % 3], q = t[(own + 2) % 3];
         if (p == q || p == links->vertex || q == links->vertex)
-            continue; /* skips a triangle that repeats a vertex */
+            continue; /* skips a triangle that contains a vertex twice */
         status = link_one(links, p, q, error);
         if (status == SINEW_OK)
             status = link_one(links, q, p, error);

@@ -13,8 +13,8 @@
 #include "sinew/mesh.h"
 #include "sinew/sinew.h"
 
-#define SINEW_STENCIL_MAX      16 /* largest number of vertices of an element */
-#define SINEW_STENCILS_FOREIGN 8  /* number of stencils that programs may register */
+#define SINEW_STENCIL_MAX      16 /* largest number of vertices of an element of any stencil */
+#define SINEW_STENCILS_FOREIGN 8  /* largest number of stencils that programs may register */
 
 /* Data of an element besides its vertices and parameters (sinew_energy_def). */
 enum {

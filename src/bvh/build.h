@@ -23,8 +23,8 @@ typedef struct sinew_tree_split {
 } sinew_tree_split;
 
 typedef struct sinew_tree_builder {
-    sinew_tree_item *items;   /* [count] cells, reordered by the splits */
-    sinew_tree_split *splits; /* [count] nodes of the binary tree, at index `middle` */
+    sinew_tree_item *items;   /* [count] items, one per cell, reordered by the splits */
+    sinew_tree_split *splits; /* [count] nodes of the binary tree, each at its split index `middle` */
     int32_t count;
     int32_t root; /* split index of the root node, its `middle`; 0: all items are one leaf */
 } sinew_tree_builder;

@@ -62,7 +62,7 @@ static int32_t sah_blocks_of(int32_t count)
     return (count + SINEW_TREE_BLOCK - 1) / SINEW_TREE_BLOCK;
 }
 
-/* Twice the centre of an item's box along an axis. */
+/* Twice the centre of an item's bounding box along an axis. */
 static inline float middle_of(const sinew_tree_item *item, int axis)
 {
     return item->low[axis] + item->high[axis];

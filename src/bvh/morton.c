@@ -10,7 +10,7 @@
 #include "bvh/build.h"
 
 #define BITS    21
-#define DIGIT   11 /* bits of a key that one pass of the radix sort handles */
+#define DIGIT   11 /* number of bits of a Morton code that one pass of the radix sort handles */
 #define BINS    (1 << DIGIT)
 #define AT_ONCE 4096
 

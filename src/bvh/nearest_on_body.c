@@ -150,7 +150,7 @@ sinew_status sinew_search_begin(sinew_search *s, const sinew_mesh *mesh, const s
 void sinew_search_end(sinew_search *s)
 {
     sinew_tree_destroy(s->tree);
-    if (s->candidates) /* a zeroed search has no allocator to free with */
+    if (s->candidates) /* a zeroed search was never begun and has no allocator */
         sinew_release(&s->allocator, s->candidates);
     sinew_mesh_destroy(s->surface);
     *s = (sinew_search){0};
@@ -187,7 +187,8 @@ static void nearest_point_on_cell(const sinew_search *s, const int32_t *cell, co
     for (int32_t i = 0; i < 4; i++)
         result->vertices[i] = cell[i < s->width ? i : 0];
     result->distance = cell_point_distance(p, corner, s->width, result->weights);
-    if (s->width == 3 && !isfinite(result->distance)) { /* a triangle of collinear corners divides zero by zero */
+    /* for a triangle with collinear corners the formula divides zero by zero; its sides are searched instead */
+    if (s->width == 3 && !isfinite(result->distance)) {
         nearest_on_sides(p, corner[0], corner[1], corner[2], result->weights);
         result->distance = cell_point_distance(p, corner, 3, result->weights);
     }

@@ -17,7 +17,7 @@
 typedef struct sinew_surface_point {
     int32_t vertices[4];
     double weights[4];
-    double distance; /* squared distance from the query point, in m2 */
+    double distance; /* squared distance of the point from the query point, in m2 */
 } sinew_surface_point;
 
 /* A search for nearest points on cells of `width` vertices each: triangles, edges or vertices. */
@@ -26,7 +26,7 @@ typedef struct sinew_search {
     const int32_t *cells;        /* [count][width] vertices of the cells; NULL: the cells are the vertices */
     int32_t count, width;
     sinew_mesh *surface; /* owned: surface of the mesh; NULL: only vertices are searched */
-    sinew_tree *tree;    /* owned: BVH of the cells */
+    sinew_tree *tree;    /* owned: BVH over the cells of the search */
     int32_t *candidates; /* [count] owned: indices of cells that may be nearest */
     double slack;        /* round-off margin of distances computed by the BVH, in m */
     sinew_allocator allocator;

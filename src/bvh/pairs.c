@@ -17,7 +17,7 @@ typedef struct pairing {
     /* [cells of a + 1] index of each cell's first pair; in the first pass the pair count of the previous cell */
     int64_t *begins;
     int32_t *pairs;   /* candidate pairs (cell of a, cell of b); NULL: pairs are only counted */
-    int64_t capacity; /* number of pairs that fit into `pairs` */
+    int64_t capacity; /* number of candidate pairs that fit into `pairs` */
 } pairing;
 
 /* Whether the distance between two bounding boxes is at most the margin along every axis. */

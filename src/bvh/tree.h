@@ -54,7 +54,7 @@ typedef struct sinew_tree_node {
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance from the centre beyond which the child is far */
-    float normal[3][SINEW_TREE_WIDE]; /* sum of the area normals of the child's triangles */
+    float normal[3][SINEW_TREE_WIDE]; /* sum of the area normals of the child's triangles, scaled */
     /* second moments of the child's triangles, times their factors: xx yy zz xy yz zx */
     float second[6][SINEW_TREE_WIDE];
     /* third moments of the child's triangles, times their factors: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
@@ -82,8 +82,8 @@ struct sinew_tree {
     bool winding;
     sinew_real *positions; /* [3 * vertex_count] copy of the caller's positions, in m */
     int32_t *cells;        /* [width * cell_count] vertex indices of the cells */
-    int exponent;          /* scaled length = 2^exponent times the length in m */
-    double scale;          /* 2^exponent: scaled length of 1 m */
+    int exponent;          /* exponent of the tree's scale: scaled length = 2^exponent times the length in m */
+    double scale;          /* 2^exponent: scale of the tree, i.e. the scaled length of 1 m */
     double origin[3];      /* middle of the bounding box of all cells, in scaled lengths */
     double half[3];        /* half extents, around the origin, of the bounding box of all cells, in scaled lengths */
     double largest;        /* largest extent of a cell along an axis, in scaled lengths */
@@ -91,27 +91,27 @@ struct sinew_tree {
     const struct sinew_tree_kernel *kernel;
 };
 
-/* ---- Queries, prepared for the kernels ---------------------------------------------------------- */
+/* ---- Queries, prepared for the SIMD kernels ------------------------------------------------------ */
 
 typedef struct sinew_nearest_query {
     sinew_real p[3];       /* query point, in scaled lengths */
     float low[3], high[3]; /* bounds of the query point relative to the tree's origin, with a round-off margin */
     sinew_real d2;         /* scaled squared distance of the nearest cell so far; initially the query's limit */
-    int32_t cell;          /* nearest cell so far; INT32_MAX: none yet */
+    int32_t cell;          /* index of the nearest cell so far; INT32_MAX: none yet */
 } sinew_nearest_query;
 
 typedef struct sinew_ray_query {
     sinew_real o[3], d[3]; /* scaled origin and direction of the ray; the largest component of d lies in [0.5, 1) */
-    sinew_real inverse[3]; /* 1 / d; 0 for components of d that are (almost) 0 */
+    sinew_real inverse[3]; /* 1 / d per axis of the ray's direction d; 0 for components that are (almost) 0 */
     int32_t kx, ky, kz;    /* permuted axes of the ray; kz is the axis of the largest component of d */
     sinew_real sx, sy, sz; /* shear that turns the ray along the axis kz (leaf_ray.h) */
-    sinew_real pad;        /* round-off of sheared corners, in scaled lengths */
+    sinew_real pad;        /* round-off of the sheared corners of a triangle, in scaled lengths */
     sinew_real from, to;   /* range of the ray parameter t, scaled; `to` decreases to the best hit */
     double shift;          /* boxes use the origin o + shift d, so that ray parameters of boxes are positive */
     float near_origin[3], far_origin[3], near_inverse[3], far_inverse[3];
     int32_t near_row[3]; /* per axis, the row of sinew_tree_node.bounds whose planes face the ray */
-    float begin, end;    /* range of the ray parameter in tests of boxes */
-    int32_t cell;        /* cell of the best hit so far; INT32_MAX: none yet */
+    float begin, end;    /* range of the ray parameter in tests of bounding boxes */
+    int32_t cell;        /* index of the cell of the best hit so far; INT32_MAX: none yet */
     sinew_real u, v;
 } sinew_ray_query;
 

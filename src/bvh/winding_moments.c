@@ -52,7 +52,7 @@ static void gather_triangle(double x[3][3], gathered *g)
         sum[k] = x[0][k] + x[1][k] + x[2][k];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
-            /* The mean of x x^T over the triangle. */
+            /* The mean of x x^T over a triangle with corners x_0, x_1, x_2. */
             square[i][k] = (x[0][i] * x[0][k] + x[1][i] * x[1][k] + x[2][i] * x[2][k] + sum[i] * sum[k]) / 12;
             g->second[i][k] += n[i] * sum[k] / 3;
         }
@@ -104,7 +104,7 @@ static void set_third(const gathered *g, const double c[3], float out[10])
     for (int i = 0; i < 10; i++) {
         const int a = thirds[i][0], b = thirds[i][1], k = thirds[i][2];
         t[i] = g->third[i] + (moved(g, c, a, b, k) + moved(g, c, b, k, a) + moved(g, c, k, a, b)) / 3;
-        if (a == b) /* components 0 .. 8 have a == b */
+        if (a == b) /* the first nine of the ten components have two equal axes */
             trace[k] += t[i];
     }
     for (int i = 0; i < 10; i++) {

@@ -28,7 +28,7 @@ static const double flatness = 1e-6;
  * precision. */
 static const double diagonal_min = 1e-12, diagonal_max = 1e12;
 
-/* ---- Triangles that are kept --------------------------------------------------------------------- */
+/* ---- Dropping of degenerate and duplicate triangles ---------------------------------------------- */
 
 static sinew_status keep_sound(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
                                sinew_fill_report *report, sinew_error *error)

@@ -21,7 +21,7 @@
 #include "tetfill/sample.h"
 
 #define FILL_SNAP  0.2  /* largest distance, in lattice cells, at which a vertex counts as on the surface */
-#define FILL_STAYS 0.25 /* filled fraction of a tet from which it is kept */
+#define FILL_STAYS 0.25 /* a tet is kept if its filled fraction is at least this */
 #define FILL_WORST 0.4  /* smallest quality (1: regular) of a tet that a move of its vertex may cause */
 
 enum {
@@ -43,7 +43,7 @@ typedef struct former {
     sinew_tree_point *nearest; /* [vertex_count] target of each vertex: its nearest point on the surface */
     uint8_t *moves;            /* [vertex_count] 0: the vertex is fixed, 1: it moves, 2: it has reached its target */
     uint8_t *stays;            /* [tet_count] GOES: the tet is removed, STAYS: kept, WAITS: decided after the moves */
-    sinew_incidence around;    /* indices of the tets at each vertex */
+    sinew_incidence around;    /* incidence: indices of the tets at each vertex */
 } former;
 
 /* ---- Choice of the vertices that move ------------------------------------------------------------ */
@@ -256,7 +256,7 @@ static sinew_status cover(former *m)
     return status;
 }
 
-/* ---- Tets that are kept after the moves ---------------------------------------------------------- */
+/* ---- Choice of the kept tets after the moves ----------------------------------------------------- */
 
 static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **near, int64_t *capacity, int64_t *count)
 {
@@ -337,7 +337,7 @@ static sinew_status sample_again(former *m)
     return status;
 }
 
-/* ---- The resulting mesh -------------------------------------------------------------------------- */
+/* ---- The resulting mesh of kept tets ------------------------------------------------------------- */
 
 /* Keeps only the tets that stay and their vertices, in the same order. numbers [vertex_count] is work space for new
  * vertex indices. */

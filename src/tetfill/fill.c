@@ -38,7 +38,7 @@ static sinew_status fill_check_def(const sinew_fill_def *def, sinew_error *error
     return SINEW_OK;
 }
 
-/* ---- Warnings about the result ------------------------------------------------------------------- */
+/* ---- Warnings about the filled mesh -------------------------------------------------------------- */
 
 static void count_crossing(void *context, int32_t a, int32_t b)
 {

@@ -23,7 +23,7 @@ enum {
     FILL_COMPONENTS_MAX = 4, /* largest number of components of the inside that are separated in one tet */
     /* largest number of triangles in a tet whose components are separated: the work is quadratic */
     FILL_NEAR_MAX = 256,
-    FILL_BLOCK = 64 /* number of tets that a thread takes at once */
+    FILL_BLOCK = 64 /* number of lattice tets that a thread takes at once */
 };
 
 /* A point is inside the surface if its absolute winding number is above this value. */
@@ -49,7 +49,7 @@ typedef struct fill_surface {
     int32_t *triangles;
     int32_t count;
     double box[6]; /* bounding box of the triangles in m: min x y z, max x y z */
-    double volume; /* signed volume that the closed surface encloses, in m3 */
+    double volume; /* signed volume that the surface encloses, in m3 */
     double area;   /* sum of the areas of all given triangles, in m2 */
     bool closed;   /* true: every edge is used by an even number of triangles */
 } fill_surface;
@@ -95,14 +95,16 @@ typedef struct fill_lattice {
  * triangles. */
 typedef struct fill_tets {
     int64_t count;
-    uint64_t *number; /* [count] index of each tet in the lattice */
+    uint64_t *number; /* [count] number of each tet in the lattice, 12 per cell */
     int64_t *first;   /* [count + 1] index in `near` of each tet's first triangle */
     int32_t *near;    /* [first[count]] indices of the triangles that intersect each tet */
     uint8_t *sampled; /* [count] 1: the tet may be only partly inside and is sampled */
-    /* [count] bit set of the samples in each component of the inside, one bit per sample */
+    /* [count] per tet and component of the inside: bit set of its samples */
     uint64_t (*component)[FILL_COMPONENTS_MAX];
-    float (*fraction)[FILL_COMPONENTS_MAX]; /* [count] filled fraction of the tet by each component */
-    uint8_t *component_count;               /* [count] number of components in each tet; 0: nothing inside */
+    /* [count] per tet and component of the inside: filled fraction of the tet */
+    float (*fraction)[FILL_COMPONENTS_MAX];
+    /* [count] number of components of the inside in each tet; 0: nothing of the tet is inside */
+    uint8_t *component_count;
 } fill_tets;
 
 void sinew_fill_point(const fill_lattice *lattice, int64_t point, double x[3]);

@@ -124,15 +124,15 @@ static uint64_t fill_sample_find_inside(const fill *f, const double w[4], fill_t
     return inside;
 }
 
-/* ---- Components of the inside -------------------------------------------------------------------- */
+/* ---- Connected components of the inside within a tet --------------------------------------------- */
 
-/* Data of the tet that a thread samples. */
+/* State of one thread for the tet that it samples. */
 typedef struct view {
     const fill *f;
     const int32_t *near;
     int64_t near_count;
     fill_trace trace;
-    uint64_t components[FILL_SAMPLES]; /* [count] bit set of the samples of each component */
+    uint64_t components[FILL_SAMPLES]; /* [count] bit set of the samples of each component of the inside */
     int count;
     fill_scratch *scratch;
 } view;
@@ -466,7 +466,7 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
 }
 
 typedef struct sample_work {
-    fill_scratch *scratch; /* [thread_count] work space of each thread */
+    fill_scratch *scratch; /* [thread_count] work space of each thread that samples tets */
 } sample_work;
 
 static void sample_range(const void *context, int32_t member, int32_t first, int32_t last)

@@ -21,7 +21,7 @@
 
 typedef struct splitter {
     fill *f;
-    int32_t tet_count; /* number of non-empty tets of fill_tets */
+    int32_t tet_count; /* number of lattice tets in fill_tets that are not empty */
     int64_t *listed;   /* [tet_count] index of each non-empty tet in fill_tets */
     int32_t *corners;  /* [4 * tet_count] lattice points at the corners of the non-empty tets */
     int32_t *first;    /* [tet_count + 1] index of the first copy of each tet; one copy per component */
@@ -33,7 +33,7 @@ typedef struct splitter {
     int32_t *number; /* [4 * copy_count] vertex index of merged corners, stored at their root */
 } splitter;
 
-/* ---- Copies of tets, one per component ----------------------------------------------------------- */
+/* ---- Copies of tets, one per component of the inside --------------------------------------------- */
 
 static sinew_status splitter_make_copies(splitter *s)
 {
@@ -100,7 +100,7 @@ static void splitter_free(splitter *s)
 typedef struct side {
     int32_t tet;    /* index of the tet in splitter.listed */
     int64_t listed; /* index of the tet in fill_tets */
-    int face;       /* corner of the tet opposite to the face */
+    int face;       /* index of the tet's corner opposite to the face */
     int component;
 } side;
 
@@ -273,7 +273,7 @@ static bool components_meet(const splitter *s, const side *a, const side *b)
     return samples_meet(s, a, b) || (!crowded && bounds_meet(s, a, b));
 }
 
-/* ---- Merging of corners -------------------------------------------------------------------------- */
+/* ---- Merging of corners of touching components --------------------------------------------------- */
 
 static int32_t splitter_lowest(int32_t *same, int32_t i)
 {

@@ -138,7 +138,8 @@ static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
     cache->expected = def->frame_count;
     cache->first = def->first_frame;
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
-    cache->resumable = def->resumable || def->kept_frames > 0; /* frames of an earlier run must not be deleted */
+    /* a resumed cache keeps the frames of the earlier run after a failure */
+    cache->resumable = def->resumable || def->kept_frames > 0;
     cache->frame_time = (double)def->frame_time;
     cache->fields = def->fields;
     cache->fields_if_any = def->fields_if_any;

@@ -19,7 +19,7 @@
 
 typedef struct sinew_cache_ops {
     const char *name; /* name of the cache format on the command line */
-    size_t own_size;  /* bytes of the format's own data, zeroed before open */
+    size_t own_size;  /* size in bytes of the format's own data, which are zeroed before open */
     bool bodies;      /* true: the format writes the simulated bodies, not their skins */
     /* Operations of the format. Each but drop may fail. open validates the cache->kept frames in the files and appends
      * after them. After a failure only drop is called. */
@@ -29,7 +29,8 @@ typedef struct sinew_cache_ops {
     /* Rebuilds the format's data that depend on the topology of the world; NULL: all frames of this format share one
      * topology. */
     sinew_status (*reshape)(sinew_cache *cache, sinew_error *error);
-    sinew_status (*sync)(sinew_cache *cache, sinew_error *error); /* flushes all frames written so far to the disk */
+    /* flushes all frames of the cache written so far to the disk */
+    sinew_status (*sync)(sinew_cache *cache, sinew_error *error);
     /* Completes the files of the cache and renames them to their final names. */
     sinew_status (*close)(sinew_cache *cache, sinew_error *error);
     /* Removes unfinished files and frees the memory of the format's own data. Called exactly once, also after close. */
@@ -83,14 +84,14 @@ struct sinew_cache {
     sinew_world *world;
     char stem[960];   /* directory/name of the cache, without ending */
     const char *name; /* the part of `stem` after the directory: the cache's name */
-    int32_t expected; /* expected final number of frames in the cache, 0: unknown */
+    int32_t expected; /* final number of frames that the caller announces, 0: unknown */
     int32_t first;    /* number of the cache's first frame */
     int32_t kept;     /* number of frames that an earlier run left in the files */
     bool resumable;   /* true: unfinished files are not deleted after a failure */
     /* number of frames so far, including kept frames: the next frame has the number first + frame_count */
     int32_t frame_count;
-    int32_t synced;                 /* number of frames that are flushed to the disk */
-    double frame_time;              /* time between frames, in s */
+    int32_t synced;                 /* number of frames of the cache that are flushed to the disk */
+    double frame_time;              /* simulated time between frames, in s */
     uint32_t fields, fields_if_any; /* bits of mandatory fields, and of fields that are written if the world has them */
     int32_t morph_frames;           /* maximum number of morph targets of glTF, 0: unlimited */
     int32_t body_count;
@@ -102,10 +103,10 @@ struct sinew_cache {
     int32_t point_count;
     int32_t particle_count; /* number of particles of the world at open or at the last topology change */
     int64_t shape_version;  /* sinew_world_shape_version at open or at the last topology change */
-    double time;            /* time of the world at this frame, in s */
+    double time;            /* simulated time of the current frame, in s */
     sinew_real *q;          /* [3 * point_count] positions of the points in the current frame, in m */
     sinew_real *v;          /* [3 * point_count] velocities of the points in the current frame, in m/s */
-    sinew_error failure;    /* the first failure of a call; SINEW_OK: none */
+    sinew_error failure;    /* the first failure of a call on this cache; SINEW_OK: none */
 };
 
 /* ---- Points and shape of the world (points.c, surface.c) ---------------------------- */
@@ -123,7 +124,7 @@ void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape);
 /* used[i] = 1 for each point that a face or an edge of the shape refers to, else 0. */
 void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *shape, uint8_t *used);
 
-/* ---- Checked writing (put.c) ------------------------------------------------------------ */
+/* ---- Writing to files with checks of each write (put.c) ------------------------------------------ */
 
 /* Functions that write a cache file. Each reports the path and the system's reason immediately, while errno is
  * valid. */
@@ -151,7 +152,7 @@ void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suf
 sinew_status sinew_cache_cut_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 
-#define SINEW_CACHE_NUMBER 32 /* bytes that suffice for any number as text */
+#define SINEW_CACHE_NUMBER 32 /* size in bytes of a buffer that holds any number as text */
 /* Writes a number as text with enough digits to restore the same bits, with a decimal point in every locale. Returns
  * the length. */
 int sinew_cache_number(char *text, sinew_real value);

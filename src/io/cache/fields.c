@@ -135,7 +135,7 @@ static int32_t find_tet(const sinew_cache_fields *fields, const int32_t corners[
     return -1;
 }
 
-/* ---- Opening and freeing ------------------------------------------------------------------------- */
+/* ---- Opening and freeing of the fields ----------------------------------------------------------- */
 
 static int32_t cache_fields_count_tets(const sinew_world *world)
 {
@@ -217,7 +217,7 @@ void sinew_cache_fields_free(const sinew_cache *cache, sinew_cache_fields *field
     *fields = (sinew_cache_fields){0};
 }
 
-/* ---- Values of one frame ------------------------------------------------------------------------- */
+/* ---- Values of the fields in one frame ----------------------------------------------------------- */
 
 static void fill_unknown(sinew_real *values, size_t count)
 {

@@ -30,7 +30,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Size of the file ---------------------------------------------------------------------------- */
+/* ---- Size of the GLB file ------------------------------------------------------------------------ */
 
 /* Number of bytes of the arrays that are equal in all frames: indices and texture coordinates. */
 static double fixed_bytes(const sinew_gltf *own)
@@ -79,7 +79,7 @@ static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_err
                       cache->stem, (int)frames, size / (1024.0 * 1024.0 * 1024.0));
 }
 
-/* ---- Resuming a cache ---------------------------------------------------------------------------- */
+/* ---- Resuming a GLB cache ------------------------------------------------------------------------ */
 
 static void store_bounds(float *bounds, size_t axis, float value)
 {
@@ -239,7 +239,7 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     return cache->kept > 0 ? gltf_cache_go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
 }
 
-/* ---- Writing of frames --------------------------------------------------------------------------- */
+/* ---- Writing of frames to the side file ---------------------------------------------------------- */
 
 static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
 {
@@ -293,7 +293,7 @@ static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? sinew_cache_flush(&own->side, error) : status;
 }
 
-/* ---- Completion of the file ---------------------------------------------------------------------- */
+/* ---- Completion of the GLB file ------------------------------------------------------------------ */
 
 static sinew_status put32(sinew_writer *writer, uint32_t value, sinew_error *error)
 {

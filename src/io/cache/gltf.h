@@ -40,9 +40,9 @@ typedef struct sinew_gltf {
     int32_t group_count;  /* number of groups of triangle corners that share a normal */
     int32_t *groups;      /* [vertex_count] normal group of each vertex, -1: the vertex has no triangle */
     double *sums;         /* [3 * group_count] sums of triangle normals of each group */
-    int32_t every;        /* stride of the run's frames in the file; set in close */
+    int32_t every;        /* stride of the run's frames that the GLB file stores; set in close */
     float *base;          /* [3 * vertex_count] positions of the first frame, in m */
-    unsigned char *bytes; /* [12 * vertex_count] bytes of one frame in the file */
+    unsigned char *bytes; /* [12 * vertex_count] bytes of one frame in the side file */
     /* [3 * vertex_count] positions and normals of one frame, and normals of the first frame; used in close */
     float *moved, *normals, *base_normals;
     /* [6 * bounds_capacity] minimum and maximum of each frame's positions or displacements; NaN: the frame is

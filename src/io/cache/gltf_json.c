@@ -116,7 +116,7 @@ static json_t *animations(const sinew_cache *cache, json_tables *tables, int fra
                      "interpolation", "LINEAR");
 }
 
-/* Indices of the accessors that all primitives share. */
+/* Indices of the accessors that all primitives of the mesh share. */
 typedef struct vertex_arrays {
     int positions; /* accessor of the first frame's positions; accessors of later frames follow */
     int normals;   /* accessor of the first frame's normals; accessors of later frames follow; -1: none */

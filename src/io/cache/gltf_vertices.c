@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* ---- Vertices from points ------------------------------------------------------------------------ */
+/* ---- GLB vertices from the points of the cache --------------------------------------------------- */
 
 /* Numbers the drawn points of the cache from zero: vertex[point], or -1. */
 static void gltf_vertices_number_points(const sinew_cache *cache, sinew_gltf *own, const uint8_t *used, int32_t *vertex)
@@ -127,7 +127,7 @@ static sinew_status split_vertices(const sinew_cache *cache, sinew_gltf *own, co
     return status == SINEW_OK ? split(cache, own, &split_by_group, groups, error) : status;
 }
 
-/* ---- Primitives by material ---------------------------------------------------------------------- */
+/* ---- Primitives of the GLB mesh, by material ----------------------------------------------------- */
 
 static int32_t material_of(const sinew_gltf *own, int64_t triangle)
 {

@@ -16,7 +16,7 @@
 
 enum {
     header_size = 128,
-    magic_size = 10 /* bytes of an NPY file before the Python literal */
+    magic_size = 10 /* number of bytes of an NPY file before the Python literal */
 };
 
 /* ---- NPY headers --------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static size_t row_size(const sinew_npy_array *array)
     return size;
 }
 
-/* ---- Rows of an array ---------------------------------------------------------------------------- */
+/* ---- Rows of an NPY array ------------------------------------------------------------------------ */
 
 /* Appends rows to an array's file, little-endian on every machine. */
 static sinew_status put_rows(sinew_npy_array *array, const void *data, size_t rows, sinew_error *error)
@@ -121,7 +121,7 @@ static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *ar
     return status;
 }
 
-/* ---- Choice of the arrays ------------------------------------------------------------------------ */
+/* ---- Choice of the arrays that are written ------------------------------------------------------- */
 
 static sinew_npy_array *npy_add(sinew_npy *own, const char *name, const char *type, const char *unit, int64_t rows,
                                 int64_t columns, int64_t depth)
@@ -231,7 +231,7 @@ static sinew_status add_fixed(const sinew_cache *cache, sinew_npy *own, sinew_er
     return SINEW_OK;
 }
 
-/* ---- Operations of the cache format -------------------------------------------------------------- */
+/* ---- Operations of the cache format NPY ---------------------------------------------------------- */
 
 static sinew_status npy_open(sinew_cache *cache, sinew_error *error)
 {

@@ -11,7 +11,7 @@ enum {
     SINEW_NPY_STATES = 3, /* number of arrays of the state: positions, velocities, time */
     /* number of constant arrays: tets, material, triangles, edges, skin_vertices, skin_weights */
     SINEW_NPY_CONSTANTS = 6,
-    /* upper bound of the number of arrays */
+    /* upper bound of the number of arrays of a cache */
     SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS
 };
 
@@ -19,7 +19,7 @@ typedef struct sinew_npy_array {
     sinew_writer writer;
     const char *name; /* the array's file is <cache>.<name>.npy */
     const char *type; /* NumPy's type string, for example "<f8" */
-    const char *unit; /* SI unit of the numbers; "" for indices */
+    const char *unit; /* SI unit of the array's numbers; "" for indices */
     int32_t rank;
     int64_t shape[3]; /* [rank] dimensions of the array; the first is the number of frames for an array with frames */
     const void *data; /* the data of a constant array; NULL: the array gets one row per frame */
@@ -32,7 +32,7 @@ typedef struct sinew_npy {
     sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count] arrays of the cache, those with frames first */
     const void *frame_data[SINEW_NPY_ARRAYS]; /* [moving_count] values of the next frame for each array with frames */
     int32_t *triangles, *edges;
-    int64_t skin_count;     /* number of vertices of all skins */
+    int64_t skin_count;     /* number of vertices of all skins of the world */
     int32_t *skin_vertices; /* [4 * skin_count] particles in whose tet each skin vertex is embedded */
     sinew_real *skin_weights;
     sinew_writer index;

@@ -127,7 +127,7 @@ static sinew_status obj_close(sinew_cache *cache, sinew_error *error)
 {
     (void)cache;
     (void)error;
-    return SINEW_OK; /* nothing to rename: every frame already has its final name */
+    return SINEW_OK; /* nothing to rename: every frame's file already has its final name */
 }
 
 static void obj_drop(sinew_cache *cache)

@@ -24,7 +24,7 @@ bool sinew_cache_tears(const sinew_world *world)
     return any;
 }
 
-/* Gives each point of the cache the number of its particle. */
+/* Numbers the points of the cache like the particles of the world. */
 static void number_as_particles(sinew_cache *cache)
 {
     cache->point_count = cache->particle_count;

@@ -37,7 +37,7 @@ sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, 
     return status;
 }
 
-/* ---- Resuming a cache ---------------------------------------------------------------------------- */
+/* ---- Resuming a cache from the files of an earlier run ------------------------------------------- */
 
 static sinew_status too_short(const sinew_writer *writer, sinew_error *error)
 {
@@ -113,7 +113,7 @@ sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suf
     return status;
 }
 
-/* ---- Bytes and numbers ------------------------------------------------------------------------- */
+/* ---- Bytes and numbers in cache files ------------------------------------------------------------ */
 
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error)
 {

@@ -16,7 +16,7 @@
 #include "io/input.h"
 
 enum {
-    magic_size = 10, /* bytes of an NPY file before the Python literal */
+    magic_size = 10, /* number of bytes of an NPY file before the Python literal */
     literal_size = 1024
 };
 
@@ -25,7 +25,7 @@ typedef struct npy_array {
     char path[1024];
     int64_t frames, points;
     int64_t start; /* byte offset of the array's first number in the file */
-    size_t width;  /* bytes per number of the array */
+    size_t width;  /* bytes per number of the NPY array: 4 or 8 */
 } npy_array;
 
 typedef struct npy_state {

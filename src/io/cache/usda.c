@@ -28,9 +28,9 @@ int64_t sinew_usda_offset(const sinew_usda *own, int64_t frame, int array, int32
     return 12 * ((frame * SINEW_USDA_ARRAYS + array) * own->vertex_count + first_vertex);
 }
 
-/* ---- Resuming a cache ---------------------------------------------------------------------------- */
+/* ---- Resuming a USD cache ------------------------------------------------------------------------ */
 
-/* Parser of a finished USDA file. */
+/* Parser state of a finished USDA file. */
 typedef struct usda_reader {
     FILE *stream;
     locale_t plain; /* locale in which numbers have decimal points */
@@ -137,7 +137,7 @@ static sinew_status usda_go_on(sinew_cache *cache, sinew_error *error)
                               : status;
 }
 
-/* ---- Operations of the cache format -------------------------------------------------------------- */
+/* ---- Operations of the cache format USD ---------------------------------------------------------- */
 
 static sinew_status usda_open(sinew_cache *cache, sinew_error *error)
 {

@@ -12,7 +12,7 @@
 
 /* One body in USD: a Mesh, or BasisCurves if the body has edges only. */
 typedef struct sinew_usda_prim {
-    int32_t name; /* index of the prim's name in sinew_usda.names */
+    int32_t name; /* index in sinew_usda.names of the prim's name */
     bool curves;
     int32_t first_vertex, vertex_count; /* range of the prim's vertices in sinew_usda.points */
     int64_t first_face, face_count;     /* range of the shape's faces; for curves: range of entries of curve_counts */
@@ -22,7 +22,7 @@ typedef struct sinew_usda_prim {
 typedef struct sinew_usda {
     sinew_writer side; /* side file: positions and velocities, frame by frame; never renamed to a final name */
     sinew_writer text;
-    sinew_cache_shape shape; /* shape whose corners are vertex indices within their prim */
+    sinew_cache_shape shape; /* drawable shape whose corners are vertex indices within their prim */
     int32_t prim_count;
     sinew_usda_prim *prims; /* [prim_count] USD prims of the file */
     sinew_name_list names;  /* valid and distinct names of the USD prims */
@@ -36,7 +36,7 @@ typedef struct sinew_usda {
     unsigned char *bytes;  /* [12 * vertex_count] positions or velocities of one frame, as 32-bit floats */
 } sinew_usda;
 
-/* Arrays of a frame in the side file, in this order. */
+/* Arrays of each frame in the side file, in this order. */
 enum {
     SINEW_USDA_POINTS,
     SINEW_USDA_VELOCITIES,

@@ -106,8 +106,8 @@ typedef struct edge_net {
     const int32_t *edges;
     /* [point_count + 2] index in `list` of each point's first edge; the last entry is used only during filling */
     int32_t *starts;
-    int32_t *list; /* [2 * edge_count] edges at each point, sorted by point */
-    uint8_t *used; /* [edge_count] 1: the edge belongs to a chain */
+    int32_t *list; /* [2 * edge_count] indices of the edges at each point, sorted by point */
+    uint8_t *used; /* [edge_count] 1: the edge already belongs to a chain */
 } edge_net;
 
 static void usda_prims_fill_net(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
@@ -209,7 +209,7 @@ static void usda_prims_add_curves(const sinew_cache *cache, sinew_usda *own, int
     }
 }
 
-/* ---- All prims ----------------------------------------------------------------------------------- */
+/* ---- All prims of the cache ---------------------------------------------------------------------- */
 
 sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error)
 {

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Numbers and lists of the text --------------------------------------------------------------- */
+/* ---- Numbers and lists of the USD text ----------------------------------------------------------- */
 
 static sinew_status put_double(sinew_writer *writer, const char *before, double value, const char *after,
                                sinew_error *error)
@@ -110,7 +110,7 @@ static sinew_status put_extent(sinew_usda *own, const sinew_usda_prim *prim, sin
 
 typedef struct usda_attribute {
     const char *head; /* USD type and name of the attribute */
-    int array;        /* index of the array in the side file */
+    int array;        /* index of the attribute's array in the side file */
     sinew_status (*put)(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error);
     bool timeless; /* true: the attribute also has a default value, for readers that ignore time samples */
 } usda_attribute;
@@ -262,7 +262,7 @@ static sinew_status put_materials(const usda_source *from, sinew_error *error)
     return status == SINEW_OK ? sinew_cache_print(&own->text, error, "    }\n") : status;
 }
 
-/* ---- Prims and the whole file -------------------------------------------------------------------- */
+/* ---- Prims and the whole USD file ---------------------------------------------------------------- */
 
 static sinew_status put_faces(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {

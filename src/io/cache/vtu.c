@@ -25,10 +25,10 @@ enum {
 typedef struct format_state {
     sinew_writer pvd;
     int64_t cell_count;
-    int64_t index_count;   /* number of vertex indices over all cells */
+    int64_t index_count;   /* number of vertex indices over all cells of the VTU file */
     int32_t *connectivity; /* [index_count] point at each corner of the cells, cell by cell */
     int32_t *offsets;      /* [cell_count] end of each cell's corners in `connectivity` */
-    uint8_t *types;        /* [cell_count] VTK type of each cell */
+    uint8_t *types;        /* [cell_count] VTK type number of each cell */
     int32_t *body;         /* [cell_count] index in cache->bodies of each cell's body */
     sinew_cache_fields fields;
     int32_t *tet_cells; /* [fields.tet_count] index of the cell of each tet, -1: the tet is not written */
@@ -199,7 +199,7 @@ static sinew_status fill_fields(const sinew_cache *cache, format_state *own, sin
     return SINEW_OK;
 }
 
-/* ---- Opening the cache --------------------------------------------------------------------------- */
+/* ---- Opening the VTU cache ----------------------------------------------------------------------- */
 
 static const char *byte_order(void)
 {
@@ -273,7 +273,7 @@ typedef struct block {
     const char *type, *name;
     int components;
     const void *data;
-    uint64_t size; /* size of the array in bytes */
+    uint64_t size; /* size of the VTU array in bytes */
 } block;
 
 typedef struct block_list {
@@ -388,7 +388,7 @@ static sinew_status put_grid(const sinew_cache *cache, format_state *own, sinew_
 
 /* ---- The PVD collection of all frames ------------------------------------------------------------ */
 
-/* Writes text as the value of an XML attribute. */
+/* Writes a text as the value of an XML attribute, with special characters escaped. */
 static sinew_status put_escaped(sinew_writer *writer, const char *text, sinew_error *error)
 {
     sinew_status status = SINEW_OK;

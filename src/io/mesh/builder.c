@@ -39,7 +39,7 @@ void sinew_builder_close(sinew_builder *builder)
     }
 }
 
-/* ---- Growing arrays ------------------------------------------------------------------------ */
+/* ---- Growing arrays of vertices and cells -------------------------------------------------------- */
 
 /* Returns the new capacity of an array for `needed` items, at least 1.5 times the old one; -1 above 2^31 - 1. */
 static int64_t grown(int64_t capacity, int64_t needed)
@@ -140,7 +140,7 @@ static bool builder_put_cell(sinew_builder *builder, int kind, const int32_t *in
     return true;
 }
 
-/* Adds a triangle of the corners a, b, c of a face. */
+/* Adds a triangle with the corners a, b, c of a polygonal face. */
 static bool put_triangle(sinew_builder *builder, const int32_t *corners, int64_t a, int64_t b, int64_t c)
 {
     return builder_put_cell(builder, SINEW_BUILDER_TRIANGLE, (int32_t[]){corners[a], corners[b], corners[c]}) &&

@@ -34,7 +34,7 @@ typedef struct sinew_builder_ignored {
     int64_t count;
 } sinew_builder_ignored;
 
-typedef struct sinew_embedded_builder sinew_embedded_builder; /* defined in embedded_builder.h */
+typedef struct sinew_embedded_builder sinew_embedded_builder; /* builder of a skin, defined in embedded_builder.h */
 
 typedef struct sinew_builder {
     sinew_allocator allocator;
@@ -47,9 +47,9 @@ typedef struct sinew_builder {
     int64_t fraction_capacity; /* capacity of `fractions`; tets beyond it have fraction 1 */
     sinew_builder_ignored ignored[SINEW_BUILDER_IGNORED_MAX];
     int32_t ignored_count;
-    int64_t cut_count;       /* number of polygons cut into triangles */
-    int64_t merged_count;    /* number of vertices merged because the format repeats them */
-    int64_t shortened_count; /* number of second-order cells read as their corners */
+    int64_t cut_count;       /* number of polygons of the file that were cut into triangles */
+    int64_t merged_count;    /* number of vertices that were merged because the file format repeats them */
+    int64_t shortened_count; /* number of second-order cells that were read as their corners */
     /* builder of a skin, which also collects faces, names and values; NULL: only a mesh is requested */
     sinew_embedded_builder *skin;
 } sinew_builder;

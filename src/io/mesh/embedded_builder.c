@@ -13,7 +13,7 @@
 
 #include "mesh/mesh.h"
 
-/* ---- Growing lists ------------------------------------------------------------------------------- */
+/* ---- Growing lists of items ---------------------------------------------------------------------- */
 
 static bool reserve(sinew_builder *builder, sinew_builder_list *list, int64_t count, size_t size)
 {

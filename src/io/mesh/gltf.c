@@ -22,10 +22,10 @@
 
 enum {
     DEPTH_MAX = 256,
-    CORNERS_FREE = 1 << 20 /* number of corners that are allowed for any file size */
+    CORNERS_FREE = 1 << 20 /* number of vertices and indices that the scene may have for any file size */
 };
 
-/* ---- Primitives ---------------------------------------------------------------------------- */
+/* ---- Primitives of a glTF mesh ------------------------------------------------------------------- */
 
 /* 4x4 transform of a glTF node, column-major: x' = m[0] x + m[4] y + m[8] z + m[12]. */
 typedef struct gltf_matrix {

@@ -28,7 +28,7 @@ bool sinew_gltf_fail_memory(const sinew_gltf_reader *reader)
     return false;
 }
 
-/* ---- Members of the JSON document ---------------------------------------------------------------- */
+/* ---- Members of the glTF file's JSON ------------------------------------------------------------- */
 
 bool sinew_gltf_integer(const sinew_gltf_reader *reader, const json_t *object, const char *key, int64_t missing,
                         int64_t *value)
@@ -52,7 +52,7 @@ const json_t *sinew_gltf_entry(const sinew_gltf_reader *reader, const char *arra
     return entry;
 }
 
-/* ---- Buffers ------------------------------------------------------------------------------- */
+/* ---- glTF buffers and their files ---------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {
@@ -175,7 +175,7 @@ static bool open_buffer(sinew_gltf_reader *reader, int64_t index, sinew_gltf_buf
     return true;
 }
 
-/* ---- Accessors ----------------------------------------------------------------------------- */
+/* ---- glTF accessors and buffer views ------------------------------------------------------------- */
 
 static bool component_type(const sinew_gltf_reader *reader, int64_t code, bool normalized,
                            sinew_gltf_accessor *accessor)
@@ -251,7 +251,7 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
     return true;
 }
 
-/* ---- Tables of the reader ------------------------------------------------------------------------ */
+/* ---- Tables of the glTF reader ------------------------------------------------------------------- */
 
 bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader)
 {

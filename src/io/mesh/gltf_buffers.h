@@ -23,7 +23,7 @@ struct sinew_gltf_buffer {
     /* bytes that this buffer owns; NULL: the bytes belong to the file or to another buffer */
     char *owned;
     char *path;                           /* path of the file that was read into `owned`, or NULL */
-    const sinew_gltf_buffer *read_before; /* the previous buffer that was read from a file */
+    const sinew_gltf_buffer *read_before; /* the buffer that was read from a file before this one, or NULL */
 };
 
 typedef struct sinew_gltf_reader {
@@ -47,7 +47,7 @@ typedef struct sinew_gltf_accessor {
     size_t stride;
     int64_t count;
     sinew_scalar type;
-    double scale; /* factor for normalized integers; 1 otherwise */
+    double scale; /* factor of an accessor's normalized integers; 1 otherwise */
 } sinew_gltf_accessor;
 
 /* The following functions of the glTF reader set the error and return false on failure. */

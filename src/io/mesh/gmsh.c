@@ -26,10 +26,10 @@ typedef struct gmsh_reader {
     bool version_4;
     bool has_nodes;
     bool has_fractions; /* true: the file contains filled fractions, so tet numbers are stored */
-    sinew_tags tets;    /* numbers of the tets in the file */
+    sinew_tags tets;    /* the file's numbers of its tets, for filled fractions */
 } gmsh_reader;
 
-/* ---- Element types ------------------------------------------------------------------------- */
+/* ---- Element types of Gmsh ----------------------------------------------------------------------- */
 
 typedef struct element_type {
     int node_count;
@@ -495,7 +495,7 @@ static bool read_fractions(gmsh_reader *reader)
     return good;
 }
 
-/* ---- Sections of the file ------------------------------------------------------------------------ */
+/* ---- Sections of the Gmsh file ------------------------------------------------------------------- */
 
 /* Reads the integer 1 after the format line of a binary file; sets reader->swap if it is in the other byte order. */
 static bool read_byte_order(gmsh_reader *reader)

@@ -21,7 +21,7 @@ typedef struct medit_section {
     const char *keyword;
     /* number of vertex indices per line of a section, before one reference; 0: the section is not read */
     int corners;
-    const char *plural; /* name of ignored cells in the warnings */
+    const char *plural; /* plural name of a section's ignored cells in the warnings */
 } medit_section;
 
 static const medit_section sections[] = {

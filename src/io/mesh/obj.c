@@ -23,7 +23,7 @@ typedef struct obj_reader {
     int64_t count;
     int64_t capacity;
     bool textured;     /* true: some corner of the current face has a texture coordinate */
-    int64_t wrong_uvs; /* number of invalid references to texture coordinates */
+    int64_t wrong_uvs; /* number of invalid references to texture coordinates, for the warnings */
 } obj_reader;
 
 /* Reads the next word of an OBJ line; a backslash at the end continues the line. */

@@ -63,14 +63,14 @@ typedef struct ply_reader {
     bool binary;
     bool swap;
     int element_count;
-    int32_t *corners; /* [corner_capacity] vertices of the current face */
+    int32_t *corners; /* [corner_capacity] vertex indices of the current face */
     int64_t corner_capacity;
     ply_element elements[ELEMENTS_MAX];
 } ply_reader;
 
 /* Values that were read from one row of a PLY element. */
 typedef struct ply_row {
-    double values[3];     /* x, y, z of a vertex */
+    double values[3];     /* coordinates x, y, z of a vertex */
     int64_t ends[2];      /* indices of the vertices at both ends of an edge */
     int64_t corner_count; /* number of corners of a face in ply_reader.corners; 0: no list was read */
 } ply_row;
@@ -229,7 +229,7 @@ static bool ply_read_header(ply_reader *reader)
     return sinew_text_fail(text, text->end, "the file ends without end_header");
 }
 
-/* ---- Rows of elements ---------------------------------------------------------------------------- */
+/* ---- Rows of PLY elements ------------------------------------------------------------------------ */
 
 static bool ply_take_integer(ply_reader *reader, sinew_scalar type, int64_t low, int64_t high, const char *what,
                              int64_t *value)

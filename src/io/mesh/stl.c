@@ -190,7 +190,8 @@ static bool read_ascii(stl_reader *reader)
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
-        reader->text.at = reader->text.begin = source->bytes; /* a binary file has no byte order mark to skip */
+        /* a binary STL file starts at its first byte: it has no byte order mark to skip */
+        reader->text.at = reader->text.begin = source->bytes;
         return read_binary(reader);
     }
     sinew_token word;

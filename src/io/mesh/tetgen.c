@@ -111,7 +111,7 @@ static bool read_edges(tetgen_reader *reader, sinew_text *text)
     return tetgen_read_cells(reader, text, SINEW_BUILDER_EDGE, count);
 }
 
-/* ---- Reading of all files ------------------------------------------------------------------------ */
+/* ---- Reading of all TetGen files of a mesh ------------------------------------------------------- */
 
 typedef bool tetgen_read_lines(tetgen_reader *reader, sinew_text *text);
 

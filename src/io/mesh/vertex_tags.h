@@ -16,7 +16,7 @@ typedef struct sinew_tag_pair {
  * table, and others use binary search. */
 typedef struct sinew_tags {
     sinew_allocator allocator;
-    int64_t *tags; /* [capacity] the file's number of each vertex */
+    int64_t *tags; /* [capacity] number of each vertex in the file */
     int64_t count;
     int64_t capacity;
     int64_t low, high; /* smallest and largest vertex number of the file */

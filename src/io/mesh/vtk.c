@@ -28,7 +28,7 @@ typedef struct vtk_reader {
     bool has_types;
 } vtk_reader;
 
-/* ---- Single numbers and counts ------------------------------------------------------------------- */
+/* ---- Single numbers and counts of a VTK file ----------------------------------------------------- */
 
 static sinew_scalar vtk_type_named(sinew_token token)
 {
@@ -87,7 +87,7 @@ static bool read_count(vtk_reader *reader, size_t words, sinew_scalar type, cons
     return sinew_text_count(&reader->text, words * (reader->binary ? sinew_scalar_size(type) : 2), what, count);
 }
 
-/* ---- The section POINTS -------------------------------------------------------------------------- */
+/* ---- The section POINTS of a VTK file ------------------------------------------------------------ */
 
 static bool vtk_take_point(vtk_reader *reader, sinew_scalar type, sinew_real point[3])
 {
@@ -131,7 +131,7 @@ static bool read_points(vtk_reader *reader)
     return true;
 }
 
-/* ---- Cells and their types ----------------------------------------------------------------------- */
+/* ---- Cells and cell types of a VTK file ---------------------------------------------------------- */
 
 static bool vtk_take_corners(vtk_reader *reader, sinew_scalar type, int64_t count, int32_t *corners)
 {
@@ -263,7 +263,7 @@ static bool read_cell_types(vtk_reader *reader)
     return true;
 }
 
-/* ---- Skipped sections -------------------------------------------------------------------------- */
+/* ---- Skipped sections of a VTK file -------------------------------------------------------------- */
 
 static bool skip_array(vtk_reader *reader)
 {
@@ -317,7 +317,7 @@ static bool skip_field(vtk_reader *reader)
     return true;
 }
 
-/* ---- Header and dataset of the file -------------------------------------------------------------- */
+/* ---- Header and dataset of a VTK file ------------------------------------------------------------ */
 
 static bool vtk_read_section(vtk_reader *reader, sinew_token word)
 {
@@ -360,7 +360,7 @@ static bool vtk_read_header(vtk_reader *reader)
         return sinew_text_fail(text, start, "version %g of the format is not read, only 1 to 5.1", version);
     reader->version_5 = version >= 5;
     sinew_text_skip_line(text);
-    sinew_text_skip_line(text); /* skips the file's title, its second line */
+    sinew_text_skip_line(text); /* skips the VTK file's title, its second line */
     if (!sinew_text_next(text, &word))
         return sinew_text_fail(text, text->end, "the file ends without ASCII or BINARY");
     reader->binary = sinew_token_is_any_case(word, "BINARY");

@@ -26,7 +26,7 @@ typedef struct sinew_vtk_cells {
     int64_t count;
     int64_t corner_count;
     int64_t *starts;  /* [count + 1] cell i has corners[starts[i]] to corners[starts[i + 1] - 1] */
-    int32_t *corners; /* [corner_count] vertex of each corner of the cells */
+    int32_t *corners; /* [corner_count] vertex index at each corner of the cells */
 } sinew_vtk_cells;
 
 bool sinew_vtk_cells_allocate(sinew_vtk_cells *cells, int64_t count, int64_t corner_count,

@@ -23,8 +23,8 @@ typedef struct xml_tag {
     sinew_token name;
     const char *at;    /* position of the XML tag's '<' in the file */
     sinew_token inner; /* text of the XML tag's attributes */
-    bool closes;       /* true: a closing tag, </name> */
-    bool empty;        /* true: an empty element, <name/> */
+    bool closes;       /* true: the XML tag is a closing tag, </name> */
+    bool empty;        /* true: the XML tag is an empty element, <name/> */
 } xml_tag;
 
 enum {
@@ -33,11 +33,11 @@ enum {
 };
 
 typedef struct vtu_reader {
-    sinew_text text; /* text of the file up to the appended data */
+    sinew_text text; /* XML text of the file up to the appended data */
     sinew_builder *builder;
     bool trial;          /* true in the first pass, which checks the file and adds nothing to the builder */
     int64_t byte_budget; /* number of bytes that arrays may still decode to, in the first pass */
-    int32_t *corners;    /* [corner_capacity] vertices of the current cell */
+    int32_t *corners;    /* [corner_capacity] vertex indices of the current cell */
     int64_t corner_capacity;
     sinew_vtu_coding coding;
     const char *appended;     /* first byte of the appended data, or NULL */
@@ -54,10 +54,10 @@ typedef struct vtu_piece {
     sinew_vtu_array connectivity;
     sinew_vtu_array offsets;
     sinew_vtu_array types;
-    sinew_vtu_array fractions; /* filled fractions of the tets; the file may lack them */
+    sinew_vtu_array fractions; /* filled fractions of the piece's tets; the file may lack them */
 } vtu_piece;
 
-/* ---- Scanner of XML tags ------------------------------------------------------------------------- */
+/* ---- Scanner of the VTU file's XML tags ---------------------------------------------------------- */
 
 static bool vtu_is_space(char c)
 {
@@ -166,7 +166,7 @@ static bool attribute_count(const vtu_reader *reader, const xml_tag *tag, const 
     return sinew_token_integer(&reader->text, value, 0, INT64_MAX, name, count);
 }
 
-/* ---- The root element and the appended data ------------------------------------------------------ */
+/* ---- The root element and the appended data of a VTU file ---------------------------------------- */
 
 static bool read_root(vtu_reader *reader)
 {
@@ -215,7 +215,7 @@ static bool find_appended(vtu_reader *reader)
     return true;
 }
 
-/* ---- Locations of the arrays --------------------------------------------------------------------- */
+/* ---- Locations of a VTU file's arrays ------------------------------------------------------------ */
 
 static sinew_scalar vtu_type_named(sinew_token token)
 {
@@ -286,7 +286,7 @@ static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *
     return true;
 }
 
-/* ---- Points and cells of a piece ----------------------------------------------------------------- */
+/* ---- Points and cells of a VTU piece ------------------------------------------------------------- */
 
 static sinew_vtu_array *array_named(vtu_piece *piece, const xml_tag *tag)
 {
@@ -363,7 +363,7 @@ static bool vtu_add_points(vtu_reader *reader, const vtu_piece *piece)
 /* Streams over the cell arrays of a piece, read in parallel. */
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
-    sinew_vtu_stream *fractions; /* filled fractions of tets; NULL: the file has none */
+    sinew_vtu_stream *fractions; /* filled fractions of the piece's tets; NULL: the file has none */
     int64_t start;               /* number of connectivity entries (vertex indices) read so far */
 } cell_streams;
 

@@ -26,19 +26,19 @@ typedef struct byte_source {
     const char *at;
     const char *end;
     bool base64;
-    bool run_ended; /* true: base64 padding ended the run */
+    bool run_ended; /* true: base64 padding has ended the run of bytes */
     unsigned char spare[3];
     int spare_count;
 } byte_source;
 
-/* The sizes in the header of a compressed array. */
+/* The sizes in the header of a zlib-compressed array. */
 typedef struct packed_layout {
     unsigned char *header; /* [3 + blocks] words of the array's header, owned */
     int64_t blocks;
     int64_t block_size; /* number of uncompressed bytes of every block but the last */
     int64_t last_size;  /* number of uncompressed bytes of the last block */
-    size_t packed_size; /* number of compressed bytes of all blocks */
-    size_t size;        /* number of uncompressed bytes of all blocks */
+    size_t packed_size; /* number of compressed bytes of all blocks of the array */
+    size_t size;        /* number of uncompressed bytes of all blocks of the array */
 } packed_layout;
 
 struct sinew_vtu_stream {
@@ -50,7 +50,7 @@ struct sinew_vtu_stream {
     size_t left;         /* number of bytes of the array that are not yet in the decoded chunk */
     size_t used, filled; /* numbers of bytes of the decoded chunk that are read, and that are valid */
     unsigned char chunk[CHUNK_SIZE];
-    /* The following fields serve compressed arrays. */
+    /* The following members serve zlib-compressed arrays. */
     packed_layout layout;
     z_stream zlib;
     bool zlib_open;
@@ -71,7 +71,7 @@ static bool fail_memory(const sinew_text *text)
     return false;
 }
 
-/* ---- Bytes, raw or base64 ------------------------------------------------------------------ */
+/* ---- Encoded bytes of an array, raw or base64 ---------------------------------------------------- */
 
 /* Upper bound of the number of bytes that the source can still return. */
 static size_t bytes_left(const byte_source *source)
@@ -128,7 +128,7 @@ static byte_source vtu_array_source_of(const sinew_vtu_array *array)
     return (byte_source){.at = array->at, .end = array->end, .base64 = array->form == SINEW_VTU_BASE64};
 }
 
-/* ---- Headers of arrays --------------------------------------------------------------------------- */
+/* ---- Headers of arrays with their sizes ---------------------------------------------------------- */
 
 static bool read_plain_header(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                               byte_source *source, size_t *size)
@@ -234,7 +234,7 @@ bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sin
     return size % each == 0 || vtu_array_fail(text, array, "an array does not hold a whole number of values");
 }
 
-/* ---- Compressed bytes ---------------------------------------------------------------------- */
+/* ---- Decompression of arrays by zlib ------------------------------------------------------------- */
 
 static void *zlib_allocate(void *allocator, unsigned count, unsigned size)
 {
@@ -331,7 +331,7 @@ static bool take_unpacked(sinew_vtu_stream *stream, unsigned char *out, size_t s
     return true;
 }
 
-/* ---- Streams of numbers -------------------------------------------------------------------------- */
+/* ---- Streams of an array's numbers --------------------------------------------------------------- */
 
 /* Moves the stream to the array's first number, past its header. */
 static bool vtu_array_start(sinew_vtu_stream *stream)

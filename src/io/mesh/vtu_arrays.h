@@ -30,8 +30,8 @@ typedef struct sinew_vtu_array {
     sinew_vtu_form form;
     sinew_scalar type;
     const char *location; /* position of the array's tag in the file, for error messages */
-    const char *at;       /* first byte of the array's data in the file */
-    const char *end;      /* upper bound of the end of the array's data */
+    const char *at;       /* first byte of the array's encoded data in the file */
+    const char *end;      /* upper bound of the end of the array's encoded data */
     int64_t count;        /* number of values of the array; set by sinew_vtu_measure() */
 } sinew_vtu_array;
 
@@ -46,7 +46,7 @@ typedef struct sinew_vtu_stream sinew_vtu_stream;
  * the stream. */
 sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                                  const sinew_allocator *allocator);
-void sinew_vtu_close(sinew_vtu_stream *stream); /* closes the stream; NULL has no effect */
+void sinew_vtu_close(sinew_vtu_stream *stream); /* closes an array's stream; NULL has no effect */
 /* Read the next number of an array. Each function may be called at most `count` times. Returns false with the error set
  * for corrupt data. Reading a real as an integer gives -1. */
 bool sinew_vtu_next_real(sinew_vtu_stream *stream, double *value);

@@ -32,7 +32,7 @@ static int64_t vtu_write_cell_total(const sinew_mesh *mesh)
     return (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh) + sinew_mesh_tet_count(mesh);
 }
 
-/* ---- The arrays of the file ---------------------------------------------------------------------- */
+/* ---- The arrays of a VTU file -------------------------------------------------------------------- */
 
 static void vtu_write_print_points(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
@@ -129,10 +129,10 @@ static uint64_t types_size(const sinew_mesh *mesh)
 /* ---- The VTU file -------------------------------------------------------------------------------- */
 
 typedef struct vtu_array {
-    const char *before; /* XML text before and after the array */
+    const char *before; /* XML text before the array; `after` is the text after it */
     const char *after;
     const char *attributes;
-    uint64_t (*size)(const sinew_mesh *mesh); /* size of the array in bytes, in binary form */
+    uint64_t (*size)(const sinew_mesh *mesh); /* size in bytes of the array in binary form */
     void (*print)(const sinew_mesh *mesh, FILE *stream, bool binary);
 } vtu_array;
 

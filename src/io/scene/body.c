@@ -9,7 +9,7 @@
 #include "io/scene/units.h"
 #include "sinew/material.h"
 
-/* ---- Mass and density ---------------------------------------------------------------------------- */
+/* ---- Mass and density of a body ------------------------------------------------------------------ */
 
 static sinew_dimension density_dimension(const sinew_mesh *mesh)
 {
@@ -89,7 +89,7 @@ static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_d
     return !density || check_density_unit(reader, density, def->mesh);
 }
 
-/* ---- Initial state -------------------------------------------------------------------------- */
+/* ---- Initial state of a body --------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *ending)
 {
@@ -229,7 +229,7 @@ static bool read_velocities(sinew_reader *reader, const sinew_node *initial, sin
     return good;
 }
 
-/* ---- Pins and forces ------------------------------------------------------------------------ */
+/* ---- Pins and external forces of a body ---------------------------------------------------------- */
 
 /* Reads one to three directions, rows of three numbers; *count receives the number of rows. */
 static bool read_directions(const sinew_reader *reader, const sinew_node *rows, sinew_real directions[9],

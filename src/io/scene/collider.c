@@ -27,7 +27,7 @@ static void release_collider_buffers(const sinew_reader *reader, collider_buffer
     sinew_mesh_destroy(buffers->mesh);
 }
 
-/* ---- Height fields ------------------------------------------------------------------------------- */
+/* ---- Height fields of colliders ------------------------------------------------------------------ */
 
 static bool read_rows(sinew_reader *reader, const sinew_node *rows, sinew_real scale, sinew_collider_def *def,
                       sinew_real **heights)
@@ -76,7 +76,7 @@ static bool read_heights(sinew_reader *reader, const sinew_node *node, sinew_col
     return rows ? read_rows(reader, rows, scale, def, heights) : read_picture(reader, image, scale, def, heights);
 }
 
-/* ---- Point caches -------------------------------------------------------------------------------- */
+/* ---- Point caches of colliders ------------------------------------------------------------------- */
 
 sinew_cache_reader *sinew_reader_open_cache(sinew_reader *reader, const sinew_node *file)
 {

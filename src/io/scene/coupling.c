@@ -194,7 +194,7 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node)
     const sinew_node *word = sinew_node_get(node, "energy"), *names = sinew_node_get(node, "bodies");
     const sinew_node *direction = sinew_node_get(node, "normal");
     sinew_energy_def def = sinew_default_energy_def(sinew_energy_by_name(sinew_node_text(word)));
-    def.transient = false; /* couplings of a scene are permanent */
+    def.transient = false; /* couplings of a scene file are permanent elements, not transient ones */
     const sinew_energy_info *info = sinew_get_energy_info(def.kind);
     sinew_real axis[3] = {0, 0, 0};
     sinew_body bodies[2];

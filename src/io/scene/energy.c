@@ -34,7 +34,7 @@ void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
 typedef struct cell_view {
     const sinew_stencil_info *stencil;
     int32_t count, width;
-    int32_t *cells; /* [count * width] vertices of the cells, owned */
+    int32_t *cells; /* [count * width] vertex indices of the cells, owned */
 } cell_view;
 
 /* Finds all cells of a stencil in the mesh; the caller releases view->cells. Fails with the location `node` if the mesh
@@ -241,7 +241,7 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
         return sinew_tree_fail(&reader->tree, word, "%s joins two bodies: put it in \"couplings\" of the scene",
                                info->name);
     sinew_energy_def def = sinew_default_energy_def(kind);
-    def.transient = false; /* elements of a scene are permanent */
+    def.transient = false; /* elements of a scene file's energies are permanent, not transient */
     def.body = body;
     /* The parent node of the energy list is the body. An energy without parameters of the material ignores it. */
     const sinew_node *material = sinew_node_get(node->parent->parent, "material");

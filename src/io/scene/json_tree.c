@@ -17,16 +17,16 @@
 #include "io/text.h"
 #include "sinew/sinew.h"
 
-#define SETTING_LEVELS 32 /* maximum depth of a setting's key path */
+#define SETTING_LEVELS 32 /* maximum number of levels of a setting's key path */
 
 struct sinew_tree_block {
     sinew_tree_block *next;
-    json_t *json;       /* the parsed JSON value, owned */
+    json_t *json;       /* the parsed JSON value of the block, owned */
     char *text;         /* key path of a setting, cut at its dots, owned; or NULL */
     sinew_node nodes[]; /* nodes of the JSON values in this block; their number varies */
 };
 
-/* ---- Line numbers of values ---------------------------------------------------------------------- */
+/* ---- Line numbers of JSON values ----------------------------------------------------------------- */
 
 static const char *json_tree_skip_string(const char *text, const char *end)
 {
@@ -77,7 +77,7 @@ static size_t scan_values(const char *text, size_t size, int32_t *lines)
     return count;
 }
 
-/* ---- Nodes of the tree --------------------------------------------------------------------------- */
+/* ---- Nodes of the JSON tree ---------------------------------------------------------------------- */
 
 typedef struct node_maker {
     locale_t locale;
@@ -257,7 +257,7 @@ const char *sinew_node_type(const sinew_node *node)
     }
 }
 
-/* ---- Settings that override values --------------------------------------------------------------- */
+/* ---- Settings that override JSON values ---------------------------------------------------------- */
 
 static bool bad_setting(const sinew_tree *tree, const char *setting, const char *what)
 {
@@ -443,7 +443,7 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting)
     return replace_node(tree, node, value, setting);
 }
 
-/* ---- Errors with their location ------------------------------------------------------------------ */
+/* ---- Errors with their location in the scene file ------------------------------------------------ */
 
 void sinew_node_path(const sinew_node *node, char *text, size_t size)
 {

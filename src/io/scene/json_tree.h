@@ -19,7 +19,7 @@ typedef struct sinew_node {
     /* text "key.path=value" of the setting that created the node; NULL: the node comes from the file */
     const char *setting;
     int32_t index;             /* index in the parent list; 0 for a member of an object */
-    int32_t line;              /* line of the value in the file, from 1 */
+    int32_t line;              /* line of the value in the scene file, from 1 */
     struct sinew_node *parent; /* node of the object or list that contains the value; NULL at the root */
     struct sinew_node *child;  /* node of an object's first member, or of a list's first entry */
     struct sinew_node *next;   /* node of the next member or entry of the parent */

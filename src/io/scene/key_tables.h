@@ -16,12 +16,12 @@ enum {
     SINEW_FORM_INTEGER = 1 << 1,
     SINEW_FORM_BOOLEAN = 1 << 2,
     SINEW_FORM_TEXT = 1 << 3,
-    SINEW_FORM_KEYWORD = 1 << 4,     /* one of the words `choices` */
-    SINEW_FORM_VECTOR = 1 << 5,      /* [x, y, z], each a NUMBER */
-    SINEW_FORM_INTEGERS = 1 << 6,    /* a list of `count` integers; 0: any number of them */
-    SINEW_FORM_TEXTS = 1 << 7,       /* a list of `count` texts */
-    SINEW_FORM_OBJECT = 1 << 8,      /* an object with the keys of `shape` */
-    SINEW_FORM_LIST = 1 << 9,        /* a list of objects with the keys of `shape` */
+    SINEW_FORM_KEYWORD = 1 << 4,     /* a text that is one of the words in `choices` */
+    SINEW_FORM_VECTOR = 1 << 5,      /* a vector [x, y, z], each entry a NUMBER */
+    SINEW_FORM_INTEGERS = 1 << 6,    /* a list of `count` integers; count 0: any number of them */
+    SINEW_FORM_TEXTS = 1 << 7,       /* a list of `count` texts (JSON strings) */
+    SINEW_FORM_OBJECT = 1 << 8,      /* a JSON object with the keys of `shape` */
+    SINEW_FORM_LIST = 1 << 9,        /* a list of JSON objects with the keys of `shape` */
     SINEW_FORM_BOX = 1 << 10,        /* two corners of a box: [[x, y, z], [x, y, z]] */
     SINEW_FORM_PAIRS = 1 << 11,      /* a list of pairs of integers: [[i, j], ...] */
     SINEW_FORM_SELECTION = 1 << 12,  /* "all", an object of the selection shape, or a list (the union of its entries) */
@@ -35,9 +35,9 @@ typedef struct sinew_field {
     uint32_t forms;
     const char *meaning;
     const char *unit;                /* SI unit of the numbers, alternatives by '|'; NULL or "": dimensionless */
-    const char *choices;             /* for KEYWORD: words separated by '|' */
+    const char *choices;             /* for KEYWORD: the allowed words, separated by '|' */
     const struct sinew_shape *shape; /* for OBJECT and LIST: the keys that the objects may have */
-    double minimum, maximum;         /* range of the numbers; both 0: any number */
+    double minimum, maximum;         /* allowed range of the field's numbers; both 0: any number */
     bool open_minimum, open_maximum;
     bool required;
     int32_t count; /* INTEGERS, TEXTS: exact number; LIST, PAIRS: minimum number; MATRIX: minimum of rows and columns */
@@ -69,9 +69,9 @@ typedef struct sinew_shape {
 /* Channels of an image, separated by '|', in order. */
 #define SINEW_CHANNEL_NAMES "red|green|blue"
 
-extern const sinew_shape sinew_scene_shape;     /* shape of the scene's root object */
-extern const sinew_shape sinew_selection_shape; /* shape of the objects of SINEW_FORM_SELECTION */
-extern const sinew_shape sinew_turn_shape;      /* shape of a rotation by axis and angle */
+extern const sinew_shape sinew_scene_shape;     /* table of keys of the scene's root object */
+extern const sinew_shape sinew_selection_shape; /* table of keys of the objects of SINEW_FORM_SELECTION */
+extern const sinew_shape sinew_turn_shape;      /* table of keys of a rotation by axis and angle */
 extern const sinew_shape sinew_transform_shape;
 extern const sinew_shape sinew_motion_shape;
 extern const sinew_shape sinew_mesh_shape;

@@ -17,8 +17,10 @@ struct generator {
     const sinew_field *fields;
     int32_t field_count;
     sinew_mesh *(*make)(const generator *self, sinew_reader *reader, const sinew_node *node);
-    sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error); /* makes a round shape; may be NULL */
-    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);   /* makes a coiled rope; may be NULL */
+    /* function that generates a round shape (ball, cylinder, ...); may be NULL */
+    sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error);
+    /* function that generates a coiled rope; may be NULL */
+    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);
 };
 
 static void take_integers(const sinew_node *node, const char *key, int32_t *values)
@@ -118,7 +120,7 @@ static sinew_mesh *make_coiled(const generator *self, sinew_reader *reader, cons
     return size_fits(reader, node, count) ? self->coil(&def, reader->error) : NULL;
 }
 
-/* ---- The table of generators --------------------------------------------------------------------- */
+/* ---- The table of mesh generators ---------------------------------------------------------------- */
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
 #define LENGTH       .unit = "m", .minimum = 0, .maximum = 1e6, .open_minimum = true
@@ -232,7 +234,7 @@ int32_t sinew_generator_fields(const char *word, sinew_field *fields)
     return found->field_count;
 }
 
-/* ---- Files and transforms ------------------------------------------------------------------- */
+/* ---- Mesh files, transforms and filling ---------------------------------------------------------- */
 
 /* Reads a mesh from a file with the axes and the unit that the keys of `node` give. */
 static sinew_mesh *scene_mesh_read_mesh(sinew_reader *reader, const sinew_node *node, const sinew_node *file)

@@ -17,12 +17,12 @@ struct sinew_scene {
     sinew_world *world;
     char *name, *comment, *warnings;
     int32_t frames, steps_per_frame;
-    double fps; /* frames per second of simulated time */
+    double fps; /* frame rate: frames per second of simulated time */
     bool writes_bodies;
     sinew_solver_def solver;
     sinew_real time_step;
     sinew_scene_view view;
-    char colour[16]; /* storage of the text view.colour */
+    char colour[16]; /* copy of the text view.colour, the quantity that colours pictures */
 };
 
 typedef struct sinew_reader {
@@ -37,7 +37,7 @@ typedef struct sinew_reader {
 void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what);
 bool sinew_reader_warn(sinew_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 
-/* ---- Files (number_files.c) ----------------------------------------------------------------- */
+/* ---- Files that a scene names (number_files.c) --------------------------------------------------- */
 
 /* Writes the path of the file that the node names to path[size]; a relative name starts at the folder of the scene. */
 bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path, size_t size);
@@ -50,7 +50,7 @@ sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, in
 sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
 /* Transforms points [count][3] in place; a NULL node leaves them unchanged. */
 bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
-/* Reads an axis, "x" or a direction, as a unit vector. */
+/* Reads an axis, "x", "y", "z" or a direction, as a unit vector. */
 bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
 /* Reads a rotation vector (rad), or an axis and an angle; a NULL node leaves the rotation unchanged. */
 bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
@@ -66,7 +66,7 @@ void sinew_reader_release_follow(const sinew_reader *reader, sinew_follow *follo
 /* Rotates a point about a pivot: point = pivot + R(rotation) (point - pivot) */
 void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
 
-/* ---- Selections (select.c) ------------------------------------------------------------ */
+/* ---- Selections of points (select.c) ------------------------------------------------------------- */
 
 typedef struct sinew_selected {
     int32_t count;
@@ -77,7 +77,7 @@ typedef struct sinew_selected {
 typedef enum sinew_points_kind {
     SINEW_POINTS_VERTICES = 0, /* vertices of the body in which a selected surface vertex is embedded */
     SINEW_POINTS_ELEMENTS,     /* centres of elements whose nearest surface vertex is selected */
-    SINEW_POINTS_SKIN          /* vertices of the body's embedded surface */
+    SINEW_POINTS_SKIN          /* vertices of the body's embedded surface themselves */
 } sinew_points_kind;
 
 /* The points from which a selection chooses: vertices, element centres, or vertices of a skin. */
@@ -132,7 +132,7 @@ sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *locati
 bool sinew_reader_map_values(sinew_reader *reader, const sinew_node *map, const sinew_node *body,
                              const sinew_selectable *elements, sinew_real *values);
 
-/* ---- Parts of the world (body.c, energy.c, coupling.c) ---------------------- */
+/* ---- Bodies, energies, loads and couplings (body.c, energy.c, coupling.c) ------------------------ */
 
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node);
 bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body);

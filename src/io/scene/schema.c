@@ -142,7 +142,7 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
         return reference("selection");
     case SINEW_FORM_SELECTIONS:
         return list_schema(s, reference("selection"), 1, 0);
-    default: /* the remaining form, SINEW_FORM_MATRIX */
+    default: /* the only other form is SINEW_FORM_MATRIX */
         return list_schema(s, list_schema(s, scalar_schema(s, field), field->count, 0), field->count, 0);
     }
 }

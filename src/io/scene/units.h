@@ -26,10 +26,10 @@ typedef enum sinew_dimension {
     SINEW_DIMENSION_AREA_DENSITY,
     SINEW_DIMENSION_LINE_DENSITY,
     SINEW_DIMENSION_MOMENT,
-    SINEW_DIMENSION_RIGIDITY, /* bending or torsional rigidity of a rod */
+    SINEW_DIMENSION_RIGIDITY, /* bending or torsional rigidity of a rod, in N m2 */
     SINEW_DIMENSION_CURVATURE,
     SINEW_DIMENSION_MEMORY,
-    SINEW_DIMENSION_OTHER, /* dimension of a unit that is not in the table */
+    SINEW_DIMENSION_OTHER, /* dimension of an SI unit that is not in the table of units */
     SINEW_DIMENSION_COUNT
 } sinew_dimension;
 
@@ -42,7 +42,8 @@ typedef struct sinew_unit {
 const sinew_unit *sinew_unit_by_name(const char *name); /* returns the unit with this name; NULL: none */
 /* The dimension of an SI unit as descriptors write it ("Pa", "m/s2"); "" gives NONE. */
 sinew_dimension sinew_unit_dimension(const char *name);
-const char *sinew_dimension_name(sinew_dimension dimension); /* name of a dimension for messages, e.g. "a length" */
+/* name of a dimension for error messages, e.g. "a length" */
+const char *sinew_dimension_name(sinew_dimension dimension);
 /* Writes the names of all units of a dimension to `text`, for example "s, ms, us, min". */
 void sinew_dimension_units(sinew_dimension dimension, char *text, size_t size);
 

@@ -283,7 +283,7 @@ static bool check_selection(const sinew_tree *tree, const sinew_node *node)
                            "of selections");
 }
 
-/* ---- Values by form, and objects ----------------------------------------------------------------- */
+/* ---- Values by their form, and objects with their keys ------------------------------------------- */
 
 static bool validate_fail_type(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {

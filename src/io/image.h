@@ -12,8 +12,8 @@
 typedef struct sinew_image {
     int32_t width, height, channels; /* channels: numbers per pixel, 1 for grey, 3 for red, green, blue */
     int32_t depth;                   /* bytes per number of the file: 1 or 2 for integers, 4 for floats */
-    double max;                      /* integer value of the file that is scaled to 1.0 */
-    bool little_endian, upwards;     /* upwards: the first row of the file is the bottom row */
+    double max;                      /* integer value of the image file that is scaled to 1.0 */
+    bool little_endian, upwards;     /* upwards: the first row of the image file is the bottom row */
     const unsigned char *pixels;     /* [height][width][channels] numbers of the image; points into `bytes` */
     char *bytes;                     /* content of the image file; the caller releases it after use */
 } sinew_image;

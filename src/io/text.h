@@ -14,12 +14,12 @@
 #include "base/base.h"
 
 typedef struct sinew_text {
-    const char *name;   /* name of the text in error messages */
+    const char *name;   /* name of the file in error messages */
     const char *begin;  /* first byte of the text after a byte order mark */
     const char *at;     /* cursor: the next byte of the text to read */
     const char *end;    /* one past the last byte of the text; *end == 0 */
     char comment;       /* character that starts a comment, which runs to the end of its line; 0: none */
-    bool binary;        /* true: errors name bytes instead of lines */
+    bool binary;        /* true: error messages name bytes of the file instead of lines */
     locale_t c_locale;  /* the C locale, in which numbers have decimal points */
     sinew_error *error; /* receives the error of a failure; may be NULL */
 } sinew_text;
@@ -43,7 +43,7 @@ bool sinew_text_fail(const sinew_text *text, const char *at, const char *format,
 bool sinew_text_next(sinew_text *text, sinew_token *token);
 /* Reads the next word on this line; false (no error) at the end of the line. */
 bool sinew_text_next_on_line(sinew_text *text, sinew_token *token);
-bool sinew_token_is(sinew_token token, const char *word); /* true: the token equals the word */
+bool sinew_token_is(sinew_token token, const char *word); /* true if the token equals the word */
 /* true: the token equals the word, ASCII letters in either case */
 bool sinew_token_is_any_case(sinew_token token, const char *word);
 /* Moves the cursor to the start of the text's next line. */

@@ -27,7 +27,8 @@ typedef struct chunk_builder {
     int32_t table[TABLE];
     /* per tet: number of neighbours that are not in a fan; NONE: the tet is in a fan */
     int32_t left[SINEW_CHUNK_ELEMENTS];
-    int32_t queue[5][SINEW_CHUNK_ELEMENTS]; /* tets by number of free neighbours; entries may be out of date */
+    /* lists of tets by number of neighbours that are not in a fan; entries may be out of date */
+    int32_t queue[5][SINEW_CHUNK_ELEMENTS];
     int32_t queued[5];
     /* indices of the tets of each fan, stored at its lowest tet; NONE: unused */
     int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN];

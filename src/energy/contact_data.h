@@ -9,7 +9,8 @@
 #include "energy/energy.h"
 
 enum {
-    SINEW_CONTACT_VERTICES = 4, /* vertices of a contact; unused ones repeat the first vertex, with weight zero */
+    /* number of vertices of a contact; unused ones repeat the first vertex, with weight zero */
+    SINEW_CONTACT_VERTICES = 4,
     SINEW_CONTACT_WEIGHTS = 1,
     SINEW_CONTACT_NORMAL = 5,       /* unit normal n of the contact, 3 numbers */
     SINEW_CONTACT_OFFSET = 8,       /* offset r in m: lower bound of the signed distance n.z */

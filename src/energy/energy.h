@@ -54,10 +54,12 @@ typedef struct sinew_kernel {
     const sinew_real *x; /* [local vertex][4] positions of the chunk's vertices, in m */
     const sinew_real *p; /* [local vertex][4] the vector p of a Hessian product H p */
     sinew_real *g;       /* [local vertex][4] output of gradient and product: the result is added */
-    sinew_real *tangent; /* [groups.count][tangent_count][W] written by linearise, read by product, hessian */
-    sinew_real *blocks;  /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
+    /* [groups.count][tangent_count][W] second derivatives, written by linearise, read by product and hessian */
+    sinew_real *tangent;
+    sinew_real *blocks; /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
                             (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
-    bool project;        /* linearise: project to a positive semi-definite matrix, no smaller than the exact one */
+    /* true: linearise projects the Hessian to a positive semi-definite matrix, no smaller than the exact one */
+    bool project;
     /* factor of value, gradient and tangent of energies with global_constraint or potential; unused by others */
     sinew_real multiplier;
 } sinew_kernel;
@@ -79,16 +81,18 @@ typedef struct sinew_reduced_kernel {
  * particles. The elements of a group share no vertex, except for fillers, which repeat its first element. */
 typedef struct sinew_constrain_kernel {
     sinew_groups groups;
-    sinew_real *xw; /* [particle][4] positions, updated in place; fourth number: inverse mass (1/kg, 0: pinned) */
+    /* [particle][4] positions, updated in place by the constraints; fourth number: inverse mass (1/kg, 0: pinned) */
+    sinew_real *xw;
     sinew_real *dx; /* NULL, or [particle][4]: displacements are added here instead of to xw (Jacobi) */
     /* NULL, or [groups.count][W]: factor of all displacements of an element (Jacobi) */
     const sinew_real *averaging_weight;
-    sinew_real *lambda;      /* [groups.count][constraint_count][W] multipliers of the constraints, updated */
+    sinew_real *lambda;      /* [groups.count][constraint_count][W] multipliers lambda of the constraints, updated */
     sinew_real compliance;   /* factor of the constraints' compliance alpha: 1/h^2; 0: hard constraints (PBD) */
     sinew_real stiffness;    /* PBD's stiffness k in (0, 1]: factor of all displacements; 1 for XPBD */
     const sinew_real *x_old; /* [particle][4] positions q_n at the start of the step, for damping; NULL: no damping */
-    sinew_real damping;      /* beta / h with beta of XPBD (26) in s; gamma = alpha beta / h */
-    int32_t form;            /* form of the constraints into which the energy is written: SINEW_FORM_... */
+    /* beta / h, damping coefficient beta of XPBD (26) in s over the time step; gamma = alpha beta / h */
+    sinew_real damping;
+    int32_t form; /* form of the constraints into which the energy is written: SINEW_FORM_... */
     /* true: groups share no vertex with each other, or displacements are added to dx: a group may be loaded early */
     bool apart;
 } sinew_constrain_kernel;
@@ -98,13 +102,15 @@ typedef struct sinew_constrain_kernel {
  * form does not use, have C = 0, a zero Jacobian and compliance 1, so that systems stay regular. */
 typedef struct sinew_jacobian_kernel {
     sinew_groups groups;
-    const sinew_real *x;    /* [local vertex][4] positions of the chunk's vertices, in m */
-    int32_t form;           /* form of the constraints into which the energy is written: SINEW_FORM_... */
-    bool hard;              /* true: the constraints are hard: C is zero at rest, and all compliances are zero */
-    sinew_real *C;          /* [groups.count][constraint_count][W] values C of the constraints */
-    sinew_real *jacobian;   /* [groups.count][constraint_count][vertex_count][3][W] derivatives dC/dx */
-    sinew_real *compliance; /* [groups.count][constraint_count][constraint_count][W] alpha, a symmetric matrix */
-    sinew_real *one_sided;  /* NULL, or [groups.count][constraint_count][W] zeros. A hard energy that is free between
+    const sinew_real *x; /* [local vertex][4] positions of the chunk's vertices, in m */
+    int32_t form;        /* form of the constraints into which the energy is written: SINEW_FORM_... */
+    bool hard;           /* true: the constraints are hard: C is zero at rest, and all compliances are zero */
+    sinew_real *C;       /* [groups.count][constraint_count][W] values C of the constraints */
+    /* [groups.count][constraint_count][vertex_count][3][W] Jacobian dC/dx of the constraints */
+    sinew_real *jacobian;
+    /* [groups.count][constraint_count][constraint_count][W] compliance alpha of each element, a symmetric matrix */
+    sinew_real *compliance;
+    sinew_real *one_sided; /* NULL, or [groups.count][constraint_count][W] zeros. A hard energy that is free between
                                  limits writes 1 or -1 here and the inequality C >= 0 of the nearer limit; -1: C has
                                  the opposite sign of the energy's C */
     /* [groups.count][constraint_count][W] multipliers, factors of the constraints' second derivatives (curvature) */
@@ -154,17 +160,19 @@ enum {
     SINEW_FORM_SPLIT,
     SINEW_FORM_INCOMPRESSIBLE, /* like SINEW_FORM_SPLIT, with det F = 1 as a hard constraint */
     SINEW_FORM_ENERGY,         /* C = psi itself, thesis 4.1.4 (PBD only) */
-    SINEW_FORM_COMBINED,       /* neo-Hookean: root of psi + const, a sum of squares, thesis (4.32); others: root */
+    /* neo-Hookean: root of psi + const, a sum of squares, thesis (4.32); other energies: root */
+    SINEW_FORM_COMBINED,
     SINEW_FORM_COUNT
 };
 
 /* Input of `prepare` for one element, which runs once in scalar code. */
 typedef struct sinew_element {
-    int32_t vertex_count;   /* number of distinct vertices; further entries repeat the first vertex (padded stencils) */
+    /* number of distinct vertices of the element; further entries repeat the first vertex (padded stencils) */
+    int32_t vertex_count;
     const sinew_real *rest; /* [vertex_count of the energy][3] rest positions of the element's vertices, in m */
     /* [parameter_count] parameter values in the order of the energy's info, each in its range */
     const sinew_real *parameters;
-    /* PAIR elements: [8] signed weights: those of the first point, then minus those of the second */
+    /* PAIR elements: [8] signed weights: four of the first point, then minus the four of the second */
     const sinew_real *weights;
     const sinew_real *normal;   /* PAIR elements: [3] unit normal of the attachment */
     const sinew_real *target;   /* VERTEX elements: [3] target position, in m */
@@ -204,7 +212,7 @@ typedef struct sinew_energy_ops {
     /* true: a projected tangent is the sum of projected terms of psi. False: it is the semi-definite matrix nearest to
      * the exact one, and bit for bit the exact one if that is definite. */
     bool projects_terms;
-    bool is_surface; /* elements are triangles, and z = D x (`reduce`) is their 3x2 deformation gradient */
+    bool is_surface; /* true: elements are triangles, and z = D x (`reduce`) is their 3x2 deformation gradient */
     /* true: the energy is one-sided and may change in every iteration (edge/contact.c), so it is part of no constant
      * matrix. Solvers with constant matrices iterate (solve/projective/contact_blocks.h). */
     bool contact;
@@ -249,10 +257,10 @@ typedef struct sinew_energy_ops {
     bool follows_time; /* true: the shared data depend on the time t at the end of the step: C(q, t) */
     void (*update_shared_data)(const sinew_global_constraint *all, sinew_real *shared);
     /* An energy that is a function of the sum over all elements, psi = f(C) (the gas in a surface), with parameters for
-     * which `couples` returns true; all of the data are shared then. value, gradient and linearise return those of
-     * multiplier C times the weight, as with global_constraint; C has no Jacobian and no multiplier of its own.
-     * potential: f[3] = psi and its first and second derivative by C, the second >= 0; false: C is outside of the
-     * domain and psi = +inf. coupled_with: names these parameters in error messages. */
+     * which `couples` returns true; all of the data are shared then. value, gradient and linearise return the value and
+     * derivatives of multiplier C times the weight, as with global_constraint; C has no Jacobian and no multiplier of
+     * its own. potential: f[3] = psi and its first and second derivative by C, the second >= 0; false: C is outside of
+     * the domain and psi = +inf. coupled_with: names these parameters in error messages. */
     bool (*couples)(const sinew_real *parameters);
     bool (*potential)(const sinew_real *data, double C, double f[3]);
     const char *coupled_with;
@@ -292,14 +300,14 @@ typedef struct sinew_energy_ops {
     /* Exact second derivatives of the constraints, blocks = sum_i lambda_i d2C_i/dx2: the geometric stiffness in KKT
      * systems. NULL: difference quotients of `jacobian` replace them. */
     void (*curvature)(const sinew_jacobian_kernel *kernel);
-    uint32_t inequalities; /* bit i: constraint i is an inequality C_i >= 0, without energy if it holds */
+    uint32_t inequalities; /* bit i: constraint i of an element is an inequality C_i >= 0, without energy if it holds */
     /* true: C is the root of psi: never negative, and without a gradient at zero. Sweeps accept it as hard. KKT systems
      * refuse it, because its multiplier is undefined at zero. */
     bool rooted;
 
     /* SINEW_CAN_VERTEX: the next members evaluate an element as a function of one of its vertices, the node. */
     int32_t other_count; /* number of vertices of an element minus one, the node */
-    /* numbers of an incidence's data; the first is the weight data[0], 0 for padding lanes */
+    /* number of reals of an incidence's data; the first is the weight data[0], 0 for padding lanes */
     int32_t incidence_data_count;
     /* Fills the data `out` of the incidence of an element and its vertex `node`, and the other particles. Scalar code,
      * runs once per incidence. */
@@ -341,7 +349,8 @@ typedef struct sinew_simd_variant {
     const char *name;
     int32_t width;
     const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] table of operations of each energy */
-    const sinew_energy_ops *contact; /* contact energy, not in the table: its elements come from contact detection */
+    /* operations of the contact energy, not in the table: its elements come from contact detection */
+    const sinew_energy_ops *contact;
     const sinew_supernode_kernels *supernodes;     /* dense kernels of supernodes in triangular solves */
     const sinew_dense_kernels *dense;              /* dense kernels of matrix factorisations */
     const sinew_slot_kernels *slots;               /* kernels that copy vectors between particles and chunks */

@@ -19,8 +19,9 @@ typedef struct incidence_sum {
 /* W vertex-element incidences, one per lane: positions x of the nodes, other vertices and data of the elements. */
 typedef struct incidence {
     wide x[3];
-    const sinew_real *q;    /* [particle][4] positions of all particles, in m */
-    const int32_t *others;  /* [other_count][W] SINEW_POINT times the element's other particles */
+    const sinew_real *q; /* [particle][4] positions of all particles, in m */
+    /* [other_count][W] SINEW_POINT times the particle index of each other vertex of the element */
+    const int32_t *others;
     const sinew_real *data; /* [incidence_data_count][W] data of the incidence, weight first */
 } incidence;
 

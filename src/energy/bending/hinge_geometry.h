@@ -36,9 +36,10 @@
 /* ---- Rest shape of one hinge, scalar code -------------------------------------------------------- */
 
 typedef struct hinge_rest {
-    double length, height[2], t[2]; /* edge length and heights in m; t: foot of each height as a fraction of the edge */
-    double edge[3], m[2][3];        /* unit vectors along the hinge's edge and along the heights of both wings */
-    double angle;                   /* hinge angle theta at rest, in rad */
+    /* edge length and heights of both wings in m; t: foot of each height as a fraction of the edge */
+    double length, height[2], t[2];
+    double edge[3], m[2][3]; /* unit vectors along the hinge's edge and along the heights of both wings */
+    double angle;            /* hinge angle theta at rest, in rad */
     /* coefficients of the four points, in 1/m: sum_a coefficient[a] x_a = m_2 + m_3, zero if the hinge is flat */
     double coefficient[4];
 } hinge_rest;

@@ -48,7 +48,7 @@ enum {
     DATA_ALONG = 20,  /* r . e of each edge at rest, in m2 (r: offset of its director point, e: the edge) */
     /* 1 / (H_0 / 2), in 1/m: inverse of the height over its edge below which a director point's barrier acts */
     DATA_REACH = 23,
-    DATA_BARRIER = 26, /* c / 2: stiffness of the barriers of each hinge */
+    DATA_BARRIER = 26, /* c / 2: stiffness of the angle and height barriers of each hinge */
     DATA_COUNT = 29,
     INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the incidence's node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT
@@ -108,7 +108,7 @@ static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
 typedef struct shell_rest {
     hinge_rest hinge[3];
-    double area, warp[3], weft[3]; /* area in m2; unit vectors along warp and weft in the triangle's plane */
+    double area, warp[3], weft[3]; /* area of the triangle in m2; unit vectors along warp and weft in its plane */
     /* r . e of each edge at rest, in m2 (r: offset of its director point, e: the edge) */
     double along[3];
     double offset[3]; /* distance of each director point from the midpoint of its edge at rest, in m */
@@ -219,7 +219,7 @@ KERNEL_INLINE barrier barrier_at(wide distance)
     return (barrier){square * gap * gap * gap, -square * inverse * gap * gap * (u + 2), 6 * square * square * gap};
 }
 
-/* k b and its derivatives by x, if the argument of b changes by `rate` per unit of x. */
+/* Barrier k b and its derivatives by x, if the argument of b changes by `rate` per unit of x. */
 KERNEL_INLINE barrier barrier_scaled(barrier b, wide k, wide rate)
 {
     return (barrier){k * b.value, k * rate * b.first, k * rate * rate * b.second};
@@ -462,7 +462,8 @@ KERNEL_INLINE wide_mask shell_incidence_points(const incidence *v, wide x[18])
     wide other[5][3];
     for (int a = 0; a < 5; a++)
         wide_gather_point(v->q, v->others + a * SIMD_WIDTH, other[a]);
-    /* The gathered other points of vertex 0 are points 1 2 3 4 5; those of director point 3 are 0 1 2 4 5. */
+    /* The gathered other points of vertex 0 are points 1 2 3 4 5; the other points of director point 3 are 0 1 2 4
+     * 5. */
     for (int c = 0; c < 3; c++) {
         x[c] = wide_select(director, other[0][c], v->x[c]);
         x[3 + c] = wide_select(director, other[1][c], other[0][c]);

@@ -30,7 +30,7 @@
 #endif
 
 enum {
-    EDGE_LENGTH = EDGE_DATA, /* index of the rest length, or of the smallest length if the length has limits */
+    EDGE_LENGTH = EDGE_DATA, /* index in data of the rest length, or of the smallest length if the length has limits */
     EDGE_GREATEST = EDGE_DATA + 1,
     EDGE_TANGENT_COUNT = 6
 }; /* the tangent of an edge is H_11, the 3x3 Hessian block of its second vertex, entries 00 11 22 01 02 12 */

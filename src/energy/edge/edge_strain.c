@@ -14,7 +14,7 @@
 
 enum {
     DATA_COUNT = 3
-}; /* data of an element: k / L, minimum L, maximum L (L: rest length) */
+}; /* data of an edge: stiffness k / L, smallest length minimum L, largest length maximum L (L: rest length) */
 enum {
     STIFFNESS = 0,
     MINIMUM = 1,

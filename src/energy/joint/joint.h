@@ -111,7 +111,7 @@ static inline double joint_determinant(const double M[9])
 /* A frame at rest: its first vertex, and the inverse of the matrix of edges from that vertex to the other three. */
 typedef struct joint_frame {
     double origin[3], inverse[9];
-    double spread; /* sum of squared distances of the four vertices from their centroid, in m2 */
+    double spread; /* sum of squared distances of a frame's four vertices from their centroid, in m2 */
 } joint_frame;
 
 /* Measures the frame of vertices x [4][3]. Returns false if the vertices are coplanar. */

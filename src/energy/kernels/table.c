@@ -45,7 +45,7 @@
     X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
     /* energies that are potentials of loads */                                                                        \
     X(SINEW_ENERGY_PRESSURE, pressure)                                                                                 \
-    /* energies with vector constraints, and constraints of a whole closed surface */                                  \
+    /* energies with several constraints per element, and constraints on a whole closed surface */                     \
     X(SINEW_ENERGY_GREEN_STRAIN, green_strain)                                                                         \
     X(SINEW_ENERGY_ENCLOSED_VOLUME, enclosed_volume)                                                                   \
     /* energies of joints between frames */                                                                            \

@@ -27,7 +27,7 @@ enum {
     DATA_ALONG = 2,    /* rest offset c of the director point along the edge, in m */
     DATA_FLOOR = 3,    /* lower bounds of |m| and of the edge length l, in m */
     DATA_COUNT = 5,
-    /* data of a vertex-element incidence: those of the element, then the index of the node in the element */
+    /* data of a vertex-element incidence: the element's data, then the index of the node in the element */
     INCIDENCE_NODE = DATA_COUNT
 };
 

@@ -40,7 +40,7 @@
 enum {
     ROD_POINTS = 5,
     ROD_STRAINS = 3,
-    ROD_AXES = 9, /* numbers of the three unit axes t, d, n of a segment's frame */
+    ROD_AXES = 9, /* number of reals of the three unit axes t, d, n of a segment's frame */
     ROD_SIZE = 3 * ROD_POINTS
 };
 
@@ -178,7 +178,7 @@ typedef struct rod_curve {
     wide torque[3];     /* torque on frame a: sum over strains of k strain v */
     wide same[9];       /* Hessian over rotations of either segment's frame with itself, row-major 3x3 */
     wide other[9];      /* Hessian over rotations of both frames, row-major 3x3: rows of frame b, columns of frame a */
-    wide bend[2][3][9]; /* v . w' of each frame as a form over (E, E), (E, Q) and (Q, Q) */
+    wide bend[2][3][9]; /* quadratic forms of torque . w' of each segment's frame over (E, E), (E, Q) and (Q, Q) */
 } rod_curve;
 
 /* A += f (x y^T + y x^T) for a row-major 3x3 matrix A */

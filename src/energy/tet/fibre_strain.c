@@ -306,7 +306,8 @@ KERNEL_INLINE wide fibre_incidence_span(const incidence *v, wide *own, wide z[3]
     return wide_sqrt(dot3(z, z));
 }
 
-/* Adds gradient and block of one vertex: those of an edge (edge.h), multiplied by m and m^2 of the vertex. */
+/* Adds gradient and block of one vertex: gradient and block of an edge (edge.h), multiplied by m and m^2 of the
+ * vertex. */
 KERNEL_INLINE void fibre_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide m, z[3];

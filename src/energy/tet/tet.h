@@ -88,7 +88,7 @@ KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, in
 }
 
 /* g += the gradients at the vertices of the tets of one fan: the columns of f[k], and minus their sum at the common
- * vertex. The sums are those of tet_fan_edge written out, without additions to zero. */
+ * vertex. The sums follow tet_fan_edge, written out without additions to zero. */
 KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan, const wide f[][9])
 {
     wide sum[SINEW_FAN + 2][3];

@@ -17,7 +17,7 @@
 #include "energy/prox_newton.h"
 #include "energy/tet/isotropic.h"
 
-#define FIT_INTERVALS 32 /* intervals of Simpson's rule over the stretches of the stiffness fit */
+#define FIT_INTERVALS 32 /* number of intervals of Simpson's rule over the stretches of the stiffness fit */
 
 /* Writes D of z = D x: column r of F is F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], D[r][0] = -sum of the
  * others. */

@@ -55,7 +55,7 @@ static inline double closed_reach(const sinew_global_constraint *all, const sine
 
 typedef struct closed_edges {
     const int32_t *triangles;
-    /* edges of the surface with one triangle; with two of inconsistent orientation; with more than two */
+    /* numbers of edges with one triangle; with two triangles of inconsistent orientation; with more than two */
     int32_t open, turned, crowded;
 } closed_edges;
 

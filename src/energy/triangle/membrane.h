@@ -21,7 +21,7 @@
 #include "energy/prox_newton.h"
 #include "energy/triangle/triangle.h"
 
-#define MEMBRANE_INTERVALS 128 /* intervals of Simpson's rule over the stretches of the stiffness fit */
+#define MEMBRANE_INTERVALS 128 /* number of intervals of Simpson's rule over the stretches of the stiffness fit */
 
 typedef struct membrane_eigen {
     wide A[3]; /* d2psi/dsigma_i dsigma_j, a symmetric 2x2 matrix stored as A00 A11 A01 */
@@ -55,7 +55,7 @@ KERNEL_INLINE void membrane_lift(wide A[3])
     const wide middle = half * (A[0] + A[1]), apart = half * (A[0] - A[1]);
     const wide radius = wide_sqrt(apart * apart + A[2] * A[2]);
     const wide both = wide_max(-(middle + radius), zero), low = wide_max(radius - middle, zero);
-    /* The projector onto the lower eigenvector is (middle + radius - A) / (2 radius). */
+    /* The projector onto the eigenvector of the lower eigenvalue of A is (middle + radius - A) / (2 radius). */
     const wide blend = (low - both) / wide_max(2 * radius, wide_set(WIDE_TINY));
     A[0] += both + blend * (radius - apart);
     A[1] += both + blend * (radius + apart);

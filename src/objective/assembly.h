@@ -28,7 +28,7 @@ typedef struct sinew_assembly {
     size_t *task_map;    /* [task_count] offset in `map` of each task's entries */
     /* [group][block][W]: 2 * local block + transposed for each element block, or -1 if one of its vertices is pinned */
     int32_t *map;
-    int32_t *first_local; /* [block_count + 1] index of each matrix block's first local block in locals */
+    int32_t *first_local; /* [block_count + 1] index in `locals` of each matrix block's first local block */
     /* [local_count] indices of the local blocks that sum up to each matrix block, ascending */
     int32_t *locals;
     sinew_real *local_values; /* [local_count][9] entries of each 3x3 local block */

@@ -34,12 +34,13 @@ typedef struct sinew_constraint_set {
     bool hard, global;
     bool driven;          /* true: C depends on time explicitly, through motors or moving targets */
     bool curved;          /* true: second derivatives of this set have memory in `blocks` */
-    size_t particle_at;   /* offset in `particle` of this set's [element_count][vertex_count] */
-    size_t jacobian_at;   /* offset in `J` of this set's [element_count][per_element][vertex_count][3] */
-    size_t compliance_at; /* offset in `alpha` of this set's [element_count][per_element][per_element] */
-    /* offset in `blocks` of this set's [element_count][n (n + 1) / 2][9], n = vertex_count, for curved sets */
+    size_t particle_at;   /* offset in `particle` of this set's particle indices [element_count][vertex_count] */
+    size_t jacobian_at;   /* offset in `J` of this set's gradients [element_count][per_element][vertex_count][3] */
+    size_t compliance_at; /* offset in `alpha` of this set's compliances [element_count][per_element][per_element] */
+    /* offset in `blocks` of this set's second derivatives [element_count][n (n + 1) / 2][9], n = vertex_count, for
+     * curved sets */
     size_t block_at;
-    size_t value_at; /* offset in `element_C` of this set's [element_count][per_element] */
+    size_t value_at; /* offset in `element_C` of this set's constraint values [element_count][per_element] */
 } sinew_constraint_set;
 
 typedef struct sinew_constraint_chunk {
@@ -62,7 +63,7 @@ typedef struct sinew_constraints {
     double *J, *alpha;
     double *blocks;      /* 3x3 blocks of sum_i lambda_i d2C_i / dq2 of each element of curved sets */
     size_t scratch_size; /* number of reals in the scratch memory of one thread, for constraints */
-    sinew_real *scratch; /* [thread_count][scratch_size] scratch memory of each thread */
+    sinew_real *scratch; /* [thread_count][scratch_size] scratch memory of each thread for one chunk of constraints */
     /* SINEW_POINT times 0, 1, 2, ..: vertex indices of elements that share no point in scratch memory */
     int32_t *identity;
 } sinew_constraints;
@@ -118,7 +119,7 @@ const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *cons
                                                    int32_t *element, int32_t *i);
 /* out [constraint_count] = J d, the linearised change of C by displacements d [particle_count][4] */
 void sinew_constraints_product(const sinew_constraints *constraints, const sinew_real *d, double *out);
-/* out [particle][3] += scale J^T lambda, summed in the order of elements */
+/* out [particle][3] += scale J^T lambda, the constraint forces, summed in the order of elements */
 void sinew_constraints_add_force(const sinew_constraints *constraints, const double *lambda, double scale, double *out);
 /* out [constraint_count] = alpha lambda, compliance times multipliers */
 void sinew_constraints_comply(const sinew_constraints *constraints, const double *lambda, double *out);

@@ -38,7 +38,7 @@ static double global_constraint_weight(const sinew_batch *batch)
 
 typedef struct global_value {
     double psi;        /* energy f(C) of the global constraint C, in J */
-    double multiplier; /* first derivative f'(C) of the energy, divided by the weight */
+    double multiplier; /* first derivative f'(C) of the global constraint's energy, divided by the weight */
     double curvature;  /* second derivative f''(C) of the global constraint's energy */
 } global_value;
 
@@ -96,7 +96,7 @@ void sinew_global_constraints_evaluate(const sinew_objective *o, const sinew_rea
     }
 }
 
-/* gradient += scale times the slots of a task, except at pinned particles */
+/* gradient += scale times a task's output slots, except at pinned particles */
 static void add_slots(const sinew_objective *o, const sinew_task *task, double scale, sinew_real *gradient)
 {
     const int32_t *particle = task->batch->particle + task->chunk->first_slot;

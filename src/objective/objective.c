@@ -16,7 +16,7 @@
 
 static size_t round_up(size_t reals)
 {
-    return (reals + 15) / 16 * 16; /* multiple of 64 bytes in single precision, of 128 in double */
+    return (reals + 15) / 16 * 16; /* rounds up to a multiple of 64 bytes in single precision, of 128 in double */
 }
 
 /* Number of reals of one thread's scratch memory: a local copy of x, and one chunk's tangents and Hessian blocks. A

@@ -35,7 +35,7 @@ typedef struct sinew_task {
     int32_t first_slot;    /* index of the chunk's first output slot, counted over all batches */
     size_t first_tangent;  /* offset in `tangents` of the chunk's second derivatives, in reals */
     sinew_real multiplier; /* multiplier of a global constraint at its last evaluation (global_constraints.h) */
-    double psi;            /* energy of the global constraint, at its first task, in J; zero at the others */
+    double psi;            /* energy of a global constraint in J, stored at its first task; zero at the other tasks */
 } sinew_task;
 
 /* Input of a step, set by its prediction (world/step/step.c) before a solver runs; arrays are borrowed. */
@@ -49,7 +49,7 @@ typedef struct sinew_step_inputs {
     const sinew_real *v;
     double v_kept;
     const sinew_real *force; /* [particle_count][4] sum of all external forces on each particle, in N */
-    const uint8_t *pinned;   /* [particle_count] 1: the motion of the particle is prescribed */
+    const uint8_t *pinned;   /* [particle_count] 1: the particle is pinned, i.e. its motion is prescribed */
     /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Displacements are S dq, where S
      * = 1 - sum n n^T over the constrained directions n. Gradients are S grad g, and Hessians S H S plus a positive
      * multiple of 1 - S: descent directions computed from both have no component along a constrained direction. */
@@ -90,12 +90,13 @@ typedef struct sinew_objective {
     size_t scratch_size;             /* number of reals in the scratch memory of one thread */
 
     /* Work space of the objective; its capacities are in bytes. */
-    /* [fixed_slot_count + 1 + slots of transient tasks][4] gradient or product of each slot, in N */
+    /* [fixed_slot_count + 1 + slots of transient tasks][4] gradient or Hessian product in each output slot, in N */
     sinew_real *slot_values;
     /* [task_count] value of each task, in J; other passes over tasks use it as work space */
     double *task_values;
-    sinew_real *scratch;  /* [thread_count][scratch_size] scratch memory of each thread */
-    sinew_real *tangents; /* [tangent_total] second derivatives; NULL until sinew_objective_need_tangents */
+    sinew_real *scratch; /* [thread_count][scratch_size] scratch memory of each thread for one task */
+    /* [tangent_total] second derivatives of all elements; NULL until sinew_objective_need_tangents() */
+    sinew_real *tangents;
     /* [global_constraint_count][particle_count][4] grad C of each global constraint at the last linearisation; NULL
      * without global constraints */
     sinew_real *constraint_gradients;

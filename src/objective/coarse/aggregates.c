@@ -168,7 +168,7 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
 /* ---- Connected fragments of subsets -------------------------------------------------------------- */
 
 typedef struct merging {
-    const int32_t *root; /* [particle_count] lowest particle of each particle's fragment; -1: pinned */
+    const int32_t *root; /* [particle_count] root of each particle's fragment, its lowest particle; -1: pinned */
     const int32_t *size; /* [particle_count] number of particles of a fragment, stored at its root */
     int32_t *preferred;  /* [particle_count] root of the larger fragment that a small fragment joins, or its own root */
     int32_t small;
@@ -267,7 +267,7 @@ static void find_moments(const sinew_coarse_space *space, const sinew_real *rest
 static int make_functions(double S[9], double T[9])
 {
     double scale = fmax(S[0], fmax(S[4], S[8]));
-    /* rows: coefficients of the orthogonalised coordinate functions x, y and z */
+    /* rows: coefficients of the orthogonalised linear functions in x, y and z */
     double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     int found = 0;
     for (; found < 3; found++) {

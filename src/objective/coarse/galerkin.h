@@ -28,7 +28,7 @@ typedef struct sinew_coarse_space {
     int32_t *aggregate;  /* [particle_count] aggregate of each particle; -1: the particle is pinned */
     sinew_real *basis;   /* [particle_count][SINEW_MODES] values of the aggregate's basis functions at each particle */
     uint8_t *mode_count; /* [count] number of nonzero basis functions of each aggregate; they come first */
-    int32_t *first_particle; /* [count + 1] index of each aggregate's first particle in `particle` */
+    int32_t *first_particle; /* [count + 1] index in `particle` of each aggregate's first particle */
     int32_t *particle;       /* particle indices of all aggregates, aggregate by aggregate, ascending in each */
 } sinew_coarse_space;
 
@@ -47,11 +47,14 @@ typedef struct sinew_galerkin {
     size_t *task_map; /* [task_count] offset in `map` of each task's entries */
     /* [group][block][W]: 2 * fine block + transposed for each element block, or -1 if one of its vertices is pinned */
     int32_t *map;
-    int32_t *first_fine;  /* [task_count + 1] index of the first fine block of each task */
-    int32_t (*fine)[3];   /* [fine blocks] the two particles of a fine block, and 2 * local pair + transposed */
-    int32_t *first_pair;  /* [task_count + 1] index of the first local pair of each task */
-    double *pair_values;  /* [local pairs][SINEW_PAIR_NUMBERS] entries of the 12x12 block of each local pair */
-    int32_t *first_local; /* [column[space->count] + 1] index of the first local pair of each block of A in `locals` */
+    int32_t *first_fine; /* [task_count + 1] index of the first fine block (3x3, of a particle pair) of each task */
+    /* [fine blocks] the two particles of each fine block, and 2 * (index of its local pair) + transposed */
+    int32_t (*fine)[3];
+    /* [task_count + 1] index of the first local pair (12x12 block of an aggregate pair) of each task */
+    int32_t *first_pair;
+    /* [local pairs][SINEW_PAIR_NUMBERS] 12x12 block of each local pair, i.e. aggregate pair of one task */
+    double *pair_values;
+    int32_t *first_local; /* [column[space->count] + 1] index in `locals` of the first local pair of each block of A */
     int32_t *locals;      /* indices of the local pairs that sum up to each block of A, ascending */
     sinew_real *scratch;  /* [thread_count][scratch_size] fine blocks of the task that each thread works on */
     size_t scratch_size;

@@ -49,13 +49,14 @@ typedef struct sinew_orientation {
     /* [triangle_count] 1: the triangle's orientation is opposite to the majority of the component (a tie: opposite to
      * its first triangle) */
     uint8_t *flip;
-    uint8_t *open;      /* [triangle_count] set at a component's first triangle. 1: an edge is not shared by exactly two
+    uint8_t *open; /* [triangle_count] set at a component's first triangle. 1: an edge is not shared by exactly two
                            triangles, or the component has no consistent orientation */
-    int32_t *against;   /* [triangle_count] for the triangle of a pair that is to be flipped (the higher one if a flip
-                           cannot help): the lowest neighbour with opposite orientation; -1: none */
-    int32_t *votes;     /* [triangle_count] work space that counts orientations per component */
-    int64_t once_count; /* number of edges that only one triangle uses */
-    int64_t odd_count;  /* number of edges that an odd number of triangles use */
+    /* [triangle_count] for a triangle oriented against neighbours: the lowest such neighbour; -1: none. Of each pair,
+     * the triangle to be flipped stores it, or the higher one if no flip helps. */
+    int32_t *against;
+    int32_t *votes;        /* [triangle_count] work space that counts orientations per component */
+    int64_t once_count;    /* number of edges that only one triangle uses */
+    int64_t odd_count;     /* number of edges that an odd number of triangles use */
     int64_t twisted_count; /* number of edges at which no flip makes both triangles agree, as in a Moebius strip */
 } sinew_orientation;
 

@@ -25,7 +25,7 @@ struct sinew_mesh {
     /* [3 * director_count] per director: edge a b, director point p (rod_frames.h); NULL: none */
     int32_t *directors;
     sinew_real *fractions;  /* [tet_count] filled fraction of each tet's volume, in (0, 1]; NULL: every tet is filled */
-    char *warnings;         /* warnings about the mesh, lines separated by ' '; NULL: none */
+    char *warnings;         /* warnings about the mesh, lines separated by line feeds; NULL: none */
     size_t warnings_length; /* length of `warnings` without the final 0 */
 };
 

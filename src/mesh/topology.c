@@ -96,7 +96,7 @@ typedef struct gather {
     int32_t list_count;
     sinew_incidence *incidences; /* [list_count] elements at each vertex, one incidence per list of elements */
     int32_t *met;                /* [vertex_count] last vertex whose search for neighbours reached this one */
-    int32_t *found;              /* [vertex_count] neighbours of the current vertex, unordered */
+    int32_t *found;              /* [vertex_count] indices of the neighbours of the current vertex, unordered */
 } gather;
 
 static void gather_free(gather *g)

@@ -83,15 +83,15 @@ void sinew_colour_work_release(sinew_colour_work *work, const sinew_allocator *a
 sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
                                    int32_t list_count, int32_t *colours, int32_t *colour_count, sinew_error *error);
 
-/* Updates the colours after the elements of `added` were added to those of `lists` (PBNG, section 10.1). Only
- * vertices of added elements are visited, in index order. A vertex keeps its colour if no neighbour has the same
- * colour, and else takes the lowest free colour. colours [vertex_count] and *colour_count hold the old colouring and
- * are updated. */
+/* Updates the colours of vertices after the elements of `added` were added to the elements of `lists` (PBNG, section
+ * 10.1). Only vertices of added elements are visited, in index order. A vertex keeps its colour if no neighbour has the
+ * same colour, and else takes the lowest free colour. colours [vertex_count] and *colour_count hold the old colouring
+ * and are updated. */
 sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t vertex_count,
                                      const sinew_elements *lists, int32_t list_count, const sinew_elements *added,
                                      int32_t *colours, int32_t *colour_count, sinew_error *error);
 
-/* Sorts elements (or vertices) by colour, ascending inside a colour: those of colour c are order[first[c]] ..
+/* Sorts elements (or vertices) by colour, ascending inside a colour: elements of colour c are order[first[c]] ..
  * order[first[c + 1] - 1]. first [colour_count + 1], order [count]. */
 void sinew_colour_groups(const int32_t *colours, int32_t count, int32_t colour_count, int32_t *first, int32_t *order);
 

@@ -74,9 +74,9 @@ sinew_status sinew_same_elements(const sinew_allocator *allocator, int32_t verte
     return status;
 }
 
-/* ---- Vertices within a distance ------------------------------------------------------------------ */
+/* ---- Merging of vertices within a distance ------------------------------------------------------- */
 
-#define CELL_WIDTH 4 /* width of a grid cell, in merge distances: most vertices then search few cells */
+#define CELL_WIDTH 4 /* width of a search grid cell, in merge distances: most vertices then search few grid cells */
 
 typedef struct near_table {
     const sinew_real *positions;

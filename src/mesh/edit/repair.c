@@ -20,7 +20,7 @@
 typedef struct fixer {
     const sinew_mesh *mesh;
     int32_t *same;         /* [vertex_count] index of the vertex that replaces each vertex after merging */
-    int32_t *cells[3];     /* kept tets, triangles and edges, with indices of the old vertices */
+    int32_t *cells[3];     /* vertices of the kept tets, triangles and edges, as indices of the old vertices */
     int32_t counts[3];     /* numbers of kept tets, triangles and edges */
     sinew_real *fractions; /* [counts[0]] filled fractions of the kept tets; NULL: the mesh has none */
     int64_t merged;
@@ -182,7 +182,7 @@ static sinew_status orient_triangles(fixer *f)
 
 /* ---- The repaired copy --------------------------------------------------------------------------- */
 
-/* numbers[v] becomes the new index of a vertex that a cell uses, -1 otherwise. Returns the number of used vertices. */
+/* Sets numbers[v] to the new index of a vertex that a cell uses, -1 otherwise. Returns the number of used vertices. */
 static int32_t number_used_vertices(fixer *f, int32_t *numbers)
 {
     for (int32_t v = 0; v < f->mesh->vertex_count; v++)

@@ -22,7 +22,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define QUARTER (0.78539816339744830962) /* pi / 4, an eighth of a turn */
+#define QUARTER (0.78539816339744830962) /* pi / 4: a quarter of a half turn */
 
 /* ---- Positions of the vertices of each shape ----------------------------------------------------- */
 

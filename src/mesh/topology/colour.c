@@ -111,8 +111,9 @@ enum {
 
 /* The uncoloured vertices, in one doubly linked list for each number of colours among their neighbours. */
 typedef struct saturation {
-    uint64_t *around;     /* [vertex_count] bit set of the colours of each vertex's neighbours */
-    int32_t *next, *back; /* [vertex_count] next and previous vertex of the same list; -1: none */
+    uint64_t *around; /* [vertex_count] bit set of the colours of each vertex's neighbours */
+    /* [vertex_count] next and previous vertex in the same list of uncoloured vertices; -1: none */
+    int32_t *next, *back;
     int32_t head[QUEUES];
     int32_t max; /* highest number of neighbouring colours whose list may contain vertices */
 } saturation;

@@ -19,7 +19,7 @@
 #include "math/vec3.h"
 #include "mesh/topology/facets.h"
 
-#define OFFSET_SHARE 0.25 /* default offset of a director point over the mean edge length */
+#define OFFSET_SHARE 0.25 /* default offset of a director point from its edge, as a fraction of the mean edge length */
 
 typedef struct director_builder {
     const sinew_mesh *mesh;
@@ -85,7 +85,8 @@ static void add_shell_edge(void *context, const int32_t *vertices, const sinew_p
     double *d = builder->d + 3 * (size_t)builder->count;
     for (int k = 0; k < 3; k++)
         d[k] = n[0][k] + (agree ? n[1][k] : -n[1][k]);
-    if (!(vec3_dot(d, d) > 1e-12)) /* folded flat: the mean normal vanishes; the first normal replaces it */
+    /* the triangles are folded flat and the mean normal vanishes; the first normal replaces it */
+    if (!(vec3_dot(d, d) > 1e-12))
         memcpy(d, n[0], sizeof n[0]);
     rod_frame_unit(d);
     rod_frame_difference(mesh->positions, vertices[0], vertices[1], e);
@@ -149,7 +150,8 @@ static void transport(const double t[3], const double u[3], double d[3])
     double next[3];
     for (int k = 0; k < 3; k++)
         next[k] = c > -1 + 1e-9 ? c * d[k] + turned[k] + along * axis[k] : d[k];
-    const double out = vec3_dot(next, u); /* removes round-off along u that accumulates over many edges */
+    /* removes the component of d along u, round-off that accumulates over many edges */
+    const double out = vec3_dot(next, u);
     for (int k = 0; k < 3; k++)
         d[k] = next[k] - out * u[k];
     rod_frame_unit(d);
@@ -226,7 +228,8 @@ static sinew_status builder_rod(director_builder *builder, sinew_error *error)
 
 /* ---- The copy of the mesh with director points --------------------------------------------------- */
 
-/* Writes positions [3 * (vertex_count + count)]: those of the mesh, then the director points, whose indices are set. */
+/* Writes positions [3 * (vertex_count + count)]: vertices of the mesh, then the director points, whose indices are
+ * set. */
 static void place_directors(const director_builder *builder, double offset, sinew_real *positions)
 {
     const sinew_mesh *mesh = builder->mesh;

@@ -41,7 +41,7 @@ typedef struct sinew_stencil_info {
     bool is_surface; /* true: the cells are triangles of a surface */
     /* true: elements are added and removed while a world runs, unless their def states otherwise */
     bool transient;
-    sinew_cell_finder *find; /* finds the stencil's cells in a mesh; NULL: elements must be given */
+    sinew_cell_finder *find; /* function that finds the stencil's cells in a mesh; NULL: elements must be given */
     /* Simplices of an element: cells of the mesh, or faces and edges of cells, by vertex indices in the element.
      * Cutting a mesh separates elements along them. */
     /* number of simplices and of vertices per simplex; both 0: no cut changes the element; tearing refuses rings,

@@ -13,9 +13,9 @@
 #include "bvh/build.h"
 
 #define BINS  16
-#define SMALL 8192 /* ranges of at most this many items are finished by one thread */
+#define SMALL 8192 /* ranges of at most this many items (cells) are split to the end by one thread */
 
-typedef float box6[6]; /* bounding box as low x y z, -high x y z: the union of two boxes takes minima only */
+typedef float box6[6]; /* bounding box as low x y z, -high x y z, so that the union of two boxes takes minima only */
 
 typedef struct range {
     int32_t first, last, depth;

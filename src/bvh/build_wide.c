@@ -6,7 +6,7 @@
 #include "bvh/build.h"
 
 typedef struct branch {
-    int32_t first, last, middle; /* range of items first .. last-1, and split index of the binary node; 0: leaf */
+    int32_t first, last, middle; /* range of items first .. last-1 of a binary node, and its split index; 0: leaf */
     float area;
 } branch;
 

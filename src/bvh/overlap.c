@@ -181,7 +181,8 @@ int64_t sinew_tree_within(const sinew_tree *tree, const sinew_real point[3], sin
     const sinew_real box[6] = {point[0], point[1], point[2], point[0], point[1], point[2]};
     /* The margin covers the relative round-off of the distances computed in a leaf. */
     sinew_tree_walk_begin(&walk, tree, box, (double)distance * (1 + 64 * SINEW_TREE_EPSILON));
-    for (int k = 0; k < 3; k++) { /* adds the absolute round-off of the distances computed in a leaf */
+    /* widens the query box by the absolute round-off of the distances computed in a leaf */
+    for (int k = 0; k < 3; k++) {
         const double error = 16 * SINEW_TREE_EPSILON * tree->largest;
         walk.box[k] = sinew_float_below((double)walk.box[k] - error);
         walk.box[3 + k] = sinew_float_above((double)walk.box[3 + k] + error);

@@ -50,7 +50,8 @@ typedef struct sinew_tree_node {
 
 /* Far fields of the children of a node: moments that approximate the winding number at distant points
  * (winding_moments.c). */
-#define SINEW_TREE_BETA 2.5 /* a child counts as far at distances of more than this number of its radii */
+/* a child counts as far from a point beyond this many of its radii; its moments are then used */
+#define SINEW_TREE_BETA 2.5
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance from the centre beyond which the child is far */
@@ -73,7 +74,8 @@ typedef struct sinew_tree_shape {
     sinew_real *corners; /* [block_count][3 * width][SINEW_TREE_BLOCK] scaled corner coordinates of the cells */
     /* [node_count] moments of each node's children; NULL: the tree computes no winding numbers */
     sinew_tree_moments *moments;
-    double area; /* sum of all box areas over the area of the root, after building */
+    /* quality of the tree after building: sum of all box areas over the area of the root's box */
+    double area;
 } sinew_tree_shape;
 
 struct sinew_tree {
@@ -107,7 +109,8 @@ typedef struct sinew_ray_query {
     sinew_real sx, sy, sz; /* shear that turns the ray along the axis kz (leaf_ray.h) */
     sinew_real pad;        /* round-off of the sheared corners of a triangle, in scaled lengths */
     sinew_real from, to;   /* range of the ray parameter t, scaled; `to` decreases to the best hit */
-    double shift;          /* boxes use the origin o + shift d, so that ray parameters of boxes are positive */
+    /* the tests of boxes use the ray origin o + shift d, so that their ray parameters are positive */
+    double shift;
     float near_origin[3], far_origin[3], near_inverse[3], far_inverse[3];
     int32_t near_row[3]; /* per axis, the row of sinew_tree_node.bounds whose planes face the ray */
     float begin, end;    /* range of the ray parameter in tests of bounding boxes */

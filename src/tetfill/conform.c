@@ -5,8 +5,8 @@
  * A vertex lies on the surface if its distance is at most FILL_SNAP cells. Tets with a vertex inside, or with a filled
  * fraction of at least FILL_STAYS, are kept. In a few passes, their vertices on or outside the surface move to its
  * nearest point, as far as every kept tet keeps a quality of FILL_WORST. Tets with a moved vertex are then sampled
- * again, because some of their volume may still lie outside. Those that were not kept before are removed if their
- * quality is below FILL_WORST or their filled fraction at most FILL_TINY.
+ * again, because some of their volume may still lie outside. Sampled tets that were not kept before are removed if
+ * their quality is below FILL_WORST or their filled fraction at most FILL_TINY.
  *
  * Vertices of duplicated tets, and of walls too thin for samples, do not move: the nearest point may belong to another
  * component.

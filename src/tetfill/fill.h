@@ -71,7 +71,7 @@ typedef struct fill_pattern {
     /* pairs of neighbouring sub-tets; the last four: a vertex of the tet and the sub-tet at it */
     fill_link links[FILL_LINKS + 4];
     int8_t face[4][FILL_FACE]; /* indices of the sub-tets at the tet's face opposite to vertex i */
-    /* 12 times the barycentric weights of the centroid of each such sub-tet's triangle in the face */
+    /* 12 times the barycentric weights, in the face, of the centroid of each of these sub-tets' triangles */
     int8_t face_position[4][FILL_FACE][4];
     int8_t link_of[FILL_SAMPLES][4]; /* indices in `links` of the links of each sub-tet; -1: none */
 } fill_pattern;
@@ -98,7 +98,8 @@ typedef struct fill_tets {
     uint64_t *number; /* [count] number of each tet in the lattice, 12 per cell */
     int64_t *first;   /* [count + 1] index in `near` of each tet's first triangle */
     int32_t *near;    /* [first[count]] indices of the triangles that intersect each tet */
-    uint8_t *sampled; /* [count] 1: the tet may be only partly inside and is sampled */
+    /* [count] 1: the tet may be only partly inside (the surface intersects it or a corner is outside) and is sampled */
+    uint8_t *sampled;
     /* [count] per tet and component of the inside: bit set of its samples */
     uint64_t (*component)[FILL_COMPONENTS_MAX];
     /* [count] per tet and component of the inside: filled fraction of the tet */
@@ -148,7 +149,8 @@ enum {
 typedef struct fill_crossings {
     int32_t count; /* number of all crossings of the segment */
     int32_t sum;   /* sum of the signs of all crossings: +1 if the segment leaves through the front of a triangle */
-    double at[FILL_CROSSINGS]; /* [min(count, FILL_CROSSINGS)] parameters along the segment, 0 .. 1, ascending */
+    /* [min(count, FILL_CROSSINGS)] parameters of the crossings along the segment, 0 .. 1, ascending */
+    double at[FILL_CROSSINGS];
     int8_t sign[FILL_CROSSINGS];
     int32_t last;   /* index of the triangle crossed last along the segment; -1: none */
     double last_at; /* parameter along the segment, 0 .. 1, of the last crossing */

@@ -108,7 +108,8 @@ static void ask_samples(const fill *f, fill_trace *trace)
         trace->w[a] = (double)w[a];
 }
 
-/* Computes the winding numbers of a tet's samples from those of its corners. Returns the bit set of samples inside. */
+/* Computes the winding numbers at a tet's samples from the winding numbers at its corners. Returns the bit set of
+ * samples inside. */
 static uint64_t fill_sample_find_inside(const fill *f, const double w[4], fill_trace *trace)
 {
     uint64_t inside = 0;

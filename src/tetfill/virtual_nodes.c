@@ -29,7 +29,8 @@ typedef struct splitter {
     float *fraction; /* [copy_count] filled fraction of each copy of a tet; 0: removed */
     /* [copy_count] bit 0: the copy has a connected neighbour, bit 1: one of these is filled by less than FILL_FIRM */
     uint8_t *hangs;
-    int32_t *same;   /* [4 * copy_count] union-find of merged tet corners; the root is the lowest */
+    /* [4 * copy_count] union-find parent of each tet corner; merged corners have one root, the lowest */
+    int32_t *same;
     int32_t *number; /* [4 * copy_count] vertex index of merged corners, stored at their root */
 } splitter;
 

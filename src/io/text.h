@@ -60,8 +60,8 @@ bool sinew_text_real(sinew_text *text, const char *what, double *value);
 bool sinew_text_point(sinew_text *text, sinew_real point[3]);
 bool sinew_token_coordinate(const sinew_text *text, sinew_token token, sinew_real *value);
 
-/* Reads the number of items of at least `bytes_each` bytes each. Fails if the rest of the file is too short, so that a
- * header cannot cause a large allocation. */
+/* Reads a count of items that take at least `bytes_each` bytes each. Fails if the rest of the file is too short, so
+ * that a header cannot cause a large allocation. */
 bool sinew_text_count(sinew_text *text, size_t bytes_each, const char *what, int64_t *count);
 bool sinew_text_check_count(const sinew_text *text, const char *at, int64_t count, size_t bytes_each, const char *what);
 

@@ -50,7 +50,8 @@ extern const sinew_cache_ops sinew_cache_usda;
  * one list. */
 typedef struct sinew_cache_shape {
     int64_t face_count;
-    int32_t *starts;      /* [face_count + 1] face f has corners[starts[f]] to corners[starts[f + 1] - 1] */
+    /* [face_count + 1] start of each face in `corners`: face f has corners[starts[f]] to corners[starts[f + 1] - 1] */
+    int32_t *starts;
     int32_t *corners;     /* [starts[face_count]] index of the point at each corner */
     int32_t *face_bodies; /* [face_count] index of each face's body in cache->bodies */
     int64_t triangle_count;
@@ -74,7 +75,8 @@ typedef struct sinew_cache_shape {
 typedef struct sinew_cache_body {
     sinew_body body;
     int32_t first_point, point_count;
-    const sinew_skin *skin; /* the skin whose vertices are the points; NULL: the points are the body's own vertices */
+    /* skin whose vertices are the body's points; NULL: the points are the body's own vertices */
+    const sinew_skin *skin;
 } sinew_cache_body;
 
 struct sinew_cache {
@@ -90,10 +92,11 @@ struct sinew_cache {
     bool resumable;   /* true: unfinished files are not deleted after a failure */
     /* number of frames so far, including kept frames: the next frame has the number first + frame_count */
     int32_t frame_count;
-    int32_t synced;                 /* number of frames of the cache that are flushed to the disk */
-    double frame_time;              /* simulated time between frames, in s */
-    uint32_t fields, fields_if_any; /* bits of mandatory fields, and of fields that are written if the world has them */
-    int32_t morph_frames;           /* maximum number of morph targets of glTF, 0: unlimited */
+    int32_t synced;    /* number of frames of the cache that are flushed to the disk */
+    double frame_time; /* simulated time between frames, in s */
+    /* bits of mandatory fields of the world, and of fields that are written if the world has them */
+    uint32_t fields, fields_if_any;
+    int32_t morph_frames; /* maximum number of morph targets of glTF, 0: unlimited */
     int32_t body_count;
     sinew_cache_body *bodies; /* [body_count] bodies of the world with their points in the cache */
     bool whole_bodies;        /* true: simulated bodies are written, not their skins */
@@ -104,8 +107,8 @@ struct sinew_cache {
     int32_t particle_count; /* number of particles of the world at open or at the last topology change */
     int64_t shape_version;  /* sinew_world_shape_version at open or at the last topology change */
     double time;            /* simulated time of the current frame, in s */
-    sinew_real *q;          /* [3 * point_count] positions of the points in the current frame, in m */
-    sinew_real *v;          /* [3 * point_count] velocities of the points in the current frame, in m/s */
+    sinew_real *q;          /* [3 * point_count] positions of the cache's points in the current frame, in m */
+    sinew_real *v;          /* [3 * point_count] velocities of the cache's points in the current frame, in m/s */
     sinew_error failure;    /* the first failure of a call on this cache; SINEW_OK: none */
 };
 
@@ -121,7 +124,7 @@ sinew_status sinew_cache_points_fetch(sinew_cache *cache);
 sinew_status sinew_cache_shape_make(const sinew_cache *cache, sinew_cache_shape *shape, sinew_error *error);
 /* frees the arrays of the shape; accepts a zeroed shape */
 void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape);
-/* used[i] = 1 for each point that a face or an edge of the shape refers to, else 0. */
+/* Sets used[i] = 1 for each point that a face or an edge of the shape refers to, else 0. */
 void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *shape, uint8_t *used);
 
 /* ---- Writing to files with checks of each write (put.c) ------------------------------------------ */

@@ -112,7 +112,7 @@ static void sort_tets(const sinew_cache *cache, sinew_cache_fields *fields)
         starts[p + 1] += starts[p];
     for (int32_t t = fields->tet_count; t-- > 0;)
         fields->order[--starts[cache_fields_lowest(&fields->tets[4 * (size_t)t]) + 1]] = t;
-    /* starts[p + 1] is now the start of p; the shift by one entry restores starts[p]. */
+    /* Filling has left the start of particle p's tets in starts[p + 1]; the shift by one entry restores starts[p]. */
     memmove(starts, starts + 1, (size_t)cache->particle_count * sizeof *starts);
     starts[cache->particle_count] = fields->tet_count;
 }

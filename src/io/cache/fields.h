@@ -20,7 +20,8 @@ typedef struct sinew_cache_fields {
     int32_t *starts; /* [particle_count + 1] index in `order` of the first tet whose lowest particle is p */
     /* [tet_count] tets sorted by lowest particle: those of p are order[starts[p]] to order[starts[p + 1] - 1] */
     int32_t *order;
-    int32_t *corners;  /* [4 * element_capacity] particles of one energy's elements; replaced by one tet per element */
+    /* [4 * element_capacity] particles of one energy's elements; overwritten by one tet index per element */
+    int32_t *corners;
     sinew_real *found; /* [3 * element_capacity] values of one field for the elements of one energy */
     int32_t element_capacity;
 } sinew_cache_fields;

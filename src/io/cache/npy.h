@@ -21,7 +21,8 @@ typedef struct sinew_npy_array {
     const char *type; /* NumPy's type string, for example "<f8" */
     const char *unit; /* SI unit of the array's numbers; "" for indices */
     int32_t rank;
-    int64_t shape[3]; /* [rank] dimensions of the array; the first is the number of frames for an array with frames */
+    /* [rank] dimensions of the array; the first is the number of frames if the array grows by frames */
+    int64_t shape[3];
     const void *data; /* the data of a constant array; NULL: the array gets one row per frame */
     bool moves;
 } sinew_npy_array;
@@ -29,11 +30,13 @@ typedef struct sinew_npy_array {
 typedef struct sinew_npy {
     sinew_cache_fields fields;
     int32_t array_count, moving_count;
-    sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count] arrays of the cache, those with frames first */
-    const void *frame_data[SINEW_NPY_ARRAYS]; /* [moving_count] values of the next frame for each array with frames */
+    /* [array_count] arrays of the cache; arrays with one row per frame come first */
+    sinew_npy_array arrays[SINEW_NPY_ARRAYS];
+    /* [moving_count] data of the next frame for each array with one row per frame */
+    const void *frame_data[SINEW_NPY_ARRAYS];
     int32_t *triangles, *edges;
     int64_t skin_count;     /* number of vertices of all skins of the world */
-    int32_t *skin_vertices; /* [4 * skin_count] particles in whose tet each skin vertex is embedded */
+    int32_t *skin_vertices; /* [4 * skin_count] particles of the cell in which each skin vertex is embedded */
     sinew_real *skin_weights;
     sinew_writer index;
 } sinew_npy;

@@ -240,7 +240,8 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
         return false;
     int64_t element = (int64_t)(components * sinew_scalar_size(accessor->type));
     stride = stride ? stride : element;
-    /* all elements lie within the view: offset + stride (count - 1) + element <= size, without overflow */
+    /* condition for all elements to lie within the buffer view: offset + stride (count - 1) + element <= size, without
+     * overflow */
     int64_t capacity = offset <= size ? size - offset : -1;
     if (stride < element ||
         (accessor->count > 0 && (capacity < element || accessor->count - 1 > (capacity - element) / stride)))

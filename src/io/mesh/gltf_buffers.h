@@ -38,7 +38,7 @@ typedef struct sinew_gltf_reader {
     unsigned char *visited;             /* [node_count] number of visits of each node over both passes */
     size_t node_count;
     int64_t corner_budget; /* number of vertices and indices that the primitives of the scene may still have */
-    bool trial;            /* true in the first pass, which checks everything and adds nothing to the builder */
+    bool trial;            /* true in the first pass, which checks the glTF file and adds nothing to the builder */
 } sinew_gltf_reader;
 
 /* A typed array within a glTF buffer. */

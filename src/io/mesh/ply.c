@@ -38,7 +38,7 @@ typedef struct ply_property {
     sinew_scalar type;
     ply_role role;
     int32_t attribute; /* index of the skin's attribute that the property sets; -1: none */
-    double scale;      /* factor from the property to the attribute's values */
+    double scale;      /* factor from the property's number to the value of the skin's attribute */
 } ply_property;
 
 typedef enum ply_meaning {

@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 typedef enum sinew_scalar {
-    SINEW_SCALAR_NONE = 0, /* number type that the reader does not know */
+    SINEW_SCALAR_NONE = 0, /* number type that the reader does not support */
     SINEW_SCALAR_INT8,
     SINEW_SCALAR_UINT8,
     SINEW_SCALAR_INT16,

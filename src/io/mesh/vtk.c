@@ -18,7 +18,7 @@
 typedef struct vtk_reader {
     sinew_text text;
     sinew_builder *builder;
-    sinew_vtk_cells cells; /* cells of the section CELLS, until CELL_TYPES gives their types */
+    sinew_vtk_cells cells; /* cells read from the section CELLS, kept until CELL_TYPES gives their types */
     bool binary;
     bool swap;
     bool version_5;

@@ -25,7 +25,8 @@ enum {
 typedef struct sinew_vtk_cells {
     int64_t count;
     int64_t corner_count;
-    int64_t *starts;  /* [count + 1] cell i has corners[starts[i]] to corners[starts[i + 1] - 1] */
+    /* [count + 1] start of each cell in `corners`: cell i has corners[starts[i]] to corners[starts[i + 1] - 1] */
+    int64_t *starts;
     int32_t *corners; /* [corner_count] vertex index at each corner of the cells */
 } sinew_vtk_cells;
 

@@ -83,7 +83,7 @@ typedef struct node_maker {
     locale_t locale;
     sinew_node *nodes;
     size_t count, used;
-    const int32_t *lines; /* [count] line of each value in the file; NULL for a setting */
+    const int32_t *lines; /* [count] line of each JSON value in the file; NULL for a setting */
     const char *setting;
 } node_maker;
 

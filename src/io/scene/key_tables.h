@@ -51,8 +51,8 @@ typedef struct sinew_shape {
     const char *name; /* name of the shape in the JSON Schema's $defs */
     const sinew_field *fields;
     int32_t field_count;
-    const char *exactly_one; /* keys separated by '|', of which exactly one is required; or NULL */
-    const char *at_most_one; /* mutually exclusive keys separated by '|', or NULL */
+    const char *exactly_one; /* keys of an object, separated by '|', of which exactly one is required; or NULL */
+    const char *at_most_one; /* mutually exclusive keys of an object, separated by '|', or NULL */
     /* Key whose value adds fields to the object: "energy", "generator", "name" of a solver. NULL: none. */
     const char *chooser;
     const char *chooser_default; /* value of a missing chooser key; NULL: it adds no fields */

@@ -212,7 +212,7 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
     return count;
 }
 
-/* Name of the index-th energy among those that do (or do not) couple two bodies. */
+/* Name of the index-th energy among the energies that do (or do not) couple two bodies. */
 static const char *energy_name(int32_t index, bool couples)
 {
     for (int32_t kind = 0, end = sinew_energy_kind_end(); kind < end; kind++) {

@@ -75,9 +75,9 @@ typedef struct sinew_selected {
 
 /* Mode of mapping a selection on the embedded surface to points of the body. */
 typedef enum sinew_points_kind {
-    SINEW_POINTS_VERTICES = 0, /* vertices of the body in which a selected surface vertex is embedded */
-    SINEW_POINTS_ELEMENTS,     /* centres of elements whose nearest surface vertex is selected */
-    SINEW_POINTS_SKIN          /* vertices of the body's embedded surface themselves */
+    SINEW_POINTS_VERTICES = 0, /* mode: selects the body's vertices in which a selected surface vertex is embedded */
+    SINEW_POINTS_ELEMENTS,     /* mode: selects elements if the surface vertex nearest to their centre is selected */
+    SINEW_POINTS_SKIN          /* mode: selects vertices of the embedded surface itself */
 } sinew_points_kind;
 
 /* The points from which a selection chooses: vertices, element centres, or vertices of a skin. */

@@ -204,8 +204,7 @@ KERNEL_INLINE void tet_scatter_fans(const sinew_groups *groups, sinew_real *g, c
         for (int i = 0; i < fan; i++) {
             const sinew_real *data = group_data(groups, tile->first + k + i, data_count);
             const wide weight = wide_load(data + TET_WEIGHT * SIMD_WIDTH);
-            /* w L: six products instead of the nine of w P, and off the chain of dependent instructions */
-            wide lower[6];
+            wide lower[6]; /* w L: scaling L takes six products instead of nine for w P, and does not wait for P */
             load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
             for (int j = 0; weighted && j < 6; j++)
                 lower[j] *= weight;

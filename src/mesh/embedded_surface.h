@@ -50,7 +50,7 @@ struct sinew_skin {
     char *library; /* name of the file that defines the materials, or NULL */
 };
 
-/* Clamps the barycentric weights of a point outside its tet: no weight is negative, and the sum is 1. */
+/* Clamps the barycentric weights of a point outside its cell: no weight is negative, and the sum is 1. */
 void sinew_weights_clamp(sinew_real weights[4]);
 
 /* Returns a copy of the skin in memory of `allocator`; NULL, with the error set, if memory runs out. */

@@ -73,7 +73,8 @@ typedef struct fill_pattern {
     int8_t face[4][FILL_FACE]; /* indices of the sub-tets at the tet's face opposite to vertex i */
     /* 12 times the barycentric weights, in the face, of the centroid of each of these sub-tets' triangles */
     int8_t face_position[4][FILL_FACE][4];
-    int8_t link_of[FILL_SAMPLES][4]; /* indices in `links` of the links of each sub-tet; -1: none */
+    /* indices in `links` of the links (shared faces) of each sub-tet; -1: none */
+    int8_t link_of[FILL_SAMPLES][4];
 } fill_pattern;
 
 void sinew_fill_pattern(fill_pattern *pattern);
@@ -148,7 +149,8 @@ enum {
 /* The intersections of a segment with triangles; the first FILL_CROSSINGS of them in order along the segment. */
 typedef struct fill_crossings {
     int32_t count; /* number of all crossings of the segment */
-    int32_t sum;   /* sum of the signs of all crossings: +1 if the segment leaves through the front of a triangle */
+    /* sum of the signs of all crossings: +1 if the segment passes from the back of a triangle to its front, else -1 */
+    int32_t sum;
     /* [min(count, FILL_CROSSINGS)] parameters of the crossings along the segment, 0 .. 1, ascending */
     double at[FILL_CROSSINGS];
     int8_t sign[FILL_CROSSINGS];

@@ -9,7 +9,7 @@
 #include "tetfill/fill.h"
 
 enum {
-    WHOLE = 4 /* sum of the integer weights of a position: four times its barycentric weights */
+    WHOLE = 4 /* positions in the tet are integers, four times the barycentric weights, so their sum is this number */
 };
 
 /* Corners of a sub-tet as integer positions in the tet: four times their barycentric weights. */

@@ -26,7 +26,7 @@ typedef struct format_state {
     sinew_writer pc2, obj;
     sinew_cache_shape shape;
     uint8_t *used;         /* [point_count] 1: an element of the OBJ uses the point */
-    unsigned char *sample; /* [12 * point_count] bytes of one frame in the file */
+    unsigned char *sample; /* [12 * point_count] bytes of one frame in the PC2 file */
 } format_state;
 
 static void lay_header(const sinew_cache *cache, int32_t samples, unsigned char header[header_size])

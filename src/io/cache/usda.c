@@ -65,7 +65,8 @@ static bool next_number(usda_reader *reader, float *value)
 static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const sinew_usda_prim *prim, int array,
                                  sinew_error *error)
 {
-    /* Whole lines of a USDA file: names of prims and paths of files cannot contain them. */
+    /* Lines of a USDA file at which the time samples of an array start. They are whole lines, which names of prims and
+     * paths of files cannot contain. */
     static const char *const heads[SINEW_USDA_ARRAYS] = {"\n        point3f[] points.timeSamples = {\n",
                                                          "\n        vector3f[] velocities.timeSamples = {\n"};
     sinew_usda *own = cache->own;

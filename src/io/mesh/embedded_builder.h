@@ -23,16 +23,18 @@ typedef struct sinew_builder_list {
 } sinew_builder_list;
 
 struct sinew_embedded_builder {
-    sinew_builder_list starts;     /* int32_t per face: index of its first corner */
-    sinew_builder_list corners;    /* int32_t per corner: index of its vertex */
-    sinew_builder_list corner_uvs; /* int32_t per corner: index in `uvs`; empty while unused */
-    sinew_builder_list uvs;        /* float[2] per texture coordinate: u, v */
+    sinew_builder_list starts;  /* int32_t per face: index of its first corner */
+    sinew_builder_list corners; /* int32_t per corner: index of its vertex */
+    /* int32_t per corner: index in `uvs`; the list is empty until a corner has texture coordinates */
+    sinew_builder_list corner_uvs;
+    sinew_builder_list uvs; /* float[2] per texture coordinate: u, v */
     /* int32_t per triangle: its face; int32_t[3] per triangle: its corners */
     sinew_builder_list triangle_faces, triangle_corners;
     sinew_name_list names[SINEW_SKIN_SET_COUNT];
     /* name indices of the faces that are added next, per set of names; -1: none */
     int32_t current[SINEW_SKIN_SET_COUNT];
-    sinew_builder_list face_names[SINEW_SKIN_SET_COUNT]; /* int32_t per face: index of its name; empty while unused */
+    /* int32_t per face: index of its name; the list is empty until a face has a name */
+    sinew_builder_list face_names[SINEW_SKIN_SET_COUNT];
     sinew_name_list attributes;
     /* float per vertex: values of one attribute; missing last values are 0 */
     sinew_builder_list values[SINEW_ATTRIBUTES_MAX];

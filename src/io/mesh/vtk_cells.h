@@ -43,8 +43,9 @@ typedef enum sinew_vtk_add_result {
 } sinew_vtk_add_result;
 /* True if a cell of this VTK type can have `count` corners. Ignored types may have any number. */
 bool sinew_vtk_size_fits(int64_t type, int64_t count);
-/* Adds a VTK cell to the builder, or counts it as omitted (also ADDED) if its type is not read. WRONG_SIZE (the error
- * is not set): a cell of this type cannot have `count` corners. FAILED: the error is set. */
+/* Adds a VTK cell to the builder, or counts it as omitted if its type is not read; both return SINEW_VTK_ADDED.
+ * SINEW_VTK_WRONG_SIZE: a cell of this type cannot have `count` corners; the error is not set. SINEW_VTK_FAILED: the
+ * error is set. */
 sinew_vtk_add_result sinew_vtk_add_cell(sinew_builder *builder, int64_t type, const int32_t *corners, int64_t count);
 
 #endif

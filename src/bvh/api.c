@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * api.c: the public queries: nearest points, rays and winding numbers. The SIMD kernels find the cell; this file
- * computes the point on it.
+ * api.c: the public queries of a BVH: nearest points, rays and winding numbers. The SIMD kernels find the cell; this
+ * file computes the point on it.
  */
 #include <math.h>
 
@@ -14,10 +14,10 @@
 
 #define AT_ONCE 64
 
-/* ---- Nearest ------------------------------------------------------------------------------------ */
+/* ---- Nearest points ------------------------------------------------------------------------------ */
 
-/* The point on a cell that is nearest to the query point. weights[1] and weights[2] are exactly 0 where their corners
- * do not contribute. weights[0] is the rest to 1: on the edge opposite to corner 0 it is 0 or round-off. */
+/* Returns the point on a cell that is nearest to the query point. weights[1] and weights[2] are exactly 0 where their
+ * corners do not contribute. weights[0] is the rest to 1: on the edge opposite to corner 0 it is 0 or round-off. */
 static sinew_tree_point tree_point_of(const sinew_tree *tree, const sinew_nearest_query *q, int exponent)
 {
     sinew_tree_point slot = {.cell = q->cell,
@@ -72,7 +72,7 @@ void sinew_tree_nearest(const sinew_tree *tree, int64_t count, const sinew_real 
         sinew_run_range(tree->thread_count, count, AT_ONCE, run_nearest, &call);
 }
 
-/* ---- Rays --------------------------------------------------------------------------------------- */
+/* ---- Ray queries --------------------------------------------------------------------------------- */
 
 bool sinew_tree_ray(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_hit *hit)
 {
@@ -99,7 +99,7 @@ bool sinew_tree_ray_any(const sinew_tree *tree, const sinew_ray *ray)
     return sinew_ray_query_set(tree, ray, &q, &exponent) && tree->kernel->ray_any(tree, &q);
 }
 
-/* ---- Inside ------------------------------------------------------------------------------------- */
+/* ---- Winding numbers ----------------------------------------------------------------------------- */
 
 typedef struct winding_call {
     const sinew_tree *tree;

@@ -36,7 +36,7 @@ static inline box8 box8_max(box8 a, box8 b)
 {
     return (box8)_mm256_max_ps((__m256)a, (__m256)b);
 }
-/* Bit i is set if a <= b for box i. */
+/* Bit i of the result is set if a <= b for box i of eight. */
 static inline uint32_t box8_le(box8 a, box8 b)
 {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
@@ -67,7 +67,7 @@ static inline uint32_t box8_le(box8 a, box8 b)
 /* ---- The stack of a traversal --------------------------------------------------------------------- */
 
 typedef struct box8_entry {
-    float key; /* distance or ray parameter at which the box of the child begins */
+    float key; /* squared distance, or ray parameter, at which the box of the child begins */
     uint32_t child;
 } box8_entry;
 
@@ -87,9 +87,9 @@ static inline int box8_push(box8_entry *stack, int top, const sinew_tree_node *n
     return top;
 }
 
-/* ---- Leaves --------------------------------------------------------------------------------------- */
+/* ---- Cells of a leaf ----------------------------------------------------------------------------- */
 
-/* The corners of SIMD_WIDTH cells of a block, from index `at` on. */
+/* Loads the corners of SIMD_WIDTH cells of a block (leaf), from cell `at` on. */
 static inline void box8_corners(const sinew_tree *tree, uint32_t block, int width, int at, wide x[9])
 {
     const sinew_real *corners = tree->shape.corners + (size_t)block * (size_t)(3 * width * SINEW_TREE_BLOCK) + at;
@@ -97,7 +97,7 @@ static inline void box8_corners(const sinew_tree *tree, uint32_t block, int widt
         x[k] = wide_load(corners + k * SINEW_TREE_BLOCK);
 }
 
-/* Bit i is the mask of element i. */
+/* Bit i of the result is set if the mask of SIMD element i is true. */
 static inline uint32_t box8_bits(wide_mask m)
 {
 #if defined(WIDE_AVX2_SINGLE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * build_sah.c: the binary tree over cells, from the root down.
+ * build_sah.c: builds the binary BVH over cells, from the root down.
  *
  * Each range of items is split where the surface-area heuristic is lowest among the boundaries of BINS bins along each
  * axis: area times number of blocks, summed over both sides (I. Wald, "On fast construction of SAH-based bounding
@@ -13,9 +13,9 @@
 #include "bvh/build.h"
 
 #define BINS  16
-#define SMALL 8192 /* ranges of at most this many items are finished by one thread */
+#define SMALL 8192 /* ranges of at most this many items (cells) are split to the end by one thread */
 
-typedef float box6[6]; /* low x y z, -high x y z: the union of two boxes takes minima only */
+typedef float box6[6]; /* bounding box as low x y z, -high x y z, so that the union of two boxes takes minima only */
 
 typedef struct range {
     int32_t first, last, depth;
@@ -27,7 +27,7 @@ typedef struct bin {
 } bin;
 
 typedef struct cut {
-    int axis, bin; /* axis of the split, -1: no split found; first bin of the second side */
+    int axis, bin; /* axis of the split, -1: no split found; index of the first bin of the second side */
     float cost;
 } cut;
 
@@ -62,7 +62,7 @@ static int32_t sah_blocks_of(int32_t count)
     return (count + SINEW_TREE_BLOCK - 1) / SINEW_TREE_BLOCK;
 }
 
-/* Twice the centre of an item's box along an axis. */
+/* Twice the centre of an item's bounding box along an axis. */
 static inline float middle_of(const sinew_tree_item *item, int axis)
 {
     return item->low[axis] + item->high[axis];
@@ -114,7 +114,7 @@ static void fill_bins(const sinew_tree_item *items, range r, const binning *b, b
     }
 }
 
-/* Replaces the best split if this axis has a better one. */
+/* Replaces the best split if this axis has a split of lower SAH cost. */
 static void sweep_axis(const bin bins[BINS], int axis, cut *best)
 {
     float behind[BINS];
@@ -180,10 +180,10 @@ static float range_area(const sinew_tree_item *items, range r)
     return area_of(box);
 }
 
-/* ---- The tree --------------------------------------------------------------------------------- */
+/* ---- Construction of the binary tree ------------------------------------------------------------- */
 
-/* Splits a range and all its subranges. Returns the split index `middle`, 0 for a leaf. The recursion is as deep as
- * the tree (tree.h). */
+/* Splits a range of items and all its subranges. Returns the split index `middle`, 0 for a leaf. The recursion is as
+ * deep as the tree (tree.h). */
 static int32_t finish_range(const sinew_tree_builder *builder, range r)
 {
     if (r.last - r.first <= SINEW_TREE_BLOCK)
@@ -197,7 +197,7 @@ static int32_t finish_range(const sinew_tree_builder *builder, range r)
     return middle;
 }
 
-/* A small range that waits for a thread, and the pointer that receives its split index. */
+/* A small range of items that waits for a thread, and the pointer that receives its split index. */
 typedef struct errand {
     range r;
     int32_t *result;
@@ -233,7 +233,7 @@ static void run_errands(const void *context, int32_t member, int32_t first, int3
         *e->list[i].result = finish_range(e->builder, e->list[i].r);
 }
 
-/* Large ranges are split on the calling thread, then threads finish the small ones. Ranges of one depth do not
+/* Large ranges of items are split on the calling thread, then threads finish the small ones. Ranges of one depth do not
  * overlap, so at most count / SMALL of them are large, and each leaves at most two small ranges. */
 bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_builder *builder)
 {

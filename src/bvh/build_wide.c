@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * build_wide.c: converts the binary tree to the wide tree. A wide node starts with two children; the child with the
+ * build_wide.c: converts the binary BVH to the wide BVH. A wide node starts with two children; the child with the
  * largest box that is not a leaf is replaced by its own two children until the node has eight children or only leaves.
  */
 #include "bvh/build.h"
 
 typedef struct branch {
-    int32_t first, last, middle; /* items first .. last-1; split index of the binary node, 0: leaf */
+    int32_t first, last, middle; /* range of items first .. last-1 of a binary node, and its split index; 0: leaf */
     float area;
 } branch;
 
 typedef struct collapsing {
     const sinew_tree_builder *builder;
-    sinew_tree_shape *shape; /* arrays may be NULL: nodes and blocks are then only counted */
+    sinew_tree_shape *shape; /* the wide tree; its arrays may be NULL: nodes and blocks are then only counted */
 } collapsing;
 
 static branch child_of(const sinew_tree_builder *builder, branch b, int side)
@@ -21,7 +21,7 @@ static branch child_of(const sinew_tree_builder *builder, branch b, int side)
     return (branch){side ? b.middle : b.first, side ? b.last : b.middle, split->middle[side], split->area[side]};
 }
 
-/* Collects the children of a wide node, largest boxes opened first; returns their number. */
+/* Collects up to eight children of a wide node, opening the largest boxes first; returns their number. */
 static int32_t wide_tree_gather(const sinew_tree_builder *builder, branch root, branch children[SINEW_TREE_WIDE])
 {
     int32_t count = 1;
@@ -40,7 +40,7 @@ static int32_t wide_tree_gather(const sinew_tree_builder *builder, branch root, 
     return count;
 }
 
-/* Appends a block with the cells of a leaf; unused entries repeat the first cell. Without arrays only counts the
+/* Appends a block (leaf) with the cells of a leaf; unused entries repeat the first cell. Without arrays only counts the
  * block. `slot`: 8 * parent node + index of the child. */
 static void write_block(const collapsing *c, branch b, uint32_t slot)
 {

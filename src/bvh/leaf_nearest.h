@@ -17,8 +17,8 @@
 #include "math/simd.h"
 
 typedef struct leaf_spot {
-    wide d2;   /* squared distance of the nearest point from p */
-    wide v, w; /* barycentric weights of the second and third corner at that point */
+    wide d2;   /* squared distance of the cell's nearest point from p, scaled */
+    wide v, w; /* barycentric weights of the cell's second and third corner at the nearest point */
 } leaf_spot;
 
 static inline wide leaf_dot(const wide a[3], const wide b[3])
@@ -32,12 +32,12 @@ static inline void leaf_subtract(const wide a[3], const wide b[3], wide out[3])
         out[k] = a[k] - b[k];
 }
 
-/* The point of a segment that is nearest to p. `from`: p less the start of the segment; `product`: from . edge. Sets
- * the squared distance d2 and returns the parameter of the point on the segment. */
+/* Finds the point of a segment that is nearest to p. `from`: p less the start of the segment; `product`: from . edge.
+ * Sets the squared distance d2 and returns the parameter of the point on the segment. */
 static inline wide leaf_segment(const wide from[3], const wide edge[3], wide product, wide length2, wide *d2)
 {
     wide offset[3];
-    /* An edge of length zero gives NaN; wide_max() of NaN and 0 is 0. */
+    /* An edge of length zero gives the parameter NaN; wide_max() of NaN and 0 is 0. */
     const wide t = wide_min(wide_max(product / length2, wide_set(0)), wide_set(1));
     for (int k = 0; k < 3; k++)
         offset[k] = from[k] - t * edge[k];
@@ -75,7 +75,8 @@ static inline void leaf_cross(const wide a[3], const wide b[3], wide out[3])
         out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
-/* Computes weights and squared distance of the foot point on the plane. Returns whether the foot point lies inside. */
+/* Computes weights and squared distance of the foot point of p on the triangle's plane. Returns the mask of foot points
+ * inside the triangle. */
 static inline wide_mask leaf_face(const wide ap[3], const wide ab[3], const wide ac[3], wide *v, wide *w, wide *d2)
 {
     wide n[3], to_v[3], to_w[3], offset[3];

@@ -32,7 +32,7 @@ static inline sinew_real leaf_residual(sinew_real a, sinew_real d, sinew_real b,
 #endif
 }
 
-/* a d - b c with the exact sign. */
+/* Determinant a d - b c with the exact sign. */
 static inline wide leaf_determinant(wide a, wide d, wide b, wide c)
 {
     wide r = a * d - b * c;
@@ -44,7 +44,7 @@ static inline wide leaf_determinant(wide a, wide d, wide b, wide c)
     return r;
 }
 
-/* Elements whose triangle has an area: a triangle that degenerates to a line or a point has no normal. */
+/* Mask of triangles that have an area: a triangle that degenerates to a line or a point has no normal. */
 static inline wide_mask leaf_has_area(const wide a[3], const wide b[3], const wide c[3])
 {
     const wide zero = wide_set(0);
@@ -62,8 +62,8 @@ static inline wide_mask leaf_has_area(const wide a[3], const wide b[3], const wi
     return has;
 }
 
-/* Clamps t to the ray parameters inside the triangle's box. The box is padded by the round-off of shearing, because
- * a hit may lie that far outside the triangle. */
+/* Clamps the ray parameter t of a hit to the parameters inside the triangle's box. The box is padded by the round-off
+ * of shearing, because a hit may lie that far outside the triangle. */
 static inline wide leaf_clamp(const sinew_ray_query *q, const wide a[3], const wide b[3], const wide c[3], wide t)
 {
     wide begin = wide_set(-(sinew_real)INFINITY), end = wide_set((sinew_real)INFINITY);
@@ -93,7 +93,7 @@ static inline leaf_sheared leaf_shear(const sinew_ray_query *q, const wide corne
     return s;
 }
 
-/* Hits with from <= t <= to. x holds the three corners. */
+/* Hits of the ray with W triangles at parameters from <= t <= to. x holds the three corners of each triangle. */
 static inline leaf_hit leaf_ray(const sinew_ray_query *q, const wide x[9])
 {
     const wide zero = wide_set(0);

@@ -40,9 +40,10 @@ const char *sinew_flaw_name(sinew_flaw_kind kind)
     return (size_t)kind < SINEW_FLAW_COUNT ? names[kind] : "unknown flaw";
 }
 
-/* ---- Shapes --------------------------------------------------------------------------------- */
+/* ---- Shapes of single cells ---------------------------------------------------------------------- */
 
-/* Compensated sum (A. Neumaier 1974), for sums of millions of volumes. sum is {total, accumulated rounding error}. */
+/* Adds x to a compensated sum (A. Neumaier 1974), for sums of millions of volumes. sum is {total, accumulated rounding
+ * error}. */
 static void add_exactly(double sum[2], double x)
 {
     double total = sum[0] + x;
@@ -111,7 +112,7 @@ static void mesh_check_find_bounds(const sinew_mesh *mesh, double bounds[6])
     }
 }
 
-/* ---- Vertices and components ---------------------------------------------------------------- */
+/* ---- Unused or coincident vertices, connected components ----------------------------------------- */
 
 static sinew_status check_vertices(checker *c)
 {
@@ -138,7 +139,7 @@ static sinew_status check_vertices(checker *c)
     return status;
 }
 
-/* ---- Cells there twice ---------------------------------------------------------------------- */
+/* ---- Duplicate cells ----------------------------------------------------------------------------- */
 
 static sinew_status check_duplicate_cells(checker *c, const sinew_elements *elements)
 {
@@ -155,16 +156,16 @@ static sinew_status check_duplicate_cells(checker *c, const sinew_elements *elem
     return status;
 }
 
-/* ---- Faces and edges shared by too many ----------------------------------------------------- */
+/* ---- Non-manifold faces and edges ---------------------------------------------------------------- */
 
 /* Non-manifold facets, which are shared by too many elements. They are found in the order of their vertices and
  * sorted by element. */
 typedef struct crowd {
-    sinew_pair *facets; /* [2 * capacity] first and second element, number of sharing elements; then a buffer for
-                           sorting */
+    /* [2 * capacity] per facet: first and second element, number of sharing elements; then a buffer for sorting */
+    sinew_pair *facets;
     size_t count;
     size_t capacity;
-    int32_t size; /* number of vertices of an element */
+    int32_t size; /* number of vertices of an element: 4 for tets, 3 for triangles */
 } crowd;
 
 static void mesh_check_count_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
@@ -207,7 +208,7 @@ static sinew_status check_crowded_facets(checker *c, const sinew_elements *eleme
     return status;
 }
 
-/* ---- Surfaces ------------------------------------------------------------------------------- */
+/* ---- Orientation of triangles, boundary of tets -------------------------------------------------- */
 
 static sinew_status check_own_surface(checker *c)
 {
@@ -249,7 +250,7 @@ static sinew_status check_boundary_of_tets(checker *c)
 
 /* ---- Intersecting triangles ------------------------------------------------------------------ */
 
-/* For each triangle, the first triangle that it intersects; -1: none. */
+/* Result of the search for intersecting triangles. */
 typedef struct crossed {
     int32_t *other; /* [triangle_count] the first intersecting triangle of each triangle; -1: none */
 } crossed;
@@ -298,7 +299,7 @@ static sinew_status check_crossings(checker *c)
     return status;
 }
 
-/* ---- All together --------------------------------------------------------------------------- */
+/* ---- The complete check -------------------------------------------------------------------------- */
 
 static sinew_status check_everything(checker *c)
 {

@@ -10,7 +10,7 @@
 #include "bvh/build.h"
 
 #define BITS    21
-#define DIGIT   11 /* bits of a key that one pass of the radix sort handles */
+#define DIGIT   11 /* number of bits of a Morton code that one pass of the radix sort handles */
 #define BINS    (1 << DIGIT)
 #define AT_ONCE 4096
 
@@ -26,7 +26,7 @@ typedef struct ordering {
     coded *codes;
 } ordering;
 
-/* Spreads the bits of a number, with two zeros between any two bits. */
+/* Spreads the bits of a 21-bit number, with two zeros between any two bits, for a Morton code. */
 static uint64_t morton_spread(uint64_t x)
 {
     x = (x | x << 32) & 0x001f00000000ffffu;
@@ -36,8 +36,8 @@ static uint64_t morton_spread(uint64_t x)
     return (x | x << 2) & 0x1249249249249249u;
 }
 
-/* The interval of a box centre along an axis, clamped: boxes lie within `half` of the tree's origin only up to
- * rounding. */
+/* Index of the interval that contains a box centre along an axis, clamped: boxes lie within `half` of the tree's origin
+ * only up to rounding. */
 static uint64_t morton_step_of(float low, float high, double half)
 {
     const double middle = ((double)low + (double)high) / 2;
@@ -61,7 +61,8 @@ static void code_cells(const void *context, int32_t member, int32_t first, int32
     }
 }
 
-/* One pass of a stable radix sort. Returns false if all digits are equal, so that the order is unchanged. */
+/* One pass of a stable radix sort of Morton codes by one digit. Returns false if all digits are equal, so that the
+ * order is unchanged. */
 static bool sort_pass(const coded *from, coded *to, int32_t count, int shift)
 {
     int32_t begin[BINS] = {0};
@@ -80,7 +81,7 @@ static bool sort_pass(const coded *from, coded *to, int32_t count, int shift)
     return true;
 }
 
-/* Sorts by all digits. Returns the array (codes or spare) that holds the result. */
+/* Radix sort of Morton codes by all digits. Returns the array (codes or spare) that holds the result. */
 static const coded *sort_codes(coded *codes, coded *spare, int32_t count)
 {
     for (int shift = 0; shift < 3 * BITS; shift += DIGIT)

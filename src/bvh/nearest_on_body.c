@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearest_on_body.c: the nearest point on a body. See nearest_on_body.h.
+ * nearest_on_body.c: finds the nearest point on a body. See nearest_on_body.h.
  *
  * Cells at the smallest distance, up to round-off, are tested in ascending order, each by its box first. The nearest
  * point of a triangle follows C. Ericson, Real-Time Collision Detection (2005), 5.1.5, by Voronoi regions.
@@ -21,7 +21,7 @@ static void set_weights(double weights[3], double a, double b, double c)
     weights[2] = c;
 }
 
-/* Weights of the point of the segment ab nearest to p. */
+/* Barycentric weights of the point of the segment ab nearest to p. */
 static void nearest_on_edge(const sinew_real *p, const sinew_real *a, const sinew_real *b, double weights[3])
 {
     double ab[3], ap[3];
@@ -32,7 +32,7 @@ static void nearest_on_edge(const sinew_real *p, const sinew_real *a, const sine
     set_weights(weights, 1 - t, t, 0);
 }
 
-/* Squared distance from p to the point of the cell with the given weights. */
+/* Squared distance from p to the point of the cell with the given barycentric weights, in m2. */
 static double cell_point_distance(const sinew_real *p, const sinew_real *const corner[3], int width,
                                   const double *weights)
 {
@@ -46,7 +46,7 @@ static double cell_point_distance(const sinew_real *p, const sinew_real *const c
     return sum;
 }
 
-/* Weights of the nearest point on the three sides of the triangle abc. */
+/* Barycentric weights of the nearest point on the three sides of the triangle abc. */
 static void nearest_on_sides(const sinew_real *p, const sinew_real *a, const sinew_real *b, const sinew_real *c,
                              double weights[3])
 {
@@ -66,7 +66,7 @@ static void nearest_on_sides(const sinew_real *p, const sinew_real *a, const sin
     }
 }
 
-/* Weights of the point of the triangle abc nearest to p. */
+/* Barycentric weights of the point of the triangle abc nearest to p. */
 static void nearest_on_triangle(const sinew_real *p, const sinew_real *a, const sinew_real *b, const sinew_real *c,
                                 double weights[3])
 {
@@ -98,9 +98,9 @@ static void nearest_on_triangle(const sinew_real *p, const sinew_real *a, const 
     }
 }
 
-/* ---- Nearest point -------------------------------------------------------------------------- */
+/* ---- Search for the nearest point ---------------------------------------------------------------- */
 
-/* Builds the BVH over the cells, and allocates a buffer of candidates for all cells. */
+/* Builds the BVH over the search's cells, and allocates a buffer of candidates for all cells. */
 static sinew_status body_search_make_tree(sinew_search *s, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_tree_def def = sinew_default_tree_def();
@@ -150,7 +150,7 @@ sinew_status sinew_search_begin(sinew_search *s, const sinew_mesh *mesh, const s
 void sinew_search_end(sinew_search *s)
 {
     sinew_tree_destroy(s->tree);
-    if (s->candidates) /* a zeroed search has no allocator to free with */
+    if (s->candidates) /* a zeroed search was never begun and has no allocator */
         sinew_release(&s->allocator, s->candidates);
     sinew_mesh_destroy(s->surface);
     *s = (sinew_search){0};
@@ -187,7 +187,8 @@ static void nearest_point_on_cell(const sinew_search *s, const int32_t *cell, co
     for (int32_t i = 0; i < 4; i++)
         result->vertices[i] = cell[i < s->width ? i : 0];
     result->distance = cell_point_distance(p, corner, s->width, result->weights);
-    if (s->width == 3 && !isfinite(result->distance)) { /* a triangle of collinear corners divides zero by zero */
+    /* for a triangle with collinear corners the formula divides zero by zero; its sides are searched instead */
+    if (s->width == 3 && !isfinite(result->distance)) {
         nearest_on_sides(p, corner[0], corner[1], corner[2], result->weights);
         result->distance = cell_point_distance(p, corner, 3, result->weights);
     }

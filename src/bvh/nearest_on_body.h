@@ -13,22 +13,22 @@
 #include "sinew/mesh.h"
 #include "sinew/tree.h"
 
-/* Up to four vertices with weights that sum to 1. */
+/* A point of a body's surface: up to four vertices with weights that sum to 1. */
 typedef struct sinew_surface_point {
     int32_t vertices[4];
     double weights[4];
-    double distance; /* squared distance from the query point, in m2 */
+    double distance; /* squared distance of the point from the query point, in m2 */
 } sinew_surface_point;
 
-/* A search over cells of `width` vertices each. */
+/* A search for nearest points on cells of `width` vertices each: triangles, edges or vertices. */
 typedef struct sinew_search {
-    const sinew_real *positions; /* [3 * vertex_count] coordinates of the vertices, borrowed */
-    const int32_t *cells;        /* [..][width] vertices of cells; NULL: the cells are the vertices */
+    const sinew_real *positions; /* [3 * vertex_count] coordinates of the vertices in m, borrowed */
+    const int32_t *cells;        /* [count][width] vertices of the cells; NULL: the cells are the vertices */
     int32_t count, width;
     sinew_mesh *surface; /* owned: surface of the mesh; NULL: only vertices are searched */
-    sinew_tree *tree;    /* owned: BVH of the cells */
-    int32_t *candidates; /* [count] owned: cells that may be nearest */
-    double slack;        /* round-off margin of distances in the BVH, in m */
+    sinew_tree *tree;    /* owned: BVH over the cells of the search */
+    int32_t *candidates; /* [count] owned: indices of cells that may be nearest */
+    double slack;        /* round-off margin of distances computed by the BVH, in m */
     sinew_allocator allocator;
 } sinew_search;
 
@@ -36,7 +36,7 @@ typedef struct sinew_search {
  * outlive the search. sinew_search_end() must follow, also after a failure. */
 sinew_status sinew_search_begin(sinew_search *search, const sinew_mesh *mesh, const sinew_real *positions,
                                 bool vertices, sinew_error *error);
-void sinew_search_end(sinew_search *search); /* frees the search; a zeroed struct holds nothing */
+void sinew_search_end(sinew_search *search); /* frees the search; accepts a zeroed struct */
 sinew_surface_point sinew_search_nearest(const sinew_search *search, const sinew_real *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * overlap.c: cells whose boxes overlap a box, and cells within a distance. See overlap.h.
+ * overlap.c: finds cells whose bounding boxes overlap a box, and cells within a distance. See overlap.h.
  */
 #include "bvh/overlap.h"
 
@@ -13,9 +13,9 @@
 #define SINEW_SIMD_SUFFIX overlap
 #include "bvh/leaf_nearest.h"
 
-/* ---- Lists -------------------------------------------------------------------------------------- */
+/* ---- Lists of the lowest cell indices ------------------------------------------------------------ */
 
-/* Restores the max-heap below index `at`. */
+/* Restores the max-heap of cell indices below index `at`. */
 static void sift_down(int32_t *cells, int64_t count, int64_t at)
 {
     const int32_t moving = cells[at];
@@ -35,7 +35,7 @@ static void make_heap(int32_t *cells, int64_t count)
         sift_down(cells, count, at);
 }
 
-/* A full list becomes a max-heap, so that its largest number can be replaced. */
+/* Adds a cell index. A full list becomes a max-heap, so that its largest index can be replaced. */
 void sinew_tree_list_put(sinew_tree_list *list, int32_t cell)
 {
     const int64_t count = list->count++;
@@ -63,7 +63,7 @@ void sinew_tree_list_sort(sinew_tree_list *list)
     }
 }
 
-/* ---- Walks -------------------------------------------------------------------------------------- */
+/* ---- Traversal of blocks that overlap a box ------------------------------------------------------ */
 
 void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const sinew_real box[6], double margin)
 {
@@ -74,7 +74,7 @@ void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const 
         const double low = (double)box[k] * tree->scale - tree->origin[k];
         const double high = (double)box[3 + k] * tree->scale - tree->origin[k];
         const double grown = margin * tree->scale;
-        /* The padding covers the round-off of sums and differences here and in the exact tests. */
+        /* The padding covers the round-off of sums and differences in this loop and in the exact tests of cells. */
         const double pad =
             4 * SINEW_TREE_EPSILON * (fabs(low) + fabs(high) + fabs(grown) + fabs(tree->origin[k]) + tree->half[k]) +
             0x1p-60;
@@ -83,7 +83,7 @@ void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const 
     }
 }
 
-/* Bit i is set if the box of child i overlaps the box of the walk. */
+/* Bit i is set if the box of child i of a node overlaps the box of the traversal. */
 static uint32_t meeting(const sinew_tree_node *node, const float box[6])
 {
     uint32_t bits = 0, apart[SINEW_TREE_WIDE];
@@ -112,7 +112,7 @@ int32_t sinew_tree_walk_next(sinew_tree_walk *walk)
     return -1;
 }
 
-/* ---- Overlaps ----------------------------------------------------------------------------------- */
+/* ---- Cells whose boxes overlap a box ------------------------------------------------------------- */
 
 void sinew_tree_exact_box(const sinew_tree *tree, int32_t cell, sinew_real box[6])
 {
@@ -154,9 +154,9 @@ int64_t sinew_tree_overlaps(const sinew_tree *tree, const sinew_real box[6], int
     return list.count;
 }
 
-/* ---- Within a distance -------------------------------------------------------------------------- */
+/* ---- Cells within a distance of a point ---------------------------------------------------------- */
 
-/* Scaled squared distance from the query point to a cell of a block. */
+/* Scaled squared distance from the query point to cell number `at` of a block (leaf). */
 static sinew_real cell_d2(const sinew_tree *tree, int32_t block, int32_t at, const sinew_nearest_query *q)
 {
     const int rows = 3 * tree->width;
@@ -179,9 +179,10 @@ int64_t sinew_tree_within(const sinew_tree *tree, const sinew_real point[3], sin
     sinew_tree_walk walk;
     sinew_tree_list list = {cells, capacity > 0 ? capacity : 0, 0};
     const sinew_real box[6] = {point[0], point[1], point[2], point[0], point[1], point[2]};
-    /* The margin covers the relative round-off of the distances of a leaf. */
+    /* The margin covers the relative round-off of the distances computed in a leaf. */
     sinew_tree_walk_begin(&walk, tree, box, (double)distance * (1 + 64 * SINEW_TREE_EPSILON));
-    for (int k = 0; k < 3; k++) { /* adds the absolute round-off of the distances of a leaf */
+    /* widens the query box by the absolute round-off of the distances computed in a leaf */
+    for (int k = 0; k < 3; k++) {
         const double error = 16 * SINEW_TREE_EPSILON * tree->largest;
         walk.box[k] = sinew_float_below((double)walk.box[k] - error);
         walk.box[3 + k] = sinew_float_above((double)walk.box[3 + k] + error);

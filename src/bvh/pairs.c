@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pairs.c: pairs of cells whose boxes overlap, of two trees or of one tree with itself.
+ * pairs.c: finds candidate pairs of cells whose bounding boxes overlap, of two BVHs or of one BVH with itself.
  *
  * Every cell of the first tree queries the second tree, in the order of the first tree's blocks, in two passes. The
  * first pass counts pairs, which gives each cell its range of the result; the second pass writes them. Threads
@@ -9,17 +9,18 @@
 #include "base/tasks.h"
 #include "bvh/overlap.h"
 
-#define AT_ONCE 64 /* blocks that a thread takes at a time */
+#define AT_ONCE 64 /* number of blocks (leaves) that a thread takes at a time */
 
 typedef struct pairing {
     const sinew_tree *a, *b;
     sinew_real margin;
-    int64_t *begins;  /* [cells of a + 1] first index of a cell's pairs; first pass: the count of the previous cell */
-    int32_t *pairs;   /* pairs (cell of a, cell of b); NULL: only count */
-    int64_t capacity; /* number of pairs that fit into `pairs` */
+    /* [cells of a + 1] index of each cell's first pair; in the first pass the pair count of the previous cell */
+    int64_t *begins;
+    int32_t *pairs;   /* candidate pairs (cell of a, cell of b); NULL: pairs are only counted */
+    int64_t capacity; /* number of candidate pairs that fit into `pairs` */
 } pairing;
 
-/* Whether the distance between two boxes is at most the margin along every axis. */
+/* Whether the distance between two bounding boxes is at most the margin along every axis. */
 static bool near_enough(const sinew_real a[6], const sinew_real b[6], sinew_real margin)
 {
     bool near = true;
@@ -48,7 +49,8 @@ static void find_partners(const pairing *p, int32_t cell, sinew_tree_list *list)
         }
 }
 
-/* Writes the partners consecutively into the first half of the range, then expands them to pairs, from the last on. */
+/* Writes the partners of a cell consecutively into the first half of its range of pairs, then expands them to pairs,
+ * from the last on. */
 static void write_pairs(const pairing *p, int32_t cell)
 {
     const int64_t begin = p->begins[cell], end = p->begins[cell + 1];

@@ -23,7 +23,8 @@ static void run_blocks(const void *context, int32_t member, int32_t first, int32
     }
 }
 
-/* Each call opens and closes the pool; the threads survive between calls only while a world or a tree exists. */
+/* Runs a loop in parallel. Each call opens and closes the pool; the threads survive between calls only while a world or
+ * a tree exists. */
 void sinew_run_range(int32_t thread_count, int64_t count, int64_t block, sinew_range_call *call, void *context)
 {
     if (!SINEW_ASSERT(call && count >= 0 && block > 0) || count == 0)

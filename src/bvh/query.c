@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * query.c: queries in the tree's scale, with the round-off margins that make boxes conservative (tree.h).
+ * query.c: prepares queries in the BVH's scale, with the round-off margins that make boxes conservative (tree.h).
  */
 #include <float.h>
 #include <math.h>
 
 #include "bvh/tree.h"
 
-#define TINY     0x1p-60 /* smallest padding: squares of smaller values may underflow */
-#define FARTHEST 60      /* exponent of the farthest point: its square is a finite float */
+#define TINY     0x1p-60 /* smallest padding of boxes in scaled lengths: squares of smaller values may underflow */
+#define FARTHEST 60      /* exponent of the largest distance of a query point: its square is a finite float */
 #define STEEPEST 0x1p100f
 #define FLATTEST 0x1p-100
 
@@ -25,7 +25,7 @@ float sinew_float_above(double x)
     return (double)f < x ? nextafterf(f, INFINITY) : f;
 }
 
-/* Fast bounds for values that are padded anyway: one or two floats lower or higher. */
+/* Fast bounds for values that are padded in any case: one or two floats lower or higher than x. */
 static inline float pad_below(double x)
 {
     return (float)(x - (double)FLT_EPSILON * fabs(x));
@@ -59,16 +59,16 @@ static inline int exponent_of(double x)
     return (int)(bits >> 52 & 0x7ff) - 1022;
 }
 
-/* ---- Nearest ------------------------------------------------------------------------------------ */
+/* ---- Queries for nearest points ------------------------------------------------------------------ */
 
-/* Computes the point relative to the tree's origin, scaled by 2^exponent, and returns the exponent: that of the tree,
- * or a smaller one for points so far away that squares of floats would overflow. Such points are moved nearer in the
- * same direction: at their distance, the tree's extent is below round-off. */
+/* Computes the query point relative to the tree's origin, scaled by 2^exponent, and returns the exponent: that of the
+ * tree, or a smaller one for points so far away that squares of floats would overflow. Such points are moved nearer in
+ * the same direction: at their distance, the tree's extent is below round-off. */
 static int relative_point(const sinew_tree *tree, const sinew_real point[3], double x[3])
 {
     int exponent = tree->exponent;
     const int size = exponent_of(largest_of(point)) + exponent;
-    if (size > 3 * FARTHEST) { /* the origin of the tree is negligible at this distance */
+    if (size > 3 * FARTHEST) { /* the tree's origin is negligible at this distance of the query point */
         exponent -= size - FARTHEST;
         for (int k = 0; k < 3; k++)
             x[k] = sinew_tree_scaled((double)point[k], exponent);
@@ -104,9 +104,9 @@ bool sinew_nearest_query_set(const sinew_tree *tree, const sinew_real point[3], 
     return true;
 }
 
-/* ---- Rays --------------------------------------------------------------------------------------- */
+/* ---- Queries along rays -------------------------------------------------------------------------- */
 
-/* Scales the direction and computes the shear of leaf_ray.h from it. */
+/* Scales the ray's direction and computes the shear of leaf_ray.h from it. */
 static void set_direction(const sinew_real direction[3], int exponent, sinew_ray_query *q)
 {
     q->kz = 0;
@@ -123,7 +123,7 @@ static void set_direction(const sinew_real direction[3], int exponent, sinew_ray
     q->sy = q->d[q->ky] * q->sz;
 }
 
-/* Upper bound of the distance of all corners from the ray's origin along any axis. */
+/* Upper bound of the distance of all cell corners from the ray's origin along any axis. */
 static double query_radius_of(const sinew_tree *tree, const sinew_ray_query *q)
 {
     double radius = 0;
@@ -149,7 +149,8 @@ static void set_slabs(const sinew_tree *tree, double error, sinew_ray_query *q)
     }
 }
 
-/* A direction shorter than 2^-1000 or longer than 2^1000 cannot be scaled; it counts as no direction. */
+/* Prepares a ray query. A direction shorter than 2^-1000 or longer than 2^1000 cannot be scaled; it counts as no
+ * direction. */
 bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_query *q, int *exponent)
 {
     const int length = exponent_of(largest_of(ray->direction));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * refit.c: the coordinate frame of a tree, and its boxes from the cells up.
+ * refit.c: computes the coordinate frame of a BVH, and its bounding boxes from the cells up.
  *
  * Each block writes its box into its entry of the parent, in any order. Nodes follow from the last to the first,
  * because children have higher indices than their parents.
@@ -12,11 +12,11 @@
 #include "bvh/tree.h"
 
 #define BLOCKS_AT_ONCE 512
-#define MIN_EXPONENT   (-1000) /* smallest exponent of a scale: the scale and its inverse are normal numbers */
+#define MIN_EXPONENT   (-1000) /* smallest exponent of the tree's scale: the scale and its inverse are normal numbers */
 
-/* ---- Frame ------------------------------------------------------------------------------------ */
+/* ---- Coordinate frame of the tree ---------------------------------------------------------------- */
 
-/* Bounds of half the positions, because high - low may overflow. */
+/* Bounds of the tree's vertex positions, divided by two, because high - low may overflow. */
 static void half_bounds(const sinew_tree *tree, double low[3], double high[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -86,7 +86,7 @@ void sinew_tree_cell_box(const sinew_tree *tree, int32_t cell, float box[6])
     }
 }
 
-/* ---- Boxes ------------------------------------------------------------------------------------ */
+/* ---- Bounding boxes ------------------------------------------------------------------------------ */
 
 static void empty_box(float box[6])
 {
@@ -127,7 +127,7 @@ typedef struct fitting {
     sinew_tree_shape *shape;
 } fitting;
 
-/* Copies the corners of the block's cells and computes the box around them. */
+/* Copies the corners of a block's cells and computes their bounding box. */
 static void fit_block(const sinew_tree *tree, sinew_tree_shape *shape, int32_t block)
 {
     const size_t rows = 3 * (size_t)tree->width;
@@ -173,7 +173,7 @@ void sinew_tree_fit(const sinew_tree *tree, sinew_tree_shape *shape)
         sinew_tree_moments_fit(tree, shape);
 }
 
-/* ---- Quality ---------------------------------------------------------------------------------- */
+/* ---- Quality of the tree ------------------------------------------------------------------------- */
 
 static double box_area(const float box[6])
 {

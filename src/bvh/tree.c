@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree.c: creates, refits and destroys trees.
+ * tree.c: creates, refits and destroys BVHs.
  */
 #include "bvh/tree.h"
 
@@ -33,7 +33,7 @@ const sinew_tree_kernel *sinew_tree_kernel_chosen(void)
     return sinew_tree_kernel_table[sinew_variant_chosen()];
 }
 
-/* ---- Check ----------------------------------------------------------------------------------- */
+/* ---- Checks of a tree definition ----------------------------------------------------------------- */
 
 static sinew_status check_positions(const sinew_real *positions, int32_t vertex_count, sinew_error *error)
 {
@@ -73,7 +73,7 @@ static sinew_status tree_check_def(const sinew_tree_def *def, sinew_error *error
     return status == SINEW_OK ? check_positions(def->positions, def->vertex_count, error) : status;
 }
 
-/* ---- Create and refit ------------------------------------------------------------------------ */
+/* ---- Creation and refit -------------------------------------------------------------------------- */
 
 static bool copy_input(sinew_tree *tree, const sinew_tree_def *def)
 {
@@ -152,8 +152,8 @@ void sinew_tree_shape_release(const sinew_allocator *allocator, sinew_tree_shape
     *shape = (sinew_tree_shape){0};
 }
 
-/* If there is no memory for a rebuild, the old structure is kept: its boxes fit, so queries return the same results
- * more slowly. */
+/* Refits a tree. If there is no memory for a rebuild, the old structure is kept: its boxes fit, so queries return the
+ * same results more slowly. */
 sinew_status sinew_tree_refit(sinew_tree *tree, const sinew_real *positions, sinew_error *error)
 {
     sinew_error_clear(error);

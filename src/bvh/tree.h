@@ -21,54 +21,61 @@
 #include "base/base.h"
 #include "sinew/tree.h"
 
-#define SINEW_TREE_WIDE 8 /* children of a BVH node */
+#define SINEW_TREE_WIDE 8 /* number of children of a wide BVH node */
 #ifdef SINEW_SINGLE
-#define SINEW_TREE_BLOCK   8 /* cells of a block: the largest SIMD width */
+#define SINEW_TREE_BLOCK   8 /* number of cells of a block (leaf): the largest SIMD width */
 #define SINEW_TREE_EPSILON 1.1920929e-7
-#define SINEW_TREE_FAR     60 /* exponent of the farthest scaled origin of a ray: its square is finite */
+#define SINEW_TREE_FAR     60 /* exponent of the farthest scaled origin of a ray: its square is a finite float */
 #else
 #define SINEW_TREE_BLOCK   4
 #define SINEW_TREE_EPSILON 2.220446049250313e-16
 #define SINEW_TREE_FAR     400
 #endif
 
-/* Splits follow the heuristic down to depth SINEW_TREE_HALVE. Below, ranges are halved, which is possible at most 31
- * times for 2^31 cells. A path of the wide tree is no longer than the path of the binary tree. */
+/* Splits follow the surface-area heuristic down to depth SINEW_TREE_HALVE. Below, ranges are halved, which is possible
+ * at most 31 times for 2^31 cells. A path of the wide tree is no longer than the path of the binary tree. */
 #define SINEW_TREE_HALVE 48
 #define SINEW_TREE_DEPTH (SINEW_TREE_HALVE + 31)
 /* Capacity of a traversal's stack: at each node of a path, one child is followed and up to 7 wait on the stack. */
 #define SINEW_TREE_STACK ((SINEW_TREE_WIDE - 1) * SINEW_TREE_DEPTH + SINEW_TREE_WIDE)
 
-#define SINEW_TREE_LEAF 0x80000000u /* bit of a child's index that marks a block */
+#define SINEW_TREE_LEAF 0x80000000u /* bit of a child's index that marks a block (leaf) instead of a node */
 
 typedef struct sinew_tree_node {
-    _Alignas(64) float bounds[6][SINEW_TREE_WIDE]; /* low x, high x, low y, high y, low z, high z; empty: inf, -inf */
-    uint32_t child[SINEW_TREE_WIDE];               /* index of a node, or index of a block | SINEW_TREE_LEAF */
+    /* child boxes, rows: low x, high x, low y, high y, low z, high z; unused children: inf, -inf */
+    _Alignas(64) float bounds[6][SINEW_TREE_WIDE];
+    uint32_t child[SINEW_TREE_WIDE]; /* index of each child node, or index of a block | SINEW_TREE_LEAF */
     int32_t child_count;
 } sinew_tree_node;
 
 /* Far fields of the children of a node: moments that approximate the winding number at distant points
  * (winding_moments.c). */
-#define SINEW_TREE_BETA 2.5 /* a child counts as far at distances of more than this number of its radii */
+/* a child counts as far from a point beyond this many of its radii; its moments are then used */
+#define SINEW_TREE_BETA 2.5
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
-    float limit[SINEW_TREE_WIDE];     /* squared distance beyond which the child is far */
-    float normal[3][SINEW_TREE_WIDE]; /* sum of the area normals of the child's triangles */
-    float second[6][SINEW_TREE_WIDE]; /* second moments with their factors: xx yy zz xy yz zx */
-    float third[10][SINEW_TREE_WIDE]; /* third moments with factors: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
+    float limit[SINEW_TREE_WIDE];     /* squared distance from the centre beyond which the child is far */
+    float normal[3][SINEW_TREE_WIDE]; /* sum of the area normals of the child's triangles, scaled */
+    /* second moments of the child's triangles, times their factors: xx yy zz xy yz zx */
+    float second[6][SINEW_TREE_WIDE];
+    /* third moments of the child's triangles, times their factors: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
+    float third[10][SINEW_TREE_WIDE];
 } sinew_tree_moments;
 
-/* The data that building a tree creates and a rebuild replaces. */
+/* The nodes and blocks of a BVH, which building a tree creates and a rebuild replaces. */
 typedef struct sinew_tree_shape {
     int32_t node_count, block_count;
-    sinew_tree_node *nodes;      /* [node_count] nodes of the BVH */
-    uint32_t *node_slots;        /* [node_count] 8 * parent + index of the node among its children */
-    uint32_t *block_slots;       /* [block_count] 8 * parent + index of the block among its children */
-    int32_t *counts;             /* [block_count] number of cells in each block */
-    int32_t *ids;                /* [block_count * SINEW_TREE_BLOCK] cells of each block */
-    sinew_real *corners;         /* [block_count][3 * width][SINEW_TREE_BLOCK] scaled corners of cells */
-    sinew_tree_moments *moments; /* [node_count] moments of the children; NULL: without winding numbers */
-    double area;                 /* sum of all box areas over the area of the root, after building */
+    sinew_tree_node *nodes; /* [node_count] nodes of the BVH */
+    uint32_t *node_slots;   /* [node_count] 8 * parent node + index of the node among the parent's children */
+    uint32_t *block_slots;  /* [block_count] 8 * parent node + index of the block among the parent's children */
+    int32_t *counts;        /* [block_count] number of cells in each block */
+    /* [block_count * SINEW_TREE_BLOCK] indices of the cells of each block; unused entries repeat the first cell */
+    int32_t *ids;
+    sinew_real *corners; /* [block_count][3 * width][SINEW_TREE_BLOCK] scaled corner coordinates of the cells */
+    /* [node_count] moments of each node's children; NULL: the tree computes no winding numbers */
+    sinew_tree_moments *moments;
+    /* quality of the tree after building: sum of all box areas over the area of the root's box */
+    double area;
 } sinew_tree_shape;
 
 struct sinew_tree {
@@ -76,37 +83,38 @@ struct sinew_tree {
     int32_t thread_count, vertex_count, cell_count, width;
     bool winding;
     sinew_real *positions; /* [3 * vertex_count] copy of the caller's positions, in m */
-    int32_t *cells;        /* [width * cell_count] vertices of the cells */
-    int exponent;          /* scaled length = 2^exponent times the length in m */
-    double scale;          /* 2^exponent: scaled length of 1 m */
-    double origin[3];      /* middle of the boxes, in scaled lengths */
-    double half[3];        /* half extents of the boxes around the origin, in scaled lengths */
+    int32_t *cells;        /* [width * cell_count] vertex indices of the cells */
+    int exponent;          /* exponent of the tree's scale: scaled length = 2^exponent times the length in m */
+    double scale;          /* 2^exponent: scale of the tree, i.e. the scaled length of 1 m */
+    double origin[3];      /* middle of the bounding box of all cells, in scaled lengths */
+    double half[3];        /* half extents, around the origin, of the bounding box of all cells, in scaled lengths */
     double largest;        /* largest extent of a cell along an axis, in scaled lengths */
     sinew_tree_shape shape;
     const struct sinew_tree_kernel *kernel;
 };
 
-/* ---- Queries, prepared for the kernels ---------------------------------------------------------- */
+/* ---- Queries, prepared for the SIMD kernels ------------------------------------------------------ */
 
 typedef struct sinew_nearest_query {
     sinew_real p[3];       /* query point, in scaled lengths */
-    float low[3], high[3]; /* bounds of the point relative to the origin, with a round-off margin */
-    sinew_real d2;         /* scaled squared distance of the best cell so far; initially the limit */
-    int32_t cell;          /* nearest cell so far; INT32_MAX: none yet */
+    float low[3], high[3]; /* bounds of the query point relative to the tree's origin, with a round-off margin */
+    sinew_real d2;         /* scaled squared distance of the nearest cell so far; initially the query's limit */
+    int32_t cell;          /* index of the nearest cell so far; INT32_MAX: none yet */
 } sinew_nearest_query;
 
 typedef struct sinew_ray_query {
-    sinew_real o[3], d[3]; /* scaled origin and direction; the largest component of d lies in [0.5, 1) */
-    sinew_real inverse[3]; /* 1 / d; 0 for components of d that are (almost) 0 */
-    int32_t kx, ky, kz;    /* axes; kz is the axis of the largest component of d */
+    sinew_real o[3], d[3]; /* scaled origin and direction of the ray; the largest component of d lies in [0.5, 1) */
+    sinew_real inverse[3]; /* 1 / d per axis of the ray's direction d; 0 for components that are (almost) 0 */
+    int32_t kx, ky, kz;    /* permuted axes of the ray; kz is the axis of the largest component of d */
     sinew_real sx, sy, sz; /* shear that turns the ray along the axis kz (leaf_ray.h) */
-    sinew_real pad;        /* round-off of sheared corners, in scaled lengths */
-    sinew_real from, to;   /* scaled range of t; `to` decreases to the best hit */
-    double shift;          /* boxes use the origin o + shift d, so that ray parameters of boxes are positive */
+    sinew_real pad;        /* round-off of the sheared corners of a triangle, in scaled lengths */
+    sinew_real from, to;   /* range of the ray parameter t, scaled; `to` decreases to the best hit */
+    /* the tests of boxes use the ray origin o + shift d, so that their ray parameters are positive */
+    double shift;
     float near_origin[3], far_origin[3], near_inverse[3], far_inverse[3];
-    int32_t near_row[3]; /* rows of sinew_tree_node.bounds that face the ray */
-    float begin, end;    /* range of the ray parameter in tests of boxes */
-    int32_t cell;        /* cell of the best hit; INT32_MAX: none yet */
+    int32_t near_row[3]; /* per axis, the row of sinew_tree_node.bounds whose planes face the ray */
+    float begin, end;    /* range of the ray parameter in tests of bounding boxes */
+    int32_t cell;        /* index of the cell of the best hit so far; INT32_MAX: none yet */
     sinew_real u, v;
 } sinew_ray_query;
 
@@ -115,23 +123,24 @@ typedef struct sinew_tree_kernel {
     void (*nearest)(const sinew_tree *tree, sinew_nearest_query *query);
     void (*ray)(const sinew_tree *tree, sinew_ray_query *query);
     bool (*ray_any)(const sinew_tree *tree, sinew_ray_query *query);
-    double (*winding)(const sinew_tree *tree, const double point[3]); /* at a scaled point relative to the origin */
+    /* winding number at a scaled point relative to the tree's origin */
+    double (*winding)(const sinew_tree *tree, const double point[3]);
 } sinew_tree_kernel;
 
 const sinew_tree_kernel *sinew_tree_kernel_chosen(void);
 /* The SIMD variants of this build that the processor supports, best first; for tests. */
 const sinew_tree_kernel *const *sinew_tree_kernels(int32_t *count);
 
-/* Prepare a query; false: the query has no answer (not finite, no direction, a negative limit, an empty range, a ray
- * from too far away). A computed distance, or ray parameter, times 2^-exponent is the distance in m, or the parameter
- * of the ray. */
+/* Prepare a query of a tree; false: the query has no answer (not finite, no direction, a negative limit, an empty
+ * range, a ray from too far away). A computed distance, or ray parameter, times 2^-exponent is the distance in m, or
+ * the parameter of the ray. */
 bool sinew_nearest_query_set(const sinew_tree *tree, const sinew_real point[3], double limit,
                              sinew_nearest_query *query, int *exponent);
 bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_query *query, int *exponent);
 
-/* ---- Building ----------------------------------------------------------------------------------- */
+/* ---- Construction of a tree ---------------------------------------------------------------------- */
 
-/* Position of a corner of a cell, in m. */
+/* Position of a corner of one of the tree's cells, in m. */
 static inline const sinew_real *sinew_tree_corner(const sinew_tree *tree, int32_t cell, int32_t corner)
 {
     const size_t at = (size_t)cell * (size_t)tree->width + (size_t)corner;
@@ -153,14 +162,14 @@ static inline double sinew_tree_scaled(double x, int exponent)
 float sinew_float_below(double x);
 float sinew_float_above(double x);
 
-/* Low x y z, high x y z of a cell, relative to the origin, rounded outward. */
+/* Bounding box of a cell, low x y z, high x y z, relative to the tree's origin, rounded outward. */
 void sinew_tree_cell_box(const sinew_tree *tree, int32_t cell, float box[6]);
 
-/* Computes scale, origin and extents from the positions. */
+/* Computes the tree's scale, origin and extents from the vertex positions. */
 void sinew_tree_frame(sinew_tree *tree);
-/* Builds the structure, without boxes; false without memory. */
+/* Builds the nodes and blocks of a tree, without boxes; returns false if memory runs out. */
 bool sinew_tree_build(const sinew_tree *tree, sinew_tree_shape *shape);
-/* Computes corners, boxes and moments of the structure. */
+/* Computes corners, bounding boxes and moments of the tree's nodes and blocks. */
 void sinew_tree_fit(const sinew_tree *tree, sinew_tree_shape *shape);
 void sinew_tree_moments_fit(const sinew_tree *tree, sinew_tree_shape *shape);
 double sinew_tree_area(const sinew_tree_shape *shape);

@@ -13,7 +13,7 @@
  * through the other. Touching and coplanar triangles do not intersect. */
 bool sinew_triangles_cross(const sinew_real *positions, const int32_t a[3], const int32_t b[3]);
 
-/* Receives intersecting triangles a < b, pairs in ascending order. */
+/* Function that receives each pair of intersecting triangles a < b, pairs in ascending order. */
 typedef void sinew_cross_visitor(void *context, int32_t a, int32_t b);
 /* Calls `visit` for each pair of intersecting triangles. `tree` is the BVH of these triangles. */
 sinew_status sinew_visit_crossings(const sinew_tree *tree, const sinew_allocator *allocator,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * winding_moments.c: moments of the triangles below a child, which approximate their winding number at distant points
- * (winding.c).
+ * winding_moments.c: computes moments of the triangles below a child of a BVH node, which approximate their winding
+ * number at distant points (winding.c).
  *
  * With area normals n at points c + d of the triangles, c the centre of their area, and the field f(r) = r / |r|^3:
  *     N = sum of n,  M = sum of n (x) d,  T = sum of the integral of n (x) d (x) d
@@ -13,13 +13,14 @@
 #include "bvh/tree.h"
 #include "math/vec3.h"
 
-/* Components of a symmetric tensor of third order, by their axes. */
+/* Components of a symmetric third-order tensor, each by its three axes. */
 static const int thirds[10][3] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {0, 0, 1}, {0, 0, 2},
                                   {1, 1, 0}, {1, 1, 2}, {2, 2, 0}, {2, 2, 1}, {0, 1, 2}};
 
-/* Sums over triangles, relative to the tree's origin; all double, so that they are added as one array. */
+/* Sums over triangles for the moments, relative to the tree's origin; all double, so that they are added as one
+ * array. */
 typedef struct gathered {
-    double area, first[3]; /* sum of areas; sum of areas times centroids */
+    double area, first[3]; /* sum of the triangles' areas; sum of areas times centroids */
     double normal[3], second[3][3], third[10];
 } gathered;
 
@@ -51,7 +52,7 @@ static void gather_triangle(double x[3][3], gathered *g)
         sum[k] = x[0][k] + x[1][k] + x[2][k];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
-            /* The mean of x x^T over the triangle. */
+            /* The mean of x x^T over a triangle with corners x_0, x_1, x_2. */
             square[i][k] = (x[0][i] * x[0][k] + x[1][i] * x[1][k] + x[2][i] * x[2][k] + sum[i] * sum[k]) / 12;
             g->second[i][k] += n[i] * sum[k] / 3;
         }
@@ -73,10 +74,10 @@ static void gather_sum(const gathered *from, gathered *to)
         t[i] += f[i];
 }
 
-/* ---- Around the centre ------------------------------------------------------------------------ */
+/* ---- Moments around the centre of a child -------------------------------------------------------- */
 
-/* Second moments around c, made symmetric and trace-free, times their factor -3. Off-diagonal components count
- * twice. */
+/* Second moments of a child's triangles around c, made symmetric and trace-free, times their factor -3. Off-diagonal
+ * components count twice. */
 static void set_second(const gathered *g, const double c[3], float out[6])
 {
     double m[3][3];
@@ -91,7 +92,7 @@ static void set_second(const gathered *g, const double c[3], float out[6])
     }
 }
 
-/* The term of moving the centre to c, for one of the three permutations of the indices. */
+/* Change of a third moment when the centre moves to c, for one of the three permutations of the indices. */
 static double moved(const gathered *g, const double c[3], int a, int b, int k)
 {
     return g->normal[a] * c[b] * c[k] - (g->second[a][b] + g->second[b][a]) * c[k];
@@ -103,7 +104,7 @@ static void set_third(const gathered *g, const double c[3], float out[10])
     for (int i = 0; i < 10; i++) {
         const int a = thirds[i][0], b = thirds[i][1], k = thirds[i][2];
         t[i] = g->third[i] + (moved(g, c, a, b, k) + moved(g, c, b, k, a) + moved(g, c, k, a, b)) / 3;
-        if (a == b) /* components 0 .. 8 have a == b */
+        if (a == b) /* the first nine of the ten components have two equal axes */
             trace[k] += t[i];
     }
     for (int i = 0; i < 10; i++) {
@@ -114,8 +115,8 @@ static void set_third(const gathered *g, const double c[3], float out[10])
     }
 }
 
-/* Sets the centre to the centroid of the area, or without area to the centre of the box. The radius reaches the
- * farthest corner of the box. */
+/* Sets the centre of a child's moments to the centroid of its area, or without area to the centre of its box. The
+ * radius reaches the farthest corner of the box. */
 static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t child, sinew_tree_moments *m)
 {
     double c[3], radius2 = 0;
@@ -128,7 +129,7 @@ static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t 
         radius2 += reach * reach;
         m->normal[k][child] = (float)g->normal[k];
     }
-    /* The lower bound 1e-30 excludes distances whose square underflows. */
+    /* The lower bound 1e-30 of the squared distance excludes distances whose square underflows. */
     m->limit[child] = (float)fmax(SINEW_TREE_BETA * SINEW_TREE_BETA * radius2 * (1 + 1e-6), 1e-30);
     set_second(g, c, second);
     set_third(g, c, third);
@@ -138,7 +139,7 @@ static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t 
         m->third[i][child] = third[i];
 }
 
-/* Sums moments from the leaves up. The recursion is as deep as the tree. */
+/* Sums the moments of triangles from the leaves of the tree up. The recursion is as deep as the tree. */
 static gathered gather_node(const sinew_tree *tree, sinew_tree_shape *shape, uint32_t at)
 {
     gathered sum = {0};

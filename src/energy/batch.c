@@ -18,7 +18,8 @@ static bool batch_reserve_buffers(const sinew_allocator *allocator, sinew_batch 
            sinew_reserve(allocator, &batch->particle, &batch->particle_bytes, count * n, sizeof(int32_t));
 }
 
-/* Copies one element into its lane; a filler has the data of a real element, but weight 0. */
+/* Copies one element's particle indices and data into its SIMD lane. A filler, which pads a SIMD group, gets the data
+ * of a real element with weight 0. */
 static void fill_wide(sinew_batch *batch, int32_t padded_index, int32_t element, bool filler, const int32_t *particles,
                       const sinew_real *data, const int32_t *local)
 {
@@ -35,7 +36,8 @@ static void fill_wide(sinew_batch *batch, int32_t padded_index, int32_t element,
         batch->padded_index[element] = padded_index;
 }
 
-/* Assigns slots of a chunk in ascending order of particles, so that a loop over particles reads slots in order. */
+/* Numbers the particles of a chunk in ascending order of their world index, one slot each, so that a loop over
+ * particles reads slots in order. */
 static void batch_number_particles(sinew_batch *batch, int32_t chunk_index, const int32_t *order, int32_t count,
                                    const int32_t *particles, const sinew_batch_work *work)
 {
@@ -59,8 +61,8 @@ static void batch_number_particles(sinew_batch *batch, int32_t chunk_index, cons
     batch->slot_count += found;
 }
 
-/* Fans of a chunk are assigned to lanes with a stride: fans of one group are far apart and rarely share a particle, so
- * that consecutive scatters do not stall. */
+/* Assigns the fans of a chunk to SIMD lanes with a stride: fans of one group are far apart and rarely share a particle,
+ * so that consecutive scatters do not stall. */
 static void fill_fans(sinew_batch *batch, int32_t first_group, int32_t size, int32_t fan_count, const int32_t *order,
                       const int32_t *particles, const sinew_real *data, const int32_t *local)
 {
@@ -122,7 +124,7 @@ bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, cons
     const size_t corners =
         (size_t)(layout->element_count < SINEW_CHUNK_ELEMENTS ? layout->element_count : SINEW_CHUNK_ELEMENTS) *
         (size_t)batch->ops->info.vertex_count;
-    const size_t slots = corners < limit ? corners : limit; /* upper bound of the number of slots in one chunk */
+    const size_t slots = corners < limit ? corners : limit; /* upper bound of the particles of one chunk */
     batch->element_count = layout->element_count;
     batch->chunk_count = layout->chunk_count;
     batch->group_count = batch->slot_count = batch->off_count = 0;
@@ -178,7 +180,7 @@ void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
     }
 }
 
-/* The chunk that holds a group; chunks have consecutive groups. */
+/* Finds the chunk that contains a SIMD group, by bisection: the groups of a chunk are consecutive. */
 static const sinew_chunk *chunk_of(const sinew_batch *batch, int32_t group)
 {
     int32_t low = 0, high = batch->chunk_count - 1;
@@ -210,7 +212,7 @@ void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *
         data[d] = batch->data[(padded_index / W * D + d) * W + padded_index % W];
 }
 
-/* Writes number d of an element's data; *changed is set if a number other than the weight changes. */
+/* Writes number d of an element's data. Sets *changed if the value differs and d is not 0, the weight. */
 static void set_number(sinew_batch *batch, int32_t element, size_t d, sinew_real value, bool *changed)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count,

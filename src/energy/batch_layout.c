@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch_layout.c: the order of elements, and tets joined to fans. See batch_layout.h.
+ * batch_layout.c: sorts the elements of a batch and joins tets that share faces to fans. See batch_layout.h.
  *
  * Fans are built greedily: the tet with the fewest free neighbours is joined with its neighbour that has the fewest
  * free neighbours, and with a neighbour of either. Few tets remain single.
@@ -21,16 +21,21 @@ enum {
 typedef struct chunk_builder {
     int32_t count;
     int32_t tet[SINEW_CHUNK_ELEMENTS][4];
-    int32_t neighbour[SINEW_CHUNK_ELEMENTS][4]; /* 4 * neighbour + its vertex opposite to the common face, or NONE */
-    int32_t table[TABLE];                       /* hash table of faces: 4 * tet + opposite vertex; NONE: empty entry */
-    int32_t left[SINEW_CHUNK_ELEMENTS];     /* number of neighbours that are not in a fan; NONE: the tet is in a fan */
-    int32_t queue[5][SINEW_CHUNK_ELEMENTS]; /* tets by number of free neighbours; entries may be out of date */
+    /* per tet and face: 4 * neighbour tet + its vertex opposite to the common face, or NONE */
+    int32_t neighbour[SINEW_CHUNK_ELEMENTS][4];
+    /* hash table of tet faces: 4 * tet + opposite vertex; NONE: empty entry */
+    int32_t table[TABLE];
+    /* per tet: number of neighbours that are not in a fan; NONE: the tet is in a fan */
+    int32_t left[SINEW_CHUNK_ELEMENTS];
+    /* lists of tets by number of neighbours that are not in a fan; entries may be out of date */
+    int32_t queue[5][SINEW_CHUNK_ELEMENTS];
     int32_t queued[5];
-    int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN]; /* tets of each fan, stored at its lowest tet; NONE: unused */
-    int32_t order[SINEW_CHUNK_ELEMENTS];          /* order of the chunk's tets in the layout */
+    /* indices of the tets of each fan, stored at its lowest tet; NONE: unused */
+    int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN];
+    int32_t order[SINEW_CHUNK_ELEMENTS]; /* indices of the chunk's tets in the order of the layout */
 } chunk_builder;
 
-/* ---- Neighbours -------------------------------------------------------------------------------- */
+/* ---- Face neighbours of the tets of a chunk ------------------------------------------------------ */
 
 static void swap_down(int32_t *low, int32_t *high)
 {
@@ -87,7 +92,7 @@ static void find_neighbours(chunk_builder *d)
         join_face(d, side);
 }
 
-/* ---- Fans -------------------------------------------------------------------------------------- */
+/* ---- Greedy construction of fans of tets --------------------------------------------------------- */
 
 static void enqueue(chunk_builder *d, int32_t tet)
 {
@@ -213,7 +218,7 @@ static int32_t fan_size(const int32_t fan[SINEW_FAN])
     return size;
 }
 
-/* ---- Layout ------------------------------------------------------------------------------------ */
+/* ---- Layout of all chunks ------------------------------------------------------------------------ */
 
 /* Joins the tets of a chunk, order[0..count-1], to fans: reorders `order`, permutes the vertices of tets in `particles`
  * and adds the numbers of fans of 1, 2 and 3 tets to `fans`. */

@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 
-/* Positions and gradients of this many tets of a typical mesh fit into an L1 cache of 32 KiB. */
+/* Elements per chunk: positions and gradients of this many tets of a typical mesh fit into an L1 cache of 32 KiB. */
 #ifdef SINEW_SINGLE
 #define SINEW_CHUNK_ELEMENTS 3072
 #else
@@ -27,21 +27,21 @@
 
 typedef struct sinew_batch_layout {
     int32_t element_count, chunk_count;
-    int32_t *
-        order; /* [element_count] elements by chunk; in a chunk first fans of three, then of two, then of one element */
+    /* [element_count] element indices by chunk; in a chunk first fans of three, then of two, then of one element */
+    int32_t *order;
     int32_t (*fans)[SINEW_FAN]; /* [chunk_count] number of fans of 1, 2 and 3 elements in each chunk */
-    int32_t *work;              /* [particle_count + 1] work space of the sort by particle */
-    size_t order_capacity, fan_capacity, work_capacity; /* allocated bytes of the three arrays */
+    int32_t *work;              /* [particle_count + 1] work space of the sort of elements by particle */
+    size_t order_capacity, fan_capacity, work_capacity; /* allocated bytes of order, fans and work */
 } sinew_batch_layout;
 
-/* Sorts elements with particles [element_count][n], each below particle_count; permutes the vertices of tets if
- * `tets`. The layout is zeroed, or an earlier one whose memory is reused. False without memory. The layout must be
+/* Sorts elements with particles [element_count][n], each below particle_count; permutes the vertices of tets if `tets`.
+ * `layout` is zeroed, or an earlier layout whose memory is reused. Returns false if memory runs out. The layout must be
  * released also after a failure. */
 bool sinew_batch_layout_make(sinew_batch_layout *layout, const sinew_allocator *allocator, int32_t element_count,
                              int32_t n, int32_t particle_count, bool tets, int32_t *particles);
 void sinew_batch_layout_release(sinew_batch_layout *layout, const sinew_allocator *allocator);
 
-/* Number of elements of one chunk. */
+/* Returns the number of elements of one chunk of the layout. */
 int32_t sinew_batch_layout_chunk(const sinew_batch_layout *layout, int32_t chunk);
 
 #endif

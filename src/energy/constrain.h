@@ -26,11 +26,13 @@
 
 #define CONSTRAIN_VERTICES SINEW_STENCIL_MAX
 
-/* The points of one element group: x, y, z and inverse mass. */
+/* The points of one group of constraints, and the constraints' gradients: x[4a ..] are x, y, z and inverse mass of
+ * vertex a. */
 typedef struct constrained {
     wide x[4 * CONSTRAIN_VERTICES];
-    wide gradient[3 * CONSTRAIN_VERTICES]; /* r grad C: gradient of C times r (see the top of this file) */
-    wide step;                             /* dlambda / r: change of the multiplier over r */
+    /* r grad C of each vertex: gradient of C times r (see the top of this file) */
+    wide gradient[3 * CONSTRAIN_VERTICES];
+    wide step; /* dlambda / r: change of the constraint's multiplier over r */
 } constrained;
 
 KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex, int n, constrained *c)
@@ -53,12 +55,13 @@ KERNEL_INLINE wide constrain_motion(const sinew_constrain_kernel *kernel, const 
     return sum;
 }
 
-/* The terms of a constraint except its gradient, in the symbols of the top of this file. */
+/* The terms of a constraint except its gradient, in the symbols at the top of constrain.h. */
 typedef struct constrain_terms {
-    wide C, r, k, compliance, damping; /* compliance is c and damping is b of the top of this file */
+    /* compliance is c = 1/h^2 and damping is b = beta/h of the formulas at the top of this file */
+    wide C, r, k, compliance, damping;
 } constrain_terms;
 
-/* Computes the change of the multiplier as dlambda / r = top / bottom. */
+/* Numerator and denominator of the change of the constraint's multiplier: dlambda / r = top / bottom. */
 KERNEL_INLINE void constrain_ratio(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                    const constrain_terms *t, wide multiplier, bool damped, const constrained *c,
                                    wide *top, wide *bottom)
@@ -76,8 +79,8 @@ KERNEL_INLINE void constrain_ratio(const sinew_constrain_kernel *kernel, const i
     *bottom = k * sum + t->compliance * (t->r * t->r);
 }
 
-/* Steps one constraint of the group, with r times its gradient in c: updates lambda and writes dlambda / r to c.
- * `weight` is 1 / alpha; weight zero (fillers) changes nothing. `hard` ignores the compliance. */
+/* Solves one constraint per element of the group, with r times its gradient in c: updates lambda and writes dlambda / r
+ * to c. `weight` is 1 / alpha; weight zero (padding lanes) changes nothing. `hard` ignores the compliance. */
 KERNEL_INLINE void constrain_step(const sinew_constrain_kernel *kernel, int32_t group, const int32_t *vertex, int n,
                                   wide C, wide r, wide weight, bool hard, sinew_real *lambda, constrained *c)
 {
@@ -100,7 +103,7 @@ KERNEL_INLINE void constrain_step(const sinew_constrain_kernel *kernel, int32_t 
     wide_store(lambda, multiplier + c->step * t.r);
 }
 
-/* dx = displacement of vertex a by the projected constraint. */
+/* dx = displacement of vertex a by the constraint's projection: w_a grad_a C dlambda. */
 KERNEL_INLINE void constrain_change(const constrained *c, int a, wide dx[3])
 {
     const wide scale = c->step * c->x[4 * a + 3];
@@ -108,13 +111,13 @@ KERNEL_INLINE void constrain_change(const constrained *c, int a, wide dx[3])
         dx[i] = scale * c->gradient[3 * a + i];
 }
 
-/* Moves the particles by the step: writes their new positions to kernel->xw, or adds the displacements to kernel->dx if
+/* Moves the constrained particles: writes their new positions to kernel->xw, or adds the displacements to kernel->dx if
  * it is not NULL. */
 KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                   const constrained *c)
 {
-    /* Points are overwritten, except those of stencils with more than four vertices, which may contain a vertex
-     * twice. */
+    /* Positions are overwritten. Stencils with more than four vertices may contain a vertex twice, so displacements are
+     * added there. */
     const bool full_points = !kernel->dx && n <= 4;
     for (int a = 0; a < n; a++) {
         const wide *x = c->x + 4 * a;
@@ -128,7 +131,7 @@ KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const in
     }
 }
 
-/* Adds the displacements of the step to c->x, for the next constraint of the same group. */
+/* Adds the displacements of the last projected constraint to c->x, for the next constraint of the same elements. */
 KERNEL_INLINE void constrain_follow(int n, constrained *c)
 {
     for (int a = 0; a < n; a++) {
@@ -139,7 +142,7 @@ KERNEL_INLINE void constrain_follow(int n, constrained *c)
     }
 }
 
-/* Projects one independent constraint: computes its step, then moves the particles. */
+/* Projects one constraint per element of a group: computes the multiplier's change, then moves the particles. */
 KERNEL_INLINE void constrain_apply(const sinew_constrain_kernel *kernel, int32_t group, const int32_t *vertex, int n,
                                    wide C, wide r, wide weight, bool hard, sinew_real *lambda, constrained *c)
 {
@@ -147,8 +150,8 @@ KERNEL_INLINE void constrain_apply(const sinew_constrain_kernel *kernel, int32_t
     constrain_move(kernel, vertex, n, c);
 }
 
-/* Writes constraint i of m: C, its gradient (c holds r times the gradient) and alpha = 1 / weight. With weight zero
- * the constraint counts as absent. */
+/* Writes constraint i of the m constraints of each element: C, its gradient (c holds r times the gradient) and alpha =
+ * 1 / weight. A constraint of weight zero counts as absent. */
 KERNEL_INLINE void jacobian_write(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, int n, wide C,
                                   wide r, wide weight, bool hard, const constrained *c)
 {
@@ -174,7 +177,8 @@ KERNEL_INLINE sinew_real *group_lambda(const sinew_constrain_kernel *kernel, int
  * gradient to c. `as_energy`: C is psi per unit of weight instead of its root. */
 typedef wide single_constraint(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight);
 
-/* Projects one group of an energy with one constraint per element, with all options of a sweep. */
+/* Projects one group of an energy with one constraint per element, with damping, hard constraints and all other options
+ * of a sweep. */
 KERNEL_INLINE void single_constrain(const sinew_constrain_kernel *kernel, int32_t group, int data_count, int n,
                                     single_constraint *constraint)
 {
@@ -205,7 +209,7 @@ KERNEL_INLINE void single_jacobian(const sinew_jacobian_kernel *kernel, int data
  * 1 / alpha. `as_energy`: C is psi of this constraint per unit of weight instead of its root. */
 typedef wide several_constraint(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight);
 
-/* Projects the constraints of one group in turn, each at the positions that the previous one has set. */
+/* Projects the m constraints of each element in turn, each at the positions that the previous one has set. */
 KERNEL_INLINE void several_constrain(const sinew_constrain_kernel *kernel, int32_t group, int data_count, int n, int m,
                                      several_constraint *constraint)
 {
@@ -222,7 +226,7 @@ KERNEL_INLINE void several_constrain(const sinew_constrain_kernel *kernel, int32
     }
 }
 
-/* Writes C, gradients and compliances of all groups; all constraints are evaluated at x. */
+/* Writes C, gradients and compliances of the m constraints of each element, all evaluated at x. */
 KERNEL_INLINE void several_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int n, int m,
                                     several_constraint *constraint)
 {

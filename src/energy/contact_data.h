@@ -9,16 +9,17 @@
 #include "energy/energy.h"
 
 enum {
-    SINEW_CONTACT_VERTICES = 4, /* vertices of a contact; unused ones repeat the first vertex, with weight zero */
+    /* number of vertices of a contact; unused ones repeat the first vertex, with weight zero */
+    SINEW_CONTACT_VERTICES = 4,
     SINEW_CONTACT_WEIGHTS = 1,
-    SINEW_CONTACT_NORMAL = 5,       /* unit normal n of the contact */
-    SINEW_CONTACT_OFFSET = 8,       /* offset r in m: the lower bound of n.z */
+    SINEW_CONTACT_NORMAL = 5,       /* unit normal n of the contact, 3 numbers */
+    SINEW_CONTACT_OFFSET = 8,       /* offset r in m: lower bound of the signed distance n.z */
     SINEW_CONTACT_LAMBDA = 9,       /* multiplier of the normal constraint, in N */
-    SINEW_CONTACT_KN = 10,          /* normal stiffness in N/m, > 0 */
-    SINEW_CONTACT_KT = 11,          /* tangential stiffness of friction in N/m, >= 0 */
-    SINEW_CONTACT_LIMIT = 12,       /* largest friction force, in N */
-    SINEW_CONTACT_ANCHOR = 13,      /* anchor of friction in m: the z without slip */
-    SINEW_CONTACT_SHAPE_COUNT = 11, /* count of numbers from SINEW_CONTACT_NORMAL to the anchor */
+    SINEW_CONTACT_KN = 10,          /* normal stiffness kn of the contact in N/m, > 0 */
+    SINEW_CONTACT_KT = 11,          /* tangential stiffness kt of friction in N/m, >= 0 */
+    SINEW_CONTACT_LIMIT = 12,       /* friction limit: largest friction force, in N */
+    SINEW_CONTACT_ANCHOR = 13,      /* anchor of friction in m, 3 numbers: the relative position z without slip */
+    SINEW_CONTACT_SHAPE_COUNT = 11, /* number of reals from SINEW_CONTACT_NORMAL to the end of the anchor */
     SINEW_CONTACT_MU = 16,
     SINEW_CONTACT_STICK_FORCE = 17, /* stick force in N that warm-starts friction as a hard constraint */
     SINEW_CONTACT_DATA_COUNT = 20

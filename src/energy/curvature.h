@@ -17,21 +17,21 @@
 #include "energy/kernel_loop.h"
 #include "energy/vertex_kernel.h"
 
-/* Multiplier lambda of constraint i of the m constraints of each element; zero for fillers. */
+/* Multiplier lambda of constraint i of the m constraints of each element; zero for padding lanes. */
 KERNEL_INLINE wide curvature_factor(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, wide weight)
 {
     const wide lambda = wide_load(kernel->lambda + ((size_t)group * (size_t)m + (size_t)i) * SIMD_WIDTH);
     return wide_select(wide_lt(wide_set(0), weight), lambda, wide_set(0));
 }
 
-/* The output blocks of one group whose elements have n vertices. */
+/* Output array of the 3x3 blocks of one group whose elements have n vertices. */
 KERNEL_INLINE sinew_real *curvature_blocks(const sinew_jacobian_kernel *kernel, int32_t group, int n)
 {
     return kernel->blocks + (size_t)group * (size_t)(n * (n + 1) / 2 * 9 * SIMD_WIDTH);
 }
 
-/* K += lambda times the second derivatives of |z| - p or, with `as_energy`, of (|z| - p)^2 / 2. K is 00 11 22 01 02
- * 12, l is |z|. */
+/* K += lambda times the second derivatives of |z| - p or, with `as_energy`, of (|z| - p)^2 / 2. K stores entries 00 11
+ * 22 01 02 12 of a symmetric 3x3 matrix; l is |z|. */
 KERNEL_INLINE void curvature_length(wide lambda, bool as_energy, wide l, wide p, const wide z[3], wide K[6])
 {
     const wide zero = wide_set(0), tiny = wide_set(WIDE_ROOT_TINY);
@@ -41,7 +41,7 @@ KERNEL_INLINE void curvature_length(wide lambda, bool as_energy, wide l, wide p,
     block_add(K, lambda * across, lambda * along, u);
 }
 
-/* Writes block (a, b) = c_a c_b K of a group. */
+/* Writes the 3x3 blocks (a, b) = c_a c_b K, b <= a, of the constraints' second derivatives for one group. */
 KERNEL_INLINE void curvature_write(const sinew_jacobian_kernel *kernel, int32_t group, int n, const wide *c,
                                    const wide K[6])
 {
@@ -53,7 +53,7 @@ KERNEL_INLINE void curvature_write(const sinew_jacobian_kernel *kernel, int32_t 
                 wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH, c[a] * c[b] * K[entry[i]]);
 }
 
-/* Writes all blocks of a group for one constraint C = |z| - p per element. */
+/* Writes lambda times the second derivatives of one constraint C = |z| - p per element, as 3x3 blocks of a group. */
 KERNEL_INLINE void curvature_of_length(const sinew_jacobian_kernel *kernel, int32_t group, int n, wide lambda, wide p,
                                        const wide z[3], const wide *c)
 {

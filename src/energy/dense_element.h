@@ -21,7 +21,8 @@
 
 _Static_assert(3 * DENSE_VERTICES <= SINEW_CLAMP_MAX, "every such matrix can be projected");
 
-/* x[3a + c] is coordinate c of vertex a. data + i * SIMD_WIDTH is number i of the group's elements. */
+/* Functions of W elements: x[3a + c] is coordinate c of vertex a; data + i * SIMD_WIDTH is number i of the elements'
+ * data. */
 typedef wide dense_first(const wide *x, const sinew_real *data, wide *g);
 typedef void dense_second(const wide *x, const sinew_real *data, wide *H);
 
@@ -31,7 +32,7 @@ KERNEL_INLINE int dense_at(int i, int j)
     return i * (i + 1) / 2 + j;
 }
 
-/* weight * a; exactly zero for fillers, also if a is infinite. */
+/* weight * a; exactly zero for padding lanes (weight 0), also if a is infinite. */
 KERNEL_INLINE wide dense_weight_of(wide weight, wide a)
 {
     return wide_select(wide_eq(weight, wide_set(0)), wide_set(0), weight * a);
@@ -78,7 +79,7 @@ KERNEL_INLINE double dense_gradient(const sinew_kernel *kernel, int n, int data_
     return value_total(&sum);
 }
 
-/* tangent = second derivatives; if projected, the positive semi-definite matrix nearest to the exact one. */
+/* tangent = dense Hessian of each element; if projected, the positive semi-definite matrix nearest to it. */
 KERNEL_INLINE void dense_linearise(const sinew_kernel *kernel, int n, int data_count, dense_second *second)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -114,7 +115,7 @@ KERNEL_INLINE void element_dense_product(const sinew_kernel *kernel, int n)
     }
 }
 
-/* Writes the lower triangle H of one group as 3x3 blocks. */
+/* Writes the lower triangle H of the elements' Hessians of one group as 3x3 blocks (a, b), b <= a. */
 KERNEL_INLINE void dense_blocks(const wide *H, int n, sinew_real *blocks)
 {
     for (int a = 0; a < n; a++)

@@ -17,7 +17,7 @@
     }
 #define DIRECTION_PARAMETERS DIRECTION_PARAMETER("x", 1), DIRECTION_PARAMETER("y", 0), DIRECTION_PARAMETER("z", 0)
 
-/* a = unit vector of parameters first .. first + 2. Returns NULL, or the reason why there is none. */
+/* a = unit vector along the element's parameters first .. first + 2. Returns NULL, or the reason why there is none. */
 static inline const char *direction_of(const sinew_element *element, int first, double a[3])
 {
     double length = 0;

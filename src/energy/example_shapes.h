@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * example_shapes.h: the stretches of example shapes, E = S - 1 as 00 11 22 01 02 12. They are blended by the energy of
- * each element (tet/examples.c), and by the fit of one blend to a body (world/elements/example_shapes.c).
+ * example_shapes.h: the stretches of example shapes, E = S - 1 with the symmetric stretch S, stored as 00 11 22 01 02
+ * 12. They are blended by the energy of each element (tet/examples.c), and by the fit of one blend to a body
+ * (world/elements/example_shapes.c).
  */
 #ifndef SINEW_SRC_ENERGY_EXAMPLE_SHAPES_H
 #define SINEW_SRC_ENERGY_EXAMPLE_SHAPES_H
@@ -11,19 +12,20 @@
 #include "energy/energy.h"
 
 #ifdef SINEW_SINGLE
-#define EXAMPLE_SAME 1e-6 /* squared strain below which an example depends on earlier ones */
+/* squared norm of strain below which an example shape counts as a combination of earlier ones */
+#define EXAMPLE_SAME 1e-6
 #else
 #define EXAMPLE_SAME 1e-12
 #endif
 
-/* a : b, the inner product of two symmetric matrices of six numbers. */
+/* a : b, the inner product of two symmetric 3x3 matrices stored as 00 11 22 01 02 12. */
 static inline double example_dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + 2 * (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
 }
 
-/* Removes examples that are linear combinations of earlier ones or nearly zero: their blending weights would not be
- * unique. */
+/* Sets example shapes to zero that are nearly zero or linear combinations of earlier ones: their blending weights would
+ * not be unique. */
 static inline void example_drop_dependent(double E[SINEW_EXAMPLE_MAX][6])
 {
     double left[SINEW_EXAMPLE_MAX][6];

@@ -7,7 +7,7 @@
 #include "base/registration.h"
 #include "energy/registry.h"
 
-/* ---- Slots --------------------------------------------------------------------------------------- */
+/* ---- Slots of registered energies ---------------------------------------------------------------- */
 
 typedef struct extension_slot {
     sinew_energy_extension of;
@@ -15,10 +15,10 @@ typedef struct extension_slot {
     sinew_foreign_energy energy;
 } extension_slot;
 
-/* A slot is filled before its energy is registered, and never changes afterwards. */
+/* Registered energies. An entry is filled before its energy is registered, and never changes afterwards. */
 static extension_slot slots[SINEW_REGISTERED_ENERGY_MAX];
 static int slot_count;
-/* Stencils, by vertex count, of energies whose defs list their elements. */
+/* Stencils, indexed by vertex count, of registered energies whose defs list their elements. */
 static sinew_stencil_info listed[SINEW_EXTENSION_VERTEX_MAX + 1];
 
 const sinew_energy_extension *sinew_extension_at(int slot, int32_t *vertex_count)
@@ -27,7 +27,7 @@ const sinew_energy_extension *sinew_extension_at(int slot, int32_t *vertex_count
     return &slots[slot].of;
 }
 
-/* ---- Prepare ------------------------------------------------------------------------------------- */
+/* ---- The operation `prepare` of registered energies ---------------------------------------------- */
 
 static void extension_copy(const sinew_real *from, int count, double *to)
 {
@@ -35,7 +35,7 @@ static void extension_copy(const sinew_real *from, int count, double *to)
         to[i] = (double)from[i];
 }
 
-/* 1 / det of the rest edges of a tet; 0 for a flat tet. */
+/* 1 / det of the three rest edge vectors of a tet, in 1/m3; 0 for a flat tet. */
 static double extension_shape(const double *rest)
 {
     double D[9];
@@ -76,7 +76,7 @@ static const char *extension_prepare(int slot, const sinew_element *element, sin
     return NULL;
 }
 
-/* One function per slot, because the arguments of `prepare` do not identify the energy. */
+/* Defines one `prepare` function per slot, because the arguments of `prepare` do not identify the registered energy. */
 #define PREPARE(slot)                                                                                                  \
     static const char *extension_prepare_##slot(const sinew_element *element, sinew_real *data)                        \
     {                                                                                                                  \
@@ -96,7 +96,7 @@ SLOTS(PREPARE)
 static const char *(*const prepares[])(const sinew_element *, sinew_real *) = {SLOTS(ENTRY)};
 _Static_assert(sizeof prepares / sizeof prepares[0] == SINEW_REGISTERED_ENERGY_MAX, "one for each slot");
 
-/* ---- Register ------------------------------------------------------------------------------------ */
+/* ---- Registration of energies -------------------------------------------------------------------- */
 
 static void extension_fill(extension_slot *slot, sinew_stencil stencil, sinew_energy_ops *ops, bool scalar)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * extension_check.c: checks what may be registered, and whether the functions of an extension are consistent.
+ * extension_check.c: checks the definition of an energy extension, and the consistency of its functions.
  *
  * Derivatives are compared with central differences of fourth order,
  * f'(x) = (8 (f(x+s) - f(x-s)) - (f(x+2s) - f(x-2s))) / (12 s), whose error is s^4 f''''' / 30 and round-off / s.
@@ -19,9 +19,9 @@ enum {
     SIDE_MAX = 3 * VERTEX_MAX
 };
 
-/* ---- What may be registered ---------------------------------------------------------------------- */
+/* ---- Checks of a definition before registration -------------------------------------------------- */
 
-/* Formats a refusal into text [SINEW_EXTENSION_REASON_MAX] and returns text. */
+/* Formats the reason of a refusal into text [SINEW_EXTENSION_REASON_MAX] and returns text. */
 static const char *write_flaw(char *text, const char *format, ...) SINEW_PRINTF(2, 3);
 static const char *write_flaw(char *text, const char *format, ...)
 {
@@ -45,7 +45,7 @@ const char *sinew_extension_name_flaw(const char *name, bool dashes)
     return NULL;
 }
 
-/* NULL, or the text that a count is out of its range. */
+/* Returns NULL, or the text that a count of the extension is out of its range. */
 static const char *count_flaw(const char *name, int32_t count, int32_t minimum, int32_t maximum, char *text)
 {
     if (count >= minimum && count <= maximum)
@@ -53,7 +53,7 @@ static const char *count_flaw(const char *name, int32_t count, int32_t minimum, 
     return write_flaw(text, "%s is %d, must be in [%d, %d]", name, (int)count, (int)minimum, (int)maximum);
 }
 
-/* Whether a word without '|' is one of the keys, each of which stands between two '|'. */
+/* Whether a word without '|' is in the list `keys`, in which each key stands between two '|'. */
 static bool is_key(const char *word, const char *keys)
 {
     const size_t length = strlen(word);
@@ -63,7 +63,7 @@ static bool is_key(const char *word, const char *keys)
     return false;
 }
 
-/* Returns NULL, or the reason why parameter i is refused. */
+/* Returns NULL, or the reason why descriptor i of the extension's parameters is refused. */
 static const char *one_parameter_flaw(const sinew_parameter *parameters, int32_t i, const char *keys, char *text)
 {
     const sinew_parameter *p = &parameters[i];
@@ -139,7 +139,8 @@ static const char *stencil_flaw(const sinew_energy_extension *of, char *text)
                       (int)stencil->vertex_count);
 }
 
-/* Keys of an energy in a scene, for energies of one body and between bodies (io/scene/keys.c). */
+/* Keys of energies in scene files, for energies of one body and between bodies (io/scene/keys.c); parameters may not
+ * use them. */
 static const char energy_keys[] =
     "|energy|select|damping|hard|pbd_stiffness|motion|examples|bodies|within|to|pairs|surface|normal|at|axis|";
 
@@ -163,17 +164,17 @@ const char *sinew_extension_flaw(const sinew_energy_extension *of, char *text)
     return flaw ? flaw : optional_flaw(of, text);
 }
 
-/* ---- Consistency of functions ---------------------------------------------------------------------- */
+/* ---- Consistency of an extension's functions ----------------------------------------------------- */
 
 typedef struct extension_check {
     const sinew_energy_extension *of;
     int n;
-    double step; /* step of difference quotients, in m */
+    double step; /* step of the difference quotients in positions, in m */
     double data[SINEW_EXTENSION_DATA_MAX];
     double x[SIDE_MAX];
 } extension_check;
 
-/* A function of positions that returns several numbers. */
+/* A function of the element's positions x that writes several numbers to `out`. */
 typedef void check_function(const extension_check *check, const double *x, double *out);
 
 static void check_value(const extension_check *check, const double *x, double *out)
@@ -192,7 +193,7 @@ static void check_C(const extension_check *check, const double *x, double *out)
     check->of->constraint(check->of->context, check->data, x, out, gradient, alpha);
 }
 
-/* slopes [count] = d function / d x_i by central differences. */
+/* slopes [count] = derivatives of a function's outputs by coordinate i, from central differences. */
 static void check_slopes(const extension_check *check, check_function *function, int count, int i, double *slopes)
 {
     static const double places[4] = {1, -1, 2, -2}, factors[4] = {8, -8, -1, 1};
@@ -207,8 +208,8 @@ static void check_slopes(const extension_check *check, check_function *function,
     }
 }
 
-/* Largest difference between given[r][i] and the difference quotients of function r, over the largest entry; NaN if a
- * difference is not finite. */
+/* Largest difference between the given derivatives [r][i] and difference quotients of output r, over the largest entry;
+ * NaN if a difference is not finite. */
 static double check_derivative(const extension_check *check, check_function *function, int count, const double *given)
 {
     const int side = 3 * check->n;
@@ -242,7 +243,8 @@ static double check_largest(const double *x, int count)
     return largest;
 }
 
-/* Relative difference between psi of the constraints and psi of `value`, both relative to rest. */
+/* Relative difference between psi from the extension's constraints and psi from `value`, both minus their values at
+ * rest. */
 static double check_psi(const extension_check *check, const double *rest)
 {
     const double *at[2] = {check->x, rest};
@@ -267,7 +269,8 @@ static void check_constraint(const extension_check *check, const double *rest, s
     report->jacobian = check_derivative(check, check_C, check->of->constraint_count, gradient);
 }
 
-/* Net force and moment: both vanish if the energy is invariant under translation and rotation. */
+/* Measures net force and net moment of an element: both vanish if the energy is invariant under translation and
+ * rotation. */
 static void check_rigid(const extension_check *check, const double *g, sinew_extension_report *report)
 {
     const double force = check_largest(g, 3 * check->n), size = check_size(check->x, check->n);
@@ -303,7 +306,8 @@ static void check_derivatives(const extension_check *check, const double *rest, 
     report->rest_gradient = stiffness > 0 ? check_largest(rest_g, side) / stiffness : 0;
 }
 
-/* Refuses parameters that no world passes to `prepare`. NULL: defaults, which sinew_extension_flaw() has checked. */
+/* Refuses parameter values that no world passes to `prepare`. NULL: defaults, which sinew_extension_flaw() has
+ * checked. */
 static sinew_status check_given_parameters(const sinew_energy_extension *of, const double *parameters,
                                            sinew_error *error)
 {
@@ -315,7 +319,7 @@ static sinew_status check_given_parameters(const sinew_energy_extension *of, con
     return status;
 }
 
-/* Calls the extension's `prepare`; returns NULL or its refusal. */
+/* Calls the extension's `prepare` for one element; returns NULL or its refusal. */
 static const char *check_prepare(extension_check *check, const double *parameters, const double *rest, char *reason)
 {
     static const double weights[8] = {1, 0, 0, 0, -1, 0, 0, 0}, normal[3] = {0, 0, 1};
@@ -329,7 +333,7 @@ static const char *check_prepare(extension_check *check, const double *parameter
                                              .weights = pair ? weights : NULL,
                                              .normal = pair ? normal : NULL,
                                              .reason = reason};
-    /* The refusal points to a text of the extension or to `reason`, never into `element`. */
+    /* The refusal points to a text of the extension or to the buffer `reason`, never into `element`. */
     // cppcheck-suppress returnDanglingLifetime
     return check->of->prepare(check->of->context, &element, check->data);
 }

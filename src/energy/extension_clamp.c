@@ -36,7 +36,8 @@ static void clamp_turn(double *A, double *Q, int n, int p, int q)
     }
 }
 
-/* Whether off-diagonal entries exceed round-off of the largest diagonal entry. */
+/* Whether off-diagonal entries of A exceed round-off of the largest diagonal entry, so that another Jacobi sweep is
+ * needed. */
 static bool clamp_unfinished(const double *A, int n)
 {
     double off = 0, diagonal = 0;

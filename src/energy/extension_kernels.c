@@ -19,21 +19,22 @@ enum {
     SIDE_MAX = 3 * VERTEX_MAX
 };
 
-/* Index of number i of an element with n numbers, in lane `lane` of group `group`. */
+/* Index of number i of the element in lane `lane` of SIMD group `group`, for arrays of n numbers per element. */
 static size_t lane_at(int W, int32_t group, int n, int i, int lane)
 {
     return ((size_t)group * (size_t)n + (size_t)i) * (size_t)W + (size_t)lane;
 }
 
-/* Index of entry (i, j) of a symmetric matrix in its lower triangle. */
+/* Index of entry (i, j) of a symmetric matrix whose lower triangle is stored row by row. */
 static int triangle_at(int i, int j)
 {
     return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
 }
 
-/* ---- One element --------------------------------------------------------------------------------- */
+/* ---- Reading and writing one element ------------------------------------------------------------- */
 
-/* Reads the data of an element; extension and counts are taken from the batch's first element. False: weight zero. */
+/* Reads the data of an element; the extension and its counts are those of the batch's first element. Returns false if
+ * the weight is zero. */
 static bool view_data(const sinew_real *data, int W, int32_t group, int lane, sinew_extension_view *e)
 {
     e->of = sinew_extension_at((int)data[EXTENSION_SLOT * W], &e->n);
@@ -53,7 +54,7 @@ static void view_points(const sinew_groups *groups, const sinew_real *from, int 
             points[3 * a + c] = (double)from[groups->vertex[lane_at(W, group, n, a, lane)] + c];
 }
 
-/* Reads data and points of an element at x. False: weight zero. */
+/* Reads data and vertex positions x of an element. Returns false if the weight is zero. */
 static bool view_element(const sinew_groups *groups, const sinew_real *x, int W, int32_t group, int lane,
                          sinew_extension_view *e)
 {
@@ -72,7 +73,7 @@ static void add_forces(const sinew_groups *groups, sinew_real *g, int W, int32_t
             g[groups->vertex[lane_at(W, group, n, a, lane)] + c] += (sinew_real)(scale * f[3 * a + c]);
 }
 
-/* ---- Value, gradient, Hessian -------------------------------------------------------------------- */
+/* ---- Value, gradient and Hessian of registered energies ------------------------------------------ */
 
 static double sum_any(const sinew_kernel *kernel, int W, bool gradient)
 {
@@ -174,7 +175,7 @@ static void determinants_any(const sinew_kernel *kernel, int W, double *smallest
         }
 }
 
-/* ---- One vertex ---------------------------------------------------------------------------------- */
+/* ---- Vertex kernels: an element as a function of one vertex -------------------------------------- */
 
 static void extension_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                                 int32_t *others)
@@ -188,8 +189,8 @@ static void extension_incidence(const sinew_real *data, const int32_t *particles
             others[o++] = particles[a];
 }
 
-/* Reads the element of an incidence with its points in order. Returns the node's index in the element; -1: weight
- * zero. */
+/* Reads the element of a vertex-element incidence with its points in order. Returns the node's index in the element;
+ * -1: weight zero. */
 static int view_incidence(const sinew_vertex_kernel *kernel, int W, int32_t group, int32_t k, int lane,
                           sinew_extension_view *e)
 {
@@ -268,14 +269,14 @@ static void vertex_change_any(const sinew_vertex_kernel *kernel, int W)
             }
 }
 
-/* ---- Constraints --------------------------------------------------------------------------------- */
+/* ---- Registered energies as constraints, for PBD, XPBD and KKT systems --------------------------- */
 
 typedef struct constraint_numbers {
     double C[ROW_MAX], gradient[ROW_MAX * SIDE_MAX], alpha[ROW_MAX];
 } constraint_numbers;
 
-/* Evaluates the constraints at e->x, with alpha of the whole element. For SINEW_FORM_ENERGY, C becomes psi per unit
- * of weight, C^2 / 2. */
+/* Evaluates the constraints of an element at e->x, with compliances alpha of the whole element. For SINEW_FORM_ENERGY,
+ * C becomes psi per unit of weight, C^2 / 2. */
 static void find_constraints(const sinew_extension_view *e, int32_t form, constraint_numbers *numbers)
 {
     const int side = 3 * e->n;
@@ -289,8 +290,8 @@ static void find_constraints(const sinew_extension_view *e, int32_t form, constr
     }
 }
 
-/* dlambda of constraint i, constrain.h: with gamma = alpha beta / h,
- * (-C - alpha~ lambda - gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~) */
+/* Change dlambda of the multiplier of constraint i (constrain.h): with gamma = alpha beta / h, (-C - alpha~ lambda -
+ * gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~) */
 static double find_step(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane,
                         const sinew_extension_view *e, const constraint_numbers *numbers, int i, double lambda)
 {
@@ -309,7 +310,7 @@ static double find_step(const sinew_constrain_kernel *kernel, int W, int32_t gro
     return bottom > 0 ? (-numbers->C[i] - tilde * lambda - gamma * motion) / bottom : 0;
 }
 
-/* Projects each constraint in turn, at the positions that the previous one has set. */
+/* Projects the constraints of one element in turn, each at the positions that the previous one has set. */
 static void constrain_element(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane,
                               sinew_extension_view *e)
 {
@@ -367,7 +368,7 @@ static void jacobian_any(const sinew_jacobian_kernel *kernel, int W)
         }
 }
 
-/* ---- Reduced coordinates ------------------------------------------------------------------------- */
+/* ---- Registered energies in reduced coordinates, for PD and ADMM --------------------------------- */
 
 /* z = D x: reduced coordinates [reduced_count][3] of one element */
 static void find_reduced(const sinew_extension_view *e, const double *D, double *z)
@@ -379,7 +380,7 @@ static void find_reduced(const sinew_extension_view *e, const double *D, double 
     }
 }
 
-/* g += D^T y for one element, y [reduced_count][3] */
+/* g += D^T y for one element, y [reduced_count][3] in reduced coordinates */
 static void spread_reduced(const sinew_reduced_kernel *kernel, int W, int32_t group, int lane,
                            const sinew_extension_view *e, const double *D, const double *y)
 {
@@ -437,7 +438,8 @@ static void project_any(const sinew_reduced_kernel *kernel, int W)
         }
 }
 
-/* The proximal point of k/2 |z - nearest(z)|^2 at v lies between v and nearest(v): z = (k nearest + w^2 v) / (k + w^2).
+/* ADMM's proximal map: the proximal point of k/2 |z - nearest(z)|^2 at v lies between v and nearest(v): z = (k nearest
+ * + w^2 v) / (k + w^2).
  */
 static void prox_any(const sinew_reduced_kernel *kernel, int W)
 {
@@ -464,7 +466,7 @@ static void prox_any(const sinew_reduced_kernel *kernel, int W)
         }
 }
 
-/* ---- Tables -------------------------------------------------------------------------------------- */
+/* ---- Tables of operations of registered energies ------------------------------------------------- */
 
 /* Defines `name_wide` and `name_one`, which call name_any with the width of the process and with width one. */
 #define SUM(name)                                                                                                      \

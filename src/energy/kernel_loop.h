@@ -11,15 +11,16 @@
 #include "energy/energy.h"
 #include "math/points.h"
 
-/* Sanitized builds do not inline, because the compiler cannot inline all calls there; their speed does not matter. */
+/* Builds with sanitizers do not force kernels to be inlined, because the compiler cannot inline all calls there; their
+ * speed does not matter. */
 #ifdef SINEW_KERNEL_CALLS
 #define KERNEL_INLINE static inline
 #else
 #define KERNEL_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* Values are summed in double in both precisions, because a line search compares sums that differ by less than the
- * precision of a float. A wide value of floats is summed four at a time. */
+/* Values of psi are summed in double in both precisions, because a line search compares sums that differ by less than
+ * the precision of a float. If the SIMD width is a multiple of 4, a vector of floats is summed four at a time. */
 #ifndef SINEW_SINGLE
 typedef wide partial_sum;
 #elif SIMD_WIDTH % 4 == 0
@@ -35,7 +36,7 @@ typedef struct value_sum {
     partial_sum partial[PARTIAL_SUMS];
 } value_sum;
 
-/* sum += weight * psi; fillers add zero, also if psi is infinite. */
+/* sum += weight * psi; padding lanes (weight 0) add zero, also if psi is infinite. */
 KERNEL_INLINE void value_add(value_sum *sum, wide weight, wide psi)
 {
     const wide energy = wide_select(wide_eq(weight, wide_set(0)), wide_set(0), weight * psi);
@@ -61,7 +62,7 @@ KERNEL_INLINE double value_total(const value_sum *sum)
     return total;
 }
 
-/* The functions group_vertex() .. group_blocks() return the arrays of one group of a kernel call. */
+/* The functions group_vertex() .. group_blocks() return the part of a kernel's array that belongs to one SIMD group. */
 KERNEL_INLINE const int32_t *group_vertex(const sinew_groups *groups, int32_t group, int vertex_count)
 {
     return groups->vertex + (size_t)group * (size_t)(vertex_count * SIMD_WIDTH);
@@ -82,7 +83,7 @@ KERNEL_INLINE sinew_real *group_blocks(const sinew_kernel *kernel, int32_t group
     return kernel->blocks + (size_t)group * (size_t)(block_count * 9 * SIMD_WIDTH);
 }
 
-/* Index of the block of vertices a and b, b <= a. */
+/* Index of the 3x3 Hessian block of vertices a and b, b <= a, of one element. */
 KERNEL_INLINE int block_index(int a, int b)
 {
     return a * (a + 1) / 2 + b;

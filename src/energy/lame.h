@@ -27,14 +27,14 @@ enum {
 
 #define LAME_POISSON_MEANING "Poisson's ratio: how much a pulled bar thins; near 0.5 it keeps its volume"
 
-/* Poisson's ratio above -1, for energies whose volume term stays convex with a negative lambda. */
+/* Descriptor of Poisson's ratio in (-1, 0.5), for energies whose volume term stays convex with a negative lambda. */
 #define LAME_POISSON_PARAMETER                                                                                         \
     {                                                                                                                  \
         .name = "poisson", .unit = "", .minimum = -1, .maximum = 0.5, .preset = 0.45, .open_minimum = true,            \
         .open_maximum = true, .meaning = LAME_POISSON_MEANING                                                          \
     }
 
-/* Poisson's ratio from 0, for energies that have no lower bound with a negative lambda. */
+/* Descriptor of Poisson's ratio in [0, 0.5), for energies that have no lower bound with a negative lambda. */
 #define LAME_POISSON_POSITIVE_PARAMETER                                                                                \
     {                                                                                                                  \
         .name = "poisson", .unit = "", .minimum = 0, .maximum = 0.5, .preset = 0.45, .open_maximum = true,             \
@@ -46,7 +46,7 @@ static inline double lame_mu(const sinew_real *parameters)
     return (double)parameters[LAME_YOUNG] / (2 * (1 + (double)parameters[LAME_POISSON]));
 }
 
-/* The ratio lambda / mu of the Lame constants. */
+/* The ratio lambda / mu of the Lame constants of a solid. */
 static inline double lame_ratio(const sinew_real *parameters)
 {
     const double nu = (double)parameters[LAME_POISSON];

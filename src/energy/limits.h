@@ -16,7 +16,8 @@
         .meaning = about                                                                                               \
     }
 
-/* Stiffness per volume of an energy that is the squared distance to a set. */
+/* Descriptor of the stiffness in Pa of an energy that is the squared distance of F to a set, integrated over the
+ * volume. */
 #define LIMITS_STIFFNESS_PARAMETER                                                                                     \
     {                                                                                                                  \
         .name = "stiffness", .unit = "Pa", .minimum = 0, .maximum = INFINITY, .preset = 1e5, .open_minimum = true,     \
@@ -24,8 +25,8 @@
         .meaning = "k, energy per volume and squared distance to the limits; raising it stiffens"                      \
     }
 
-/* NULL, or the reason why parameters `low` and `high` are no limits. The reason contains both numbers if the element
- * has a buffer. */
+/* Returns NULL, or the reason why parameters `low` and `high` are no limits (low > high). The reason contains both
+ * numbers if the element has a buffer. */
 static inline const char *limits_refusal(const sinew_element *element, const sinew_parameter *parameters, int low,
                                          int high)
 {

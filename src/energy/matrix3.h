@@ -31,7 +31,7 @@ KERNEL_INLINE void multiply3_nt(const wide A[9], const wide B[9], wide C[9])
             C[3 * i + j] = A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
 }
 
-/* Lower triangular matrices are {l00, l10, l11, l20, l21, l22}. C = A L */
+/* C = A L for a row-major 3x3 matrix A and a lower triangle L, stored as {l00, l10, l11, l20, l21, l22} */
 KERNEL_INLINE void multiply3_lower(const wide A[9], const wide L[6], wide C[9])
 {
     for (int i = 0; i < 3; i++) {
@@ -42,7 +42,7 @@ KERNEL_INLINE void multiply3_lower(const wide A[9], const wide L[6], wide C[9])
     }
 }
 
-/* C = A L^T, L a lower triangle of six numbers */
+/* C = A L^T for a row-major 3x3 matrix A and a lower triangle L of six numbers */
 KERNEL_INLINE void multiply3_lower_t(const wide A[9], const wide L[6], wide C[9])
 {
     for (int i = 0; i < 3; i++) {
@@ -53,7 +53,7 @@ KERNEL_INLINE void multiply3_lower_t(const wide A[9], const wide L[6], wide C[9]
     }
 }
 
-/* C = L B, L a lower triangle of six numbers */
+/* C = L B for a lower triangle L of six numbers and a row-major 3x3 matrix B */
 KERNEL_INLINE void lower_multiply3(const wide L[6], const wide B[9], wide C[9])
 {
     for (int j = 0; j < 3; j++) {
@@ -63,7 +63,7 @@ KERNEL_INLINE void lower_multiply3(const wide L[6], const wide B[9], wide C[9])
     }
 }
 
-/* C = cof F = d det F / dF; returns det F. */
+/* C = cof F = d det F / dF of W 3x3 matrices; returns det F. */
 KERNEL_INLINE wide cofactor3(const wide F[9], wide C[9])
 {
     C[0] = F[4] * F[8] - F[5] * F[7];
@@ -78,7 +78,7 @@ KERNEL_INLINE wide cofactor3(const wide F[9], wide C[9])
     return F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
 }
 
-/* The squared Frobenius norm |F|^2. */
+/* The squared Frobenius norm |F|^2 of W 3x3 matrices. */
 KERNEL_INLINE wide norm3(const wide F[9])
 {
     wide rows[3];

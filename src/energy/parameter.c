@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameter.c: the range check of parameters. See parameter.h.
+ * parameter.c: checks the range of parameters of energies and solvers. See parameter.h.
  */
 #include "energy/parameter.h"
 

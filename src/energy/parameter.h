@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameter.h: checks numbers against the descriptors of energies and solvers.
+ * parameter.h: checks parameter values against the descriptors of energies and solvers.
  */
 #ifndef SINEW_SRC_ENERGY_PARAMETER_H
 #define SINEW_SRC_ENERGY_PARAMETER_H

@@ -30,7 +30,7 @@ enum {
         .meaning = "stress: the sheet may get thinner as it is pulled; strain: it keeps its thickness"                 \
     }
 
-/* mu h in N/m: shear modulus times thickness */
+/* mu h of a membrane in N/m: shear modulus times thickness */
 static inline double plane_mu(const sinew_real *parameters)
 {
     return lame_mu(parameters) * (double)parameters[PLANE_THICKNESS];

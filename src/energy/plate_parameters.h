@@ -28,15 +28,15 @@
         .meaning = letter " of the warp's direction in the rest shape; any length but zero"                            \
     }
 
-/* side: "below" or "above"; of: the measured quantity; text: its unit. */
+/* Descriptor of a slack parameter. side: "below" or "above"; of: name of the measured quantity; text: its unit. */
 #define PLATE_SLACK(side, text, of)                                                                                    \
     {                                                                                                                  \
         .name = "slack_" side, .unit = text, .minimum = 0, .maximum = 1e9, .preset = 0,                                \
         .meaning = of " may be so much " side " that at rest at no cost"                                               \
     }
 
-/* Parameters of bending energies k/2 (|z| - L)^2, |z| a measure without sign: `what` bends, by a quantity named `of` in
- * `text` units. */
+/* Descriptors of the parameters of bending energies k/2 (|z| - L)^2, |z| a measure without sign. Arguments: `what` is
+ * the noun of the bent object, `of` the name of the measured quantity, `text` its unit. */
 enum {
     PLATE_LENGTH_RIGIDITY,
     PLATE_LENGTH_REST,

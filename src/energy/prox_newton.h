@@ -17,19 +17,20 @@
 #define PROX_HALVINGS   30
 #define PROX_SIZE_MAX   6
 
-/* Returns the energy density psi at F and sets P = dpsi/dF. */
+/* Material function: returns the energy density psi at F, per unit of the weight, and sets P = dpsi/dF. */
 typedef wide prox_stress(const wide *F, const sinew_real *material, wide *P);
 
-/* Returns psi + r/2 |s - y|^2 and sets its gradient g. */
+/* Objective of the proximal map: returns psi(s) + r/2 |s - y|^2 and sets its gradient g. */
 typedef wide prox_value(const wide *s, const wide *y, wide r, const sinew_real *material, prox_stress *stress, wide *g);
 
-/* Replaces s by the equivalent point nearest to y. */
+/* Replaces s by the equivalent point nearest to y, e.g. by sorting singular values; does nothing if no other point is
+ * equivalent. */
 typedef void prox_canonical(wide *s);
 
 typedef struct prox_problem {
-    int size;      /* number of unknowns s, at most PROX_SIZE_MAX */
+    int size;      /* number of unknowns s of the proximal map, at most PROX_SIZE_MAX */
     const wide *y; /* [size] the point y whose proximal map is computed */
-    wide r;        /* w2 / w: the factor r of |s - y|^2 / 2 */
+    wide r;        /* w2 / w: the factor r of |s - y|^2 / 2, in units of psi per unit of weight */
     const sinew_real *material;
     prox_stress *stress;
     prox_value *value;
@@ -38,10 +39,11 @@ typedef struct prox_problem {
 
 typedef struct prox_iterate {
     wide s[PROX_SIZE_MAX], g[PROX_SIZE_MAX], value;
-    wide_mask busy; /* SIMD lanes that have not converged */
+    wide_mask busy; /* mask of SIMD lanes that have not converged */
 } prox_iterate;
 
-/* Starts at y in lanes of `allowed` where the value is finite and no higher than at `inner`, else at `inner`. */
+/* Starts Newton's method at y in lanes of `allowed` where the objective is finite and no higher than at `inner`, else
+ * at `inner`. */
 KERNEL_INLINE void prox_start(const prox_problem *p, const wide *inner, wide_mask allowed, prox_iterate *at)
 {
     const wide outside = p->value(p->y, p->y, p->r, p->material, p->stress, at->g);
@@ -53,7 +55,7 @@ KERNEL_INLINE void prox_start(const prox_problem *p, const wide *inner, wide_mas
     at->busy = wide_eq(wide_set(0), wide_set(0));
 }
 
-/* Sets t = s + alpha d in canonical form and returns the value at t. */
+/* Sets t = s + alpha d in canonical form and returns the objective of the proximal map at t. */
 KERNEL_INLINE wide prox_try(const prox_problem *p, const wide *s, wide alpha, const wide *d, wide *t, wide *g)
 {
     for (int i = 0; i < p->size; i++)
@@ -62,7 +64,8 @@ KERNEL_INLINE wide prox_try(const prox_problem *p, const wide *s, wide alpha, co
     return p->value(t, p->y, p->r, p->material, p->stress, g);
 }
 
-/* Steps along d by backtracking: halves alpha until the decrease is a fraction of the predicted one (Armijo). */
+/* Steps along the Newton direction d with backtracking: halves alpha until the decrease is a fraction of the predicted
+ * one (Armijo). */
 KERNEL_INLINE void prox_step(const prox_problem *p, const wide *d, prox_iterate *at)
 {
     wide slope = at->g[0] * d[0];
@@ -71,7 +74,7 @@ KERNEL_INLINE void prox_step(const prox_problem *p, const wide *d, prox_iterate 
     wide alpha = wide_select(at->busy, wide_set(1), wide_set(0)), t[PROX_SIZE_MAX], g[PROX_SIZE_MAX], value;
     value = prox_try(p, at->s, alpha, d, t, g);
     for (int half = 0; half < PROX_HALVINGS; half++) {
-        /* Round-off of the values must not reject a step along a negative slope. */
+        /* Round-off of the objective's values must not reject a step along a negative slope. */
         const wide slack = 8 * WIDE_EPSILON * (wide_abs(at->value) + 1);
         const wide_mask poor = ~wide_le(value, at->value + (sinew_real)1e-4 * alpha * slope + slack);
         if (!wide_any(poor))

@@ -12,8 +12,8 @@
 
 SINEW_VARIANT_TABLE(sinew_simd_variant, sinew_simd_variant);
 
-/* Energies that the program registers. This table and the table of stencils (mesh/topology/stencil.c) may grow while
- * the process runs. An entry is filled once and never changes again, so readers need no lock. */
+/* Energies that programs register. This table and the table of stencils (mesh/topology/stencil.c) may grow while the
+ * process runs. An entry is filled once and never changes again, so readers need no lock. */
 static _Atomic(const sinew_foreign_energy *) foreign[SINEW_ENERGIES_FOREIGN];
 
 static const sinew_foreign_energy *foreign_at(int kind)
@@ -22,7 +22,7 @@ static const sinew_foreign_energy *foreign_at(int kind)
     return padded_index < SINEW_ENERGIES_FOREIGN ? atomic_load(&foreign[padded_index]) : NULL;
 }
 
-/* ---- Variants -------------------------------------------------------------------------------------- */
+/* ---- SIMD variants of the kernels ---------------------------------------------------------------- */
 
 const sinew_simd_variant *const *sinew_simd_variants(int32_t *count)
 {
@@ -46,7 +46,7 @@ int32_t sinew_simd_width(void)
     return sinew_simd()->width;
 }
 
-/* ---- Energies -------------------------------------------------------------------------------------- */
+/* ---- Lookup of energies -------------------------------------------------------------------------- */
 
 const sinew_energy_ops *sinew_energy_get_ops(sinew_energy_kind kind)
 {
@@ -109,7 +109,7 @@ const sinew_energy_ops *sinew_energy_scalar(const sinew_energy_ops *ops)
     return NULL;
 }
 
-/* ---- The contract ------------------------------------------------------------------------------ */
+/* ---- Consistency of an energy's table of operations ---------------------------------------------- */
 
 uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops)
 {
@@ -130,7 +130,7 @@ uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops)
     return bits;
 }
 
-/* Checks operations that must be set together; returns NULL or the error. */
+/* Checks operations of an energy that must be set together; returns NULL or the error. */
 static const char *find_half(const sinew_energy_ops *ops)
 {
     if ((ops->constraint_count > 0) != (ops->constrain || ops->jacobian))
@@ -183,7 +183,7 @@ const char *sinew_energy_flaw(const sinew_energy_ops *ops)
     return info->capabilities == sinew_energy_capabilities(ops) ? NULL : "capabilities do not match the slots";
 }
 
-/* ---- Register ---------------------------------------------------------------------------------- */
+/* ---- Registration of energies -------------------------------------------------------------------- */
 
 static const char *find_flaw(const sinew_foreign_energy *energy)
 {

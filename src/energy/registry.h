@@ -15,9 +15,9 @@
 
 /* The operations of one energy that a program registers. */
 typedef struct sinew_foreign_energy {
-    const sinew_energy_ops *ops; /* operations with the SIMD width of sinew_simd() */
-    const sinew_energy_ops *
-        scalar; /* operations with width one, for sweeps in mesh order; may equal `ops` if sinew_simd() has width one */
+    const sinew_energy_ops *ops; /* operations for batches of the SIMD width of sinew_simd() */
+    /* operations for batches of width one, for sweeps in mesh order; may equal `ops` if sinew_simd() has width one */
+    const sinew_energy_ops *scalar;
 } sinew_foreign_energy;
 
 /* Registers an energy, which must live until the process ends. Registering the same energy again returns the same
@@ -25,12 +25,12 @@ typedef struct sinew_foreign_energy {
  * operations, the name is taken or the table is full. Thread-safe. */
 sinew_energy_kind sinew_energy_register(const sinew_foreign_energy *energy, sinew_error *error);
 
-/* Operations of the same energy with width one; NULL if `ops` belongs to no known energy. */
+/* Returns the operations of the same energy for batches of width one; NULL if `ops` belongs to no known energy. */
 const sinew_energy_ops *sinew_energy_scalar(const sinew_energy_ops *ops);
 
-/* SINEW_CAN_... bits derived from the operations that are set; solvers use these bits. */
+/* SINEW_CAN_... capability bits, derived from the operations that are set; solvers use these bits. */
 uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops);
-/* NULL, or the reason why the table violates the contract of energy.h. */
+/* Returns NULL, or the reason why an energy's table violates the rules of energy.h. */
 const char *sinew_energy_flaw(const sinew_energy_ops *ops);
 
 #endif

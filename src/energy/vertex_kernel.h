@@ -13,22 +13,23 @@
 
 typedef struct incidence_sum {
     wide g[3];
-    wide A[6]; /* symmetric 3x3 block as 00 11 22 01 02 12 */
+    wide A[6]; /* symmetric 3x3 Hessian block of the node, stored as 00 11 22 01 02 12 */
 } incidence_sum;
 
-/* One incidence: positions of the nodes, other vertices and data of the elements. */
+/* W vertex-element incidences, one per lane: positions x of the nodes, other vertices and data of the elements. */
 typedef struct incidence {
     wide x[3];
-    const sinew_real *q;    /* [particle][4] positions, in m */
-    const int32_t *others;  /* [other_count][W] SINEW_POINT times the element's other particles */
-    const sinew_real *data; /* [incidence_data_count][W] numbers of the incidence */
+    const sinew_real *q; /* [particle][4] positions of all particles, in m */
+    /* [other_count][W] SINEW_POINT times the particle index of each other vertex of the element */
+    const int32_t *others;
+    const sinew_real *data; /* [incidence_data_count][W] data of the incidence, weight first */
 } incidence;
 
 typedef void incidence_add(const incidence *v, bool exact, incidence_sum *sum);
-/* Change of psi per unit of weight by the step d; noise: approximate round-off of the change. */
+/* Change of psi per unit of weight if the node moves by d; noise: approximate round-off of the change. */
 typedef wide incidence_difference(const incidence *v, const wide d[3], wide *noise);
 
-/* A += diagonal 1 + s a a^T for a symmetric 3x3 matrix A of six numbers */
+/* A += diagonal 1 + s a a^T for a symmetric 3x3 matrix A stored as 00 11 22 01 02 12 */
 KERNEL_INLINE void block_add(wide A[6], wide diagonal, wide s, const wide a[3])
 {
     const wide b[3] = {s * a[0], s * a[1], s * a[2]};
@@ -44,7 +45,7 @@ KERNEL_INLINE wide dot3(const wide a[3], const wide b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Loads the positions of a group's nodes and their sums so far. */
+/* Loads the positions of a group's nodes, and the gradients and blocks summed so far. */
 KERNEL_INLINE void incidence_open(const sinew_vertex_kernel *kernel, int32_t group, incidence *v, incidence_sum *sum)
 {
     const sinew_real *from = kernel->sum + (size_t)group * (SINEW_VERTEX_SUM * SIMD_WIDTH);
@@ -83,7 +84,7 @@ KERNEL_INLINE void incidence_run(const sinew_vertex_kernel *kernel, int other_co
     }
 }
 
-/* Separate loops for the two kinds of block avoid a branch per incidence. */
+/* Separate loops for exact and approximate Hessian blocks avoid a branch per incidence. */
 KERNEL_INLINE void incidence_vertex(const sinew_vertex_kernel *kernel, int other_count, int data_count,
                                     incidence_add *add)
 {
@@ -109,7 +110,7 @@ KERNEL_INLINE void incidence_change(const sinew_vertex_kernel *kernel, int other
             const wide_mask filler = wide_eq(weight, zero);
             wide own = zero;
             const wide psi = difference(&v, d, &own);
-            /* psi of a filler may be infinite, and infinity times zero is not zero. */
+            /* psi of a padding lane may be infinite, and infinity times zero is not zero. */
             total += wide_select(filler, zero, weight * psi);
             noise += wide_select(filler, zero, weight * own);
         }

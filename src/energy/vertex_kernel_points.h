@@ -11,8 +11,8 @@
 
 #define INCIDENCE_POINTS_MAX 8
 
-/* Writes the incidence of vertex `node` of n: `count` numbers of the element's data, then the index of the node; the
- * other vertices in order. */
+/* Writes the incidence of vertex `node` of an element with n vertices: `count` numbers of the element's data, then the
+ * index of the node; the other vertices in order. */
 static inline void incidence_write(const sinew_real *data, int count, const int32_t *particles, int n, int node,
                                    sinew_real *out, int32_t *others)
 {
@@ -23,8 +23,8 @@ static inline void incidence_write(const sinew_real *data, int count, const int3
             others[k++] = particles[a];
 }
 
-/* x[3n] = the points in order, with the node displaced by `step` unless NULL. is[a] = 1 if the node is point a, else
- * 0. The node's index is data[count]. */
+/* x[3n] = the element's points in order, with the node displaced by `step` unless NULL. is[a] = 1 if the node is point
+ * a, else 0. The node's index is data[count]. */
 KERNEL_INLINE void incidence_points_of(const incidence *v, int n, int count, const wide *step, wide *x, wide *is)
 {
     const wide node = wide_load(v->data + count * SIMD_WIDTH), one = wide_set(1), zero = wide_set(0);
@@ -43,7 +43,8 @@ KERNEL_INLINE void incidence_points_of(const incidence *v, int n, int count, con
     }
 }
 
-/* A += weight times the symmetric, row-major block B with its negative eigenvalues set to zero. */
+/* A += weight times the symmetric, row-major 3x3 block B with its negative eigenvalues set to zero; A is stored as 00
+ * 11 22 01 02 12. */
 static inline void incidence_add_definite(const wide B[9], wide weight, wide A[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};

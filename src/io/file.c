@@ -131,7 +131,8 @@ void sinew_writer_abandon(sinew_writer *writer)
 static sinew_status sync_path(const char *path, int flags, sinew_error *error)
 {
     int file = open(path, flags | O_RDONLY | O_CLOEXEC);
-    bool good = file >= 0 && (fsync(file) == 0 || errno == EINVAL); /* some file systems do not support fsync */
+    /* EINVAL is no failure: some file systems do not support fsync */
+    bool good = file >= 0 && (fsync(file) == 0 || errno == EINVAL);
     int reason = errno;
     if (file >= 0)
         close(file);

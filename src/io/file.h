@@ -15,21 +15,24 @@
 #include "base/base.h"
 
 typedef struct sinew_writer {
-    FILE *stream;       /* callers write to the stream; commit reports its errors */
-    bool keep;          /* <path>.partial is not removed on failure, nor by abandon; open and reopen clear the flag */
-    char path[1024];    /* path of the finished file */
-    char partial[1040]; /* <path>.partial, the file until commit */
+    FILE *stream; /* stream of <path>.partial, to which callers write; commit reports its errors */
+    /* true: <path>.partial is not removed on failure, nor by abandon; open and reopen clear the flag */
+    bool keep;
+    char path[1024];    /* final path of the file, after commit */
+    char partial[1040]; /* <path>.partial, the name of the file until commit */
 } sinew_writer;
 
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error);
 /* Continues <path>.partial for reading and writing from the start. Without a partial file, <path> is renamed to it. */
 sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error);
-sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* cuts it to `size` bytes */
-sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* flushes the file to disk */
+/* truncates the file under construction to `size` bytes */
+sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error);
+/* flushes the file under construction to the disk */
+sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);
 /* Closes the stream and renames <path>.partial to <path>. On failure <path>.partial is removed unless keep is set. */
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error);
-/* As commit, but flushes the content to the disk before the rename and the folder after it, so that a checkpoint
- * survives a crash. */
+/* Like sinew_writer_commit(), but flushes the content to the disk before the rename and the folder after it, so that a
+ * checkpoint survives a crash. */
 sinew_status sinew_writer_commit_durable(sinew_writer *writer, sinew_error *error);
 /* Closes the stream and removes <path>.partial unless keep is set. No effect if the stream is NULL (already closed). */
 void sinew_writer_abandon(sinew_writer *writer);

@@ -38,7 +38,8 @@ static double sample_at(const sinew_image *image, size_t index)
     return (double)value;
 }
 
-/* Reads the header: format, width, height, and the largest sample value (PGM, PPM) or the byte order (PFM). */
+/* Reads the header of an image file: format, width, height, and the largest sample value (PGM, PPM) or the byte order
+ * (PFM). */
 static bool read_head(sinew_image *image, sinew_text *text)
 {
     sinew_token magic = {0};
@@ -71,7 +72,7 @@ static bool read_pixels(sinew_image *image, const sinew_text *text)
 {
     const size_t count = (size_t)image->width * (size_t)image->height * (size_t)image->channels;
     const size_t needs = count * (size_t)image->depth;
-    /* One character separates the header from the pixels. */
+    /* One character separates the header of an image file from its pixels. */
     const size_t has = text->end > text->at ? (size_t)(text->end - text->at) - 1 : 0;
     if (has < needs)
         return sinew_text_fail(text, text->at, "has %zu bytes of pixels, %d x %d pixels need %zu", has, image->width,
@@ -116,7 +117,7 @@ static double pixel_at(const sinew_image *image, int32_t channel, int32_t x, int
 
 double sinew_image_at(const sinew_image *image, int32_t channel, double u, double v)
 {
-    /* Clamps positions to the image before the conversion to integers, which would overflow. */
+    /* Clamps the sampling position to the image before the conversion to integers, which would overflow. */
     const double x = fmin(fmax(u, 0), 1) * image->width - 0.5, y = fmin(fmax(v, 0), 1) * image->height - 0.5;
     const int32_t left = (int32_t)floor(x), low = (int32_t)floor(y);
     const double s = x - left, t = y - low;

@@ -37,7 +37,7 @@ static int open_regular(const char *path, int flags, size_t *size, sinew_error *
     return -1;
 }
 
-/* Reads `size` bytes into `text`; false if the file ends early or a read fails. */
+/* Reads `size` bytes of a file into `text`; returns false if the file ends early or a read fails. */
 static bool read_whole(int file, const char *path, char *text, size_t size, sinew_error *error)
 {
     for (size_t done = 0; done < size;) {
@@ -99,9 +99,10 @@ char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator,
     return input_read_file(path, O_NOFOLLOW, allocator, size, error);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- Cost of parsed JSON ------------------------------------------------------------------------- */
 
-/* Bytes that jansson allocates on a 64-bit machine (measured) for an object, for one of its keys, and for any value. */
+/* Numbers of bytes that jansson allocates on a 64-bit machine (measured) for an object, for one of its keys, and for
+ * any value. */
 enum {
     OBJECT_COST = 190,
     KEY_COST = 80,

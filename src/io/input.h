@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.h: untrusted files. sinew_file_read (file.h) and the functions of this header open regular files only. Pipes,
- * devices, sockets and folders are refused at once, because reading them could block forever.
+ * input.h: reading of untrusted files. sinew_file_read (file.h) and the functions of this header open regular files
+ * only. Pipes, devices, sockets and folders are refused at once, because reading them could block forever.
  */
 #ifndef SINEW_SRC_IO_INPUT_H
 #define SINEW_SRC_IO_INPUT_H
@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* Opens a file of any size for incremental reading and returns its current size. NULL on failure. */
+/* Opens a file of any size for incremental reading and sets *size to its current size. NULL on failure. */
 FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error);
 
 /* Reads a file whose name comes from another file, as sinew_file_read does. Symbolic links are refused because they may

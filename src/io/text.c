@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: implementation of the text cursor.
+ * text.c: the cursor over a file in memory. See text.h.
  *
  * Line numbers are counted only for errors, so that successful reading does not pay for them.
  */
@@ -141,7 +141,7 @@ void sinew_text_skip_line(sinew_text *text)
     text->at = newline ? newline + 1 : text->end;
 }
 
-/* Formats a token for an error message: printable and short. */
+/* Formats a token for an error message: printable characters, at most 32. */
 static const char *shown(sinew_token token, char buffer[40])
 {
     if (token.length == 0)

@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "sinew/mesh.h"
 
-/* Coordinate i of the result is sign[i] times coordinate from[i] of the file. */
+/* Rotation by signed axes: coordinate i of the result is sign[i] times coordinate from[i] of the file. */
 typedef struct turn {
     const char *up;
     int from[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_surface.c: the skin object: creation from a mesh, copy, access, destruction. io/mesh/embedded_read.c reads
- * skins from files.
+ * embedded_surface.c: the skin object (an embedded surface): creation from a mesh, copy, access, destruction.
+ * io/mesh/embedded_read.c reads skins from files.
  */
 #include "mesh/embedded_surface.h"
 
@@ -31,9 +31,9 @@ void sinew_skin_destroy(sinew_skin *skin)
     sinew_release(&allocator, skin);
 }
 
-/* ---- Of a mesh ------------------------------------------------------------------------------- */
+/* ---- Skin of a mesh's triangles ------------------------------------------------------------------ */
 
-/* Makes every triangle of the skin's mesh a face. */
+/* Makes every triangle of the skin's mesh a face of the skin. */
 static bool make_faces(sinew_skin *skin)
 {
     const size_t count = (size_t)skin->mesh->triangle_count;
@@ -80,9 +80,9 @@ sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error)
     return skin;
 }
 
-/* ---- Copy ------------------------------------------------------------------------------------ */
+/* ---- Copy of a skin ------------------------------------------------------------------------------ */
 
-/* Copies an array; NULL is copied as NULL. False without memory. */
+/* Copies an array of a skin; NULL is copied as NULL. Returns false if memory runs out. */
 static bool skin_copy_array(const sinew_allocator *allocator, const void *from, size_t count, size_t size, void *slot)
 {
     void **to = slot;
@@ -149,7 +149,7 @@ void sinew_weights_clamp(sinew_real weights[4])
         weights[i] = weights[i] > 0 ? (sinew_real)((double)weights[i] / sum) : 0;
 }
 
-/* ---- Access ---------------------------------------------------------------------------------- */
+/* ---- Access to a skin's data --------------------------------------------------------------------- */
 
 int32_t sinew_skin_vertex_count(const sinew_skin *skin)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * inertia_frame.c: volume, centre and second moments of the inside of a mesh, and four equivalent point masses.
+ * inertia_frame.c: computes volume, centroid and second moments of the inside of a mesh, and four equivalent point
+ * masses.
  *
  * A tet of volume V with corners x_a has, about any origin, the second moment
  *
@@ -19,7 +20,7 @@
 #include "math/vec3.h"
 #include "mesh/mesh.h"
 
-/* Adds volume, first moment and second moment S of one tet of signed volume `volume`. */
+/* Adds the volume, first moment and second moment S of one tet to the sums; `volume` is its signed volume, in m3. */
 static void inertia_frame_add_tet(double x[4][3], double volume, sinew_inertia *sum)
 {
     double s[3];
@@ -57,7 +58,7 @@ static void inertia_frame_gather(const sinew_mesh *mesh, const int32_t *cell, in
             x[a + 4 - n][i] = (double)mesh->positions[3 * (size_t)cell[a] + (size_t)i] - origin[i];
 }
 
-/* Converts moments about the origin to moments about the centre, and the centre to a position. */
+/* Converts moments about the origin to moments about the centroid, and the centroid to a position. */
 static void inertia_frame_finish(const double origin[3], sinew_inertia *inertia)
 {
     for (int i = 0; i < 3; i++)
@@ -101,7 +102,7 @@ sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, 
     return SINEW_OK;
 }
 
-/* L L^T = A with lower triangular L. Returns false if A is not positive definite. */
+/* Cholesky factorisation L L^T = A of a 3x3 matrix. Returns false if A is not positive definite. */
 static bool inertia_frame_factorise(const double A[9], double L[9])
 {
     memset(L, 0, 9 * sizeof *L);
@@ -120,7 +121,8 @@ static bool inertia_frame_factorise(const double A[9], double L[9])
 sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error)
 {
     static const int corner[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
-    static const int32_t tet[4] = {0, 2, 1, 3}; /* vertices of a positively oriented tet */
+    /* vertex order of the positively oriented tet of the four point masses */
+    static const int32_t tet[4] = {0, 2, 1, 3};
     sinew_inertia inertia;
     double L[9];
     if (sinew_mesh_inertia(mesh, &inertia, error) != SINEW_OK)

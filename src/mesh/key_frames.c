@@ -71,7 +71,7 @@ void sinew_rotation_matrix(const double r[3], double R[9])
             R[3 * i + j] = (i == j ? cosine : 0) + sine * cross[3 * i + j] + (1 - cosine) * n[i] * n[j];
 }
 
-/* q = (w, x, y, z) of the rotation R, not normalised, with w >= 0. */
+/* Quaternion q = (w, x, y, z) of the rotation R, not normalised, with w >= 0. */
 static void quaternion_of(const double R[9], double q[4])
 {
     const double trace = R[0] + R[4] + R[8];

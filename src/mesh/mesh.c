@@ -30,7 +30,7 @@ void sinew_mesh_elements(const sinew_mesh *mesh, sinew_elements lists[3])
     lists[2] = (sinew_elements){mesh->edges, mesh->edge_count, 2};
 }
 
-/* ---- Making --------------------------------------------------------------------------------- */
+/* ---- Creation of a mesh -------------------------------------------------------------------------- */
 
 static bool count_fits(int64_t count, const char *what, sinew_error *error)
 {
@@ -139,7 +139,8 @@ sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fracti
     return SINEW_OK;
 }
 
-/* Checks one director (a b p) of a mesh. used[v] is 1 if a cell or an earlier director uses vertex v. */
+/* Checks one director of a mesh: edge a b and director point p. used[v] is 1 if a cell or an earlier director uses
+ * vertex v. */
 static sinew_status check_director(const int32_t *director, int32_t number, uint8_t *used, sinew_error *error)
 {
     const int32_t p = director[2];
@@ -196,7 +197,7 @@ sinew_mesh_def sinew_default_mesh_def(void)
     return (sinew_mesh_def){.cookie = SINEW_COOKIE_MESH};
 }
 
-/* A positive count without an array is the caller's error; it would dereference NULL. */
+/* Whether every positive count of a mesh definition has its array; a missing array is the caller's error. */
 static bool arrays_present(const sinew_mesh_def *def)
 {
     return (def->vertex_count <= 0 || def->positions) && (def->tet_count <= 0 || def->tets) &&
@@ -268,7 +269,7 @@ sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions
     return sinew_mesh_create(&def, error);
 }
 
-/* ---- Warnings ------------------------------------------------------------------------------- */
+/* ---- Warnings about a mesh ----------------------------------------------------------------------- */
 
 sinew_status sinew_mesh_add_warning(sinew_mesh *mesh, const char *format, ...)
 {
@@ -298,7 +299,7 @@ const char *sinew_mesh_warnings(const sinew_mesh *mesh)
     return SINEW_ASSERT(mesh) && mesh->warnings ? mesh->warnings : "";
 }
 
-/* ---- Views ---------------------------------------------------------------------------------- */
+/* ---- Access to a mesh's arrays ------------------------------------------------------------------- */
 
 int32_t sinew_mesh_vertex_count(const sinew_mesh *mesh)
 {

@@ -20,7 +20,7 @@ const char *sinew_names_get(const sinew_name_list *list, int32_t index)
     return list->text + list->starts[index];
 }
 
-/* The slot of the table that contains the name, or the free slot for it. */
+/* Index of the hash table entry that contains the name, or of the free entry for it. */
 static uint32_t name_list_find_slot(const sinew_name_list *list, const char *name, size_t length)
 {
     const uint32_t mask = (uint32_t)list->table_size - 1;

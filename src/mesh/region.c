@@ -25,7 +25,8 @@ static double distance_squared(const sinew_real a[3], const sinew_real x[3])
     return vec3_dot(d, d);
 }
 
-/* The margin of a box follows its longest edge, so that a flat box is widened across its plane, too. */
+/* Margin by which a box is widened, in m. It follows the longest edge, so that a flat box is widened across its plane,
+ * too. */
 static double box_margin(const sinew_region *region)
 {
     double size = 0;

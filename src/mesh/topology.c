@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * topology.c: vertex -> element and vertex -> vertex lists in compressed row storage, unique edges, connected
+ * topology.c: builds vertex -> element and vertex -> vertex lists in compressed row storage, unique edges, connected
  * components.
  *
  * Lists are counted, then filled, and need no sorting: adjacency is symmetric, so visiting vertices in ascending order
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- Incidence ------------------------------------------------------------------------------ */
+/* ---- Incidence: elements at each vertex ---------------------------------------------------------- */
 
 /* Whether vertices[i] differs from all earlier vertices of its element. */
 static bool first_mention(const int32_t *vertices, int32_t i)
@@ -21,14 +21,15 @@ static bool first_mention(const int32_t *vertices, int32_t i)
     return true;
 }
 
-/* Converts counts in first[v + 1] to starts in first[v]. */
+/* Converts counts per vertex in first[v + 1] to starts of the vertices' lists in first[v]. */
 static void counts_to_starts(int64_t *first, int32_t count)
 {
     for (int32_t v = 0; v < count; v++)
         first[v + 1] += first[v];
 }
 
-/* Filling has used first[v] as a cursor and advanced it to the start of v + 1; this restores the starts. */
+/* Restores the starts of the vertices' lists: filling has used first[v] as a cursor and advanced it to the start of v +
+ * 1. */
 static void restore_starts(int64_t *first, int32_t count)
 {
     memmove(first + 1, first, (size_t)count * sizeof *first);
@@ -85,16 +86,17 @@ int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex
     return busiest;
 }
 
-/* ---- Adjacency ------------------------------------------------------------------------------ */
+/* ---- Adjacency: neighbours of each vertex -------------------------------------------------------- */
 
-/* Work space: one incidence per list, and for each vertex the last vertex whose neighbours included it. */
+/* Work space of the adjacency: one incidence per list of elements, and for each vertex the last vertex whose neighbours
+ * included it. */
 typedef struct gather {
     const sinew_allocator *allocator;
     const sinew_elements *lists;
     int32_t list_count;
-    sinew_incidence *incidences; /* [list_count] elements at each vertex, for each list */
-    int32_t *met;                /* [vertex_count] last vertex whose search reached this one */
-    int32_t *found;              /* [vertex_count] neighbours of the current vertex, unordered */
+    sinew_incidence *incidences; /* [list_count] elements at each vertex, one incidence per list of elements */
+    int32_t *met;                /* [vertex_count] last vertex whose search for neighbours reached this one */
+    int32_t *found;              /* [vertex_count] indices of the neighbours of the current vertex, unordered */
 } gather;
 
 static void gather_free(gather *g)
@@ -123,7 +125,7 @@ static sinew_status gather_start(gather *g, const sinew_allocator *allocator, in
     return status;
 }
 
-/* Writes the neighbours of v to g->found and returns their number. */
+/* Writes the neighbours of vertex v to g->found and returns their number. */
 static int32_t gather_neighbours(gather *g, int32_t v)
 {
     int32_t found_count = 0;
@@ -218,9 +220,9 @@ sinew_status sinew_unique_edges(const sinew_allocator *allocator, int32_t vertex
     return status;
 }
 
-/* ---- Connected components ------------------------------------------------------------------- */
+/* ---- Connected components of a mesh -------------------------------------------------------------- */
 
-/* Root of v's tree (union-find with path halving). Every root is the lowest vertex of its tree. */
+/* Root of vertex v's tree (union-find with path halving). Every root is the lowest vertex of its tree. */
 static int32_t find_root(int32_t *parent, int32_t v)
 {
     while (parent[v] != v) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * assembly.c: from element Hessians to one sparse matrix. See assembly.h.
+ * assembly.c: assembles element Hessians to one sparse matrix. See assembly.h.
  */
 #include "objective/assembly.h"
 
@@ -11,9 +11,9 @@
 #include "objective/block_pattern.h"
 #include "objective/global_constraints.h"
 
-/* ---- Local blocks: the matrix blocks of one chunk -------------------------------------------- */
+/* ---- Local blocks: the sums of element blocks of one chunk --------------------------------------- */
 
-/* Writes the local block of each element block of task t to as->map. Returns false without memory. */
+/* Maps each element block of task t to a local block of the chunk, in as->map. Returns false if memory runs out. */
 static bool assembly_map_task(const sinew_allocator *allocator, const sinew_objective *o, sinew_assembly *as, int32_t t,
                               sinew_block_table *table, sinew_block_list *list)
 {
@@ -70,7 +70,7 @@ static bool assembly_map_tasks(const sinew_objective *o, sinew_assembly *as, sin
 /* ---- Matrix blocks: the union of all local blocks --------------------------------------------- */
 
 typedef struct entry {
-    int32_t row, local; /* local: index of the local block; < 0: the diagonal block, which every column stores */
+    int32_t row, local; /* local: index of a local 3x3 block; < 0: the diagonal block, which every column stores */
 } entry;
 
 static int compare_entries(const void *a, const void *b)
@@ -81,7 +81,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->local > y->local) - (x->local < y->local);
 }
 
-/* Sorts the entries of each column and merges the entries of one row into one matrix block. */
+/* Sorts the entries of each block column and merges the entries of one row into one matrix block. */
 static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entries)
 {
     int32_t block = 0, used = 0;
@@ -131,7 +131,7 @@ static bool assembly_build_pattern(const sinew_objective *o, sinew_assembly *as,
     return good;
 }
 
-/* ---- Create and fill --------------------------------------------------------------------------- */
+/* ---- Creation and filling of the sparse matrix --------------------------------------------------- */
 
 static bool assembly_number_particles(const sinew_objective *o, sinew_assembly *as, const int32_t *order)
 {
@@ -197,7 +197,7 @@ sinew_real *sinew_assembly_rest_positions(const sinew_assembly *as, const sinew_
     return positions;
 }
 
-/* Sets the local blocks of task t to the sums of its element blocks. */
+/* Sets the local blocks of task t to the sums of its 3x3 element blocks. */
 static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t, const sinew_real *blocks)
 {
     const size_t W = (size_t)o->tasks[t].batch->width;
@@ -217,7 +217,7 @@ static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t,
     }
 }
 
-/* values of one block column = sum of local blocks, plus m/h^2 on the diagonal; filtered by S */
+/* values of one block column of the Hessian = sum of local blocks, plus m/h^2 on the diagonal; filtered by S */
 static void fill_column(const sinew_assembly *as, const sinew_objective *o, int32_t j, double *values)
 {
     const size_t blocks = (size_t)(as->column[j + 1] - as->column[j]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * block_pattern.c: see block_pattern.h.
+ * block_pattern.c: the hash table of local 3x3 blocks, pairs of matrix rows that one task couples. See block_pattern.h.
  */
 #include "objective/block_pattern.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * chunk_derivatives.c: see chunk_derivatives.h.
+ * chunk_derivatives.c: value, gradient and Hessian of one chunk or one element. See chunk_derivatives.h.
  */
 #include "objective/chunk_derivatives.h"
 
 #include <string.h>
 
-/* ---- Derivatives of a chunk ------------------------------------------------------------------ */
+/* ---- Value, gradient and Hessian products of a chunk --------------------------------------------- */
 
 size_t sinew_chunk_tangent_count(const sinew_batch *batch, const sinew_chunk *chunk)
 {
@@ -43,7 +43,7 @@ void sinew_chunk_product(const sinew_batch *batch, const sinew_chunk *chunk, sin
         &(sinew_kernel){.groups = sinew_batch_groups(batch, chunk), .p = p, .g = g, .tangent = tangent});
 }
 
-/* ---- One element ----------------------------------------------------------------------------- */
+/* ---- Value, gradient and Hessian of one element -------------------------------------------------- */
 
 typedef struct element_points {
     sinew_real x[SINEW_POINT * SINEW_STENCIL_MAX], g[SINEW_POINT * SINEW_STENCIL_MAX];

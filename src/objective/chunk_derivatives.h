@@ -13,27 +13,28 @@
 
 /* Number of reals that store the tangents (second derivatives) of a chunk. */
 size_t sinew_chunk_tangent_count(const sinew_batch *batch, const sinew_chunk *chunk);
-/* local = the entries of the chunk's particles in a vector over all particles. */
+/* local = the entries of the chunk's particles in `vector`, which has one entry per particle of the world. */
 void sinew_chunk_gather(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *vector,
                         sinew_real *local);
-/* The sum of psi over the chunk at local positions x, in J. */
+/* Returns the sum of psi over the chunk's elements at local positions x, in J. */
 double sinew_chunk_value(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x);
-/* The sum of psi over the chunk at local positions x, in J; g += its gradient. */
+/* Returns the sum of psi over the chunk's elements at local positions x, in J, and adds its gradient to g. */
 double sinew_chunk_gradient(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x, sinew_real *g);
-/* tangent [sinew_chunk_tangent_count] = second derivatives at x, projected to positive semi-definite matrices. */
+/* tangent [sinew_chunk_tangent_count()] = second derivatives of the chunk's elements at x, projected to positive
+ * semi-definite matrices. */
 void sinew_chunk_linearise(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x,
                            sinew_real *tangent);
-/* g += H p with the tangents of sinew_chunk_linearise; p and g local. */
+/* g += H p with the tangents of sinew_chunk_linearise(); p and g are local vectors of the chunk. */
 void sinew_chunk_product(const sinew_batch *batch, const sinew_chunk *chunk, sinew_real *tangent, const sinew_real *p,
                          sinew_real *g);
 
-/* One element with its data and work space, evaluated without a batch. */
+/* One element of an energy with its data and work space, evaluated without a batch. */
 typedef struct sinew_element_view {
-    const sinew_energy_ops *ops; /* kernels of the energy with SIMD width one */
+    const sinew_energy_ops *ops; /* operations of the energy for SIMD width one */
     const sinew_real *data;      /* [data_count] data of the energy; the first number, the weight, is not zero */
     int32_t point_count;         /* number of distinct vertices of the element */
     const int32_t *vertex;       /* [vertex_count] SINEW_POINT times the index of each vertex's point */
-    /* work space: [tangent_count] tangents; [vertex_count (vertex_count + 1) / 2][9] Hessian blocks */
+    /* work space: [tangent_count] tangent of the element; [vertex_count (vertex_count + 1) / 2][9] Hessian blocks */
     sinew_real *tangent, *blocks;
 } sinew_element_view;
 

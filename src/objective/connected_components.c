@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * connected_components.c: see connected_components.h. Union-find with path halving (Tarjan and van Leeuwen 1984).
+ * connected_components.c: connected components of particles. See connected_components.h. Union-find with path halving
+ * (Tarjan and van Leeuwen 1984).
  */
 #include "objective/connected_components.h"
 
@@ -11,7 +12,8 @@ int32_t sinew_find_root(int32_t *parent, int32_t i)
     return i;
 }
 
-/* Whether the element in `lane` of a group acts on its vertex a: the diagonal block is not zero. */
+/* Whether the element in `lane` of a group has second derivatives by its vertex a: the diagonal 3x3 block is not
+ * zero. */
 static bool pulls(const sinew_real *blocks, size_t a, size_t lane, size_t W)
 {
     for (size_t k = 0; k < 9; k++)
@@ -40,7 +42,8 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
         }
 }
 
-/* Joins the components by the elements of tasks first .. last - 1. Components must be roots of a union-find forest. */
+/* Joins connected components by the elements of tasks first .. last - 1. component[i] must be roots of a union-find
+ * forest. */
 static void components_join_tasks(const sinew_objective *o, int32_t first, int32_t last, const sinew_real *q,
                                   int32_t *component)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * constraints.c: see constraints.h.
+ * constraints.c: evaluates energies as constraints of one system: C, J, alpha. See constraints.h.
  */
 #include "objective/constraints.h"
 
@@ -10,10 +10,10 @@
 
 #include "base/reduce.h"
 
-/* ---- Layout of the constraints --------------------------------------------------------------- */
+/* ---- Layout of the constraints of all batches ---------------------------------------------------- */
 
-/* Offsets, in reals, of the arrays in a chunk's scratch: a separate point for every vertex of every lane, then C, J,
- * alpha, one_sided. Second derivatives add lambda, a second J, blocks, and displacements with their base
+/* Offsets, in reals, of the arrays in a chunk's scratch: the positions, one point per vertex of every element, then C,
+ * J, alpha, one_sided. Second derivatives add lambda, a second J, blocks, and displacements with their base
  * coordinates. */
 typedef struct chunk_capacity {
     size_t x, C, jacobian, compliance, one_sided, lambda, other, blocks, step, base, total;
@@ -40,7 +40,7 @@ static chunk_capacity chunk_scratch_of(const sinew_constraint_set *set, const si
     return (chunk_capacity){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8], at[9], at[10]};
 }
 
-/* Predicates that choose the batches used as constraints, and among these the batches with second derivatives. */
+/* Predicates that choose the batches used as constraints, and among these the batches that need second derivatives. */
 typedef struct constraint_choice {
     sinew_batch_predicate *chosen, *curved;
     const void *context;
@@ -70,7 +70,7 @@ static sinew_constraint_set set_of(const sinew_constraints *c, const sinew_batch
                                   .curved = choice->curved && choice->curved(choice->context, batch)};
 }
 
-/* Sets the array offsets of a set from `total`, the end of the previous set, and advances `total`. */
+/* Sets the array offsets of a constraint set from `total`, the end of the previous set, and advances `total`. */
 static void assign_set_offsets(sinew_constraint_set *set, sinew_constraint_set *total)
 {
     const size_t e = (size_t)set->element_count, n = (size_t)set->vertex_count, m = (size_t)set->per_element;
@@ -86,7 +86,7 @@ static void assign_set_offsets(sinew_constraint_set *set, sinew_constraint_set *
     total->value_at += e * m;
 }
 
-/* Counts sets and chunks of the objective's tasks. Also writes them if the arrays are allocated. */
+/* Counts constraint sets and chunks of the objective's tasks. Also writes them if the arrays are allocated. */
 static void list_sets(sinew_constraints *c, const sinew_objective *o, const constraint_choice *choice,
                       sinew_constraint_set *total)
 {
@@ -190,7 +190,7 @@ void sinew_constraints_destroy(sinew_constraints *c)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Evaluation of C, J and alpha ------------------------------------------------------------ */
+/* ---- Evaluation of C, J and alpha ---------------------------------------------------------------- */
 
 typedef struct constraint_pass {
     sinew_constraints *c;
@@ -198,13 +198,13 @@ typedef struct constraint_pass {
     const double *lambda; /* NULL: the pass computes C, J and alpha; else second derivatives, with multipliers lambda */
 } constraint_pass;
 
-/* One chunk with a separate point for every vertex of every element. */
+/* Work space for one chunk, in which every vertex of every element has its own point. */
 typedef struct constraint_work {
     const sinew_constraint_set *set;
     sinew_jacobian_kernel kernel;
     sinew_real *x, *lambda, *other, *step, *base;
     size_t padded_count, W;
-    const int32_t *element; /* [padded_count] element in the caller's numbering; -1: padding */
+    const int32_t *element; /* [padded_count] caller's index of the element in each lane; -1: padding lane */
 } constraint_work;
 
 static constraint_work work_of(const constraint_pass *pass, int32_t thread, int32_t k)
@@ -245,7 +245,7 @@ static constraint_work work_of(const constraint_pass *pass, int32_t thread, int3
     return w;
 }
 
-/* Number k (0 .. count - 1) of one lane in an array [group][count][W]. */
+/* Number k (0 .. count - 1) of the element in SIMD lane `lane`, from an array [group][count][W]. */
 static double wide_number(const constraint_work *w, const sinew_real *numbers, size_t lane, size_t k, size_t count)
 {
     return (double)numbers[(lane / w->W * count + k) * w->W + lane % w->W];
@@ -274,7 +274,7 @@ static void store_constraint_numbers(const constraint_pass *pass, const constrai
     }
 }
 
-/* ---- Second derivatives ---------------------------------------------------------------------- */
+/* ---- Second derivatives of constraints ----------------------------------------------------------- */
 
 /* Pointer to the position of vertex a of the element in SIMD lane `lane`. */
 static sinew_real *wide_point(const constraint_work *w, size_t lane, size_t a)
@@ -297,8 +297,8 @@ static double step_of(const constraint_work *w, size_t lane)
     return fraction * (size > 0 ? size : largest > 0 ? largest : 1);
 }
 
-/* Adds the difference quotient of sum_i lambda_i dC_i/dx_a along coordinate c of vertex b to the blocks of one element.
- * Either of two mirror images gets half, so that the blocks are symmetric. */
+/* Adds the difference quotient of sum_i lambda_i dC_i/dx_a along coordinate c of vertex b to the Hessian blocks of one
+ * element. Each of two mirror entries gets half, so that the blocks are symmetric. */
 static void add_difference(const constraint_work *w, size_t lane, size_t b, size_t c, double over, double *blocks)
 {
     const size_t n = (size_t)w->set->vertex_count, m = (size_t)w->set->per_element;
@@ -323,7 +323,7 @@ static double *blocks_of(const sinew_constraints *c, const constraint_work *w, s
     return c->blocks + w->set->block_at + (size_t)w->element[lane] * size;
 }
 
-/* Sets coordinate k of all lanes to its base value plus `sign` times its step. */
+/* Sets coordinate k of the elements in all lanes to its base value plus `sign` times its difference step. */
 static void move_points(const constraint_work *w, size_t k, sinew_real sign)
 {
     for (size_t lane = 0; lane < w->padded_count; lane++)
@@ -365,7 +365,7 @@ static void curve_by_energy(const sinew_constraints *c, const constraint_work *w
             blocks_of(c, w, lane)[k] = wide_number(w, w->kernel.blocks, lane, k, size);
 }
 
-/* ---- Passes over chunks ---------------------------------------------------------------------- */
+/* ---- Evaluation passes over chunks --------------------------------------------------------------- */
 
 static void load_lambda(const constraint_pass *pass, const constraint_work *w)
 {
@@ -421,7 +421,7 @@ void sinew_constraints_curve(sinew_constraints *c, const sinew_real *q, const do
     run_pass(&(constraint_pass){c, q, lambda});
 }
 
-/* ---- Products with J ------------------------------------------------------------------------- */
+/* ---- Products with the Jacobian J ---------------------------------------------------------------- */
 
 const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *c, int32_t constraint, int32_t *element,
                                                    int32_t *i)
@@ -507,8 +507,8 @@ void sinew_constraints_comply(const sinew_constraints *c, const double *lambda, 
     }
 }
 
-/* Adds squares element by element. For global constraints, whose elements share particles, the result only approximates
- * the norm. */
+/* Adds squared gradient entries element by element. For global constraints, whose elements share particles, the result
+ * only approximates the norm. */
 static void add_square(const constraint_output *output, void *context)
 {
     const product_context *p = context;

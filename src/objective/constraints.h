@@ -24,20 +24,23 @@
 
 #include "objective/objective.h"
 
-/* The elements of one batch, seen as constraints C. */
+/* The elements of one batch in their role as constraints C. */
 typedef struct sinew_constraint_set {
     const sinew_batch *batch;
-    int32_t vertex_count, per_element;    /* vertices of one element; number of constraints of one element */
-    int32_t element_count, first_element; /* number of elements; index of the first one over all sets */
+    int32_t vertex_count, per_element; /* number of vertices per element; number of constraints per element */
+    /* number of elements; index of the set's first element, counted over all sets */
+    int32_t element_count, first_element;
     int32_t first_constraint, constraint_count;
     bool hard, global;
-    bool driven;          /* C depends on time explicitly, through motors or moving targets */
-    bool curved;          /* `blocks` has memory for second derivatives of this set */
-    size_t particle_at;   /* offset in `particle` of this set's [element_count][vertex_count] */
-    size_t jacobian_at;   /* offset in `J` of this set's [element_count][per_element][vertex_count][3] */
-    size_t compliance_at; /* offset in `alpha` of this set's [element_count][per_element][per_element] */
-    size_t block_at;      /* offset of [element_count][n (n + 1) / 2][9] in `blocks`, for curved sets */
-    size_t value_at;      /* offset in `element_C` of this set's [element_count][per_element] */
+    bool driven;          /* true: C depends on time explicitly, through motors or moving targets */
+    bool curved;          /* true: second derivatives of this set have memory in `blocks` */
+    size_t particle_at;   /* offset in `particle` of this set's particle indices [element_count][vertex_count] */
+    size_t jacobian_at;   /* offset in `J` of this set's gradients [element_count][per_element][vertex_count][3] */
+    size_t compliance_at; /* offset in `alpha` of this set's compliances [element_count][per_element][per_element] */
+    /* offset in `blocks` of this set's second derivatives [element_count][n (n + 1) / 2][9], n = vertex_count, for
+     * curved sets */
+    size_t block_at;
+    size_t value_at; /* offset in `element_C` of this set's constraint values [element_count][per_element] */
 } sinew_constraint_set;
 
 typedef struct sinew_constraint_chunk {
@@ -51,17 +54,18 @@ typedef struct sinew_constraints {
     int32_t set_count, chunk_count, constraint_count, element_count;
     sinew_constraint_set *sets;
     sinew_constraint_chunk *chunks;
-    int32_t *particle; /* particle of each vertex of each element; -1: pinned */
+    int32_t *particle; /* particle index of each vertex of each element, set by set; -1: pinned */
     double *C;         /* [constraint_count] value C of each constraint */
     /* [constraint_count] 0: equality C = 0; 1 or -1: inequality C >= 0; -1: C has the opposite sign of the energy's
      * C */
     int8_t *one_sided;
-    double *element_C; /* C of each element; a global constraint is the sum of its elements */
+    double *element_C; /* C of each element, set by set; a global constraint is the sum of its elements' C */
     double *J, *alpha;
-    double *blocks;      /* blocks of sum_i lambda_i d2C_i / dq2 of each element of curved sets */
-    size_t scratch_size; /* number of reals in the scratch memory of one thread */
-    sinew_real *scratch; /* [thread_count][scratch_size] scratch memory of each thread */
-    int32_t *identity;   /* SINEW_POINT times 0, 1, 2 ..: vertex indices of elements that share no point */
+    double *blocks;      /* 3x3 blocks of sum_i lambda_i d2C_i / dq2 of each element of curved sets */
+    size_t scratch_size; /* number of reals in the scratch memory of one thread, for constraints */
+    sinew_real *scratch; /* [thread_count][scratch_size] scratch memory of each thread for one chunk of constraints */
+    /* SINEW_POINT times 0, 1, 2, ..: vertex indices of elements that share no point in scratch memory */
+    int32_t *identity;
 } sinew_constraints;
 
 /* Creates the constraints of all batches for which `chosen` returns true, in the order of tasks; contacts and energies
@@ -70,20 +74,21 @@ typedef struct sinew_constraints {
 typedef bool sinew_batch_predicate(const void *context, const sinew_batch *batch);
 sinew_constraints *sinew_constraints_create(const sinew_objective *objective, sinew_batch_predicate *chosen,
                                             const void *context, sinew_batch_predicate *curved, sinew_error *error);
-void sinew_constraints_destroy(sinew_constraints *constraints); /* frees the constraints, which may be NULL */
+/* frees all memory of the constraints, which may be NULL */
+void sinew_constraints_destroy(sinew_constraints *constraints);
 
 /* Evaluates constraints C, Jacobian J and compliance alpha at positions q. */
 void sinew_constraints_evaluate(sinew_constraints *constraints, const sinew_real *q);
-/* blocks = sum_i lambda_i d2C_i at q, lambda [constraint_count], of curved sets. */
+/* Computes the blocks of sum_i lambda_i d2C_i/dq2 at q for all elements of curved sets; lambda [constraint_count]. */
 void sinew_constraints_curve(sinew_constraints *constraints, const sinew_real *q, const double *lambda);
 
-/* Index among all constraints of constraint i of one element of a set. */
+/* Index, among all constraints, of constraint i of one element of a set. */
 static inline int32_t sinew_constraint_index(const sinew_constraint_set *set, int32_t element, int32_t i)
 {
     return set->first_constraint + (set->global ? i : element * set->per_element + i);
 }
 
-/* Particles [vertex_count] of one element of a set; -1: pinned. */
+/* Particle indices [vertex_count] of one element of a constraint set; -1: pinned. */
 static inline const int32_t *sinew_constraint_particles(const sinew_constraints *c, const sinew_constraint_set *set,
                                                         int32_t element)
 {
@@ -102,7 +107,7 @@ static inline double sinew_constraint_compliance(const sinew_constraints *c, con
     const size_t m = (size_t)set->per_element;
     return c->alpha[set->compliance_at + ((size_t)element * m + (size_t)i) * m + (size_t)j];
 }
-/* Whether the constraint was an inequality C >= 0 at the last evaluation. */
+/* Whether a constraint was an inequality C >= 0 at the last evaluation. */
 static inline bool sinew_constraint_is_inequality(const sinew_constraints *c, int32_t constraint)
 {
     return c->one_sided[constraint] != 0;
@@ -112,9 +117,9 @@ static inline bool sinew_constraint_is_inequality(const sinew_constraints *c, in
  * element. */
 const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *constraints, int32_t constraint,
                                                    int32_t *element, int32_t *i);
-/* out [constraint_count] = J d, the change of C by displacements d [particle_count][4] */
+/* out [constraint_count] = J d, the linearised change of C by displacements d [particle_count][4] */
 void sinew_constraints_product(const sinew_constraints *constraints, const sinew_real *d, double *out);
-/* out [particle][3] += scale J^T lambda, summed in the order of elements */
+/* out [particle][3] += scale J^T lambda, the constraint forces, summed in the order of elements */
 void sinew_constraints_add_force(const sinew_constraints *constraints, const double *lambda, double scale, double *out);
 /* out [constraint_count] = alpha lambda, compliance times multipliers */
 void sinew_constraints_comply(const sinew_constraints *constraints, const double *lambda, double *out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * global_constraints.c: see global_constraints.h. One thread processes the tasks in sequence: a surface has few
- * triangles compared with a body's tets, and sums stay in order.
+ * global_constraints.c: evaluates energies that are a function of a sum over elements. See global_constraints.h. One
+ * thread processes the tasks in sequence: a surface has few triangles compared with a body's tets, and sums stay in
+ * order.
  */
 #include "objective/global_constraints.h"
 
@@ -21,7 +22,8 @@ int32_t sinew_global_constraints_count(const sinew_objective *o)
     return count;
 }
 
-/* Weight (1 / alpha if there is no potential), which all active elements share; 0 if no element is active. */
+/* Weight of a global constraint (1 / alpha if there is no potential), which all active elements share; 0 if no element
+ * is active. */
 static double global_constraint_weight(const sinew_batch *batch)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count;
@@ -36,11 +38,12 @@ static double global_constraint_weight(const sinew_batch *batch)
 
 typedef struct global_value {
     double psi;        /* energy f(C) of the global constraint C, in J */
-    double multiplier; /* first derivative f'(C) of the energy, divided by the weight */
-    double curvature;  /* second derivative f''(C) of the energy */
+    double multiplier; /* first derivative f'(C) of the global constraint's energy, divided by the weight */
+    double curvature;  /* second derivative f''(C) of the global constraint's energy */
 } global_value;
 
-/* f of a batch and its derivatives, from sum = weight C. Outside of the domain f is +inf and has no derivatives. */
+/* Energy f of a batch as a function of C, and its derivatives, from sum = weight C. Outside of the domain f is +inf and
+ * has no derivatives. */
 static global_value global_function(const sinew_batch *batch, double weight, double sum)
 {
     const double C = weight > 0 ? sum / weight : 0;
@@ -54,8 +57,8 @@ static global_value global_function(const sinew_batch *batch, double weight, dou
     return (global_value){f[0], f[1] / weight, f[2]};
 }
 
-/* Runs one task's kernel at q in the first thread's scratch. Returns multiplier times weight times C, C summed over the
- * elements of the task. g: NULL, or the task's slots, to which the gradient of the returned value is written.
+/* Runs one task's kernel at q in the first thread's scratch memory. Returns multiplier times weight times C, C summed
+ * over the elements of the task. g: NULL, or the task's slots, to which the gradient of the returned value is written.
  */
 static double run_contribution(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
                                sinew_real multiplier, sinew_real *g)
@@ -66,7 +69,7 @@ static double run_contribution(const sinew_objective *o, const sinew_task *task,
     return g ? task->batch->ops->gradient(&kernel) : task->batch->ops->value(&kernel);
 }
 
-/* Index after the last task of the constraint that begins with task t. */
+/* Index after the last task of the global constraint that begins with task t. */
 static int32_t global_constraint_end(const sinew_objective *o, int32_t t)
 {
     const sinew_batch *batch = o->tasks[t].batch;
@@ -93,7 +96,7 @@ void sinew_global_constraints_evaluate(const sinew_objective *o, const sinew_rea
     }
 }
 
-/* gradient += scale times the slots of a task, except at pins */
+/* gradient += scale times a task's output slots, except at pinned particles */
 static void add_slots(const sinew_objective *o, const sinew_task *task, double scale, sinew_real *gradient)
 {
     const int32_t *particle = task->batch->particle + task->chunk->first_slot;

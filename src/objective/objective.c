@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * objective.c: g, its gradient and Hessian products, chunk by chunk. See objective.h.
+ * objective.c: evaluates the objective g, its gradient and Hessian products, chunk by chunk. See objective.h.
  */
 #include "objective/objective.h"
 
@@ -12,15 +12,15 @@
 #include "base/reduce.h"
 #include "objective/global_constraints.h"
 
-/* ---- Layout of tasks and slots ------------------------------------------------------------- */
+/* ---- Layout of tasks and their output slots ------------------------------------------------------ */
 
 static size_t round_up(size_t reals)
 {
-    return (reals + 15) / 16 * 16; /* multiple of 64 bytes in single precision, of 128 in double */
+    return (reals + 15) / 16 * 16; /* rounds up to a multiple of 64 bytes in single precision, of 128 in double */
 }
 
-/* Reals of one thread's scratch: a local copy of x, and one chunk's tangents and Hessian blocks. A second local vector
- * may reuse the memory of tangents and blocks. */
+/* Number of reals of one thread's scratch memory: a local copy of x, and one chunk's tangents and Hessian blocks. A
+ * second local vector may reuse the memory of tangents and blocks. */
 static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     size_t padded_count = (size_t)chunk->group_count * (size_t)batch->width;
@@ -34,7 +34,7 @@ static size_t tangents_of(const sinew_batch *batch, const sinew_chunk *chunk)
     return round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
 }
 
-/* Sizes of the work space for the tasks of some batches. */
+/* Sizes of the objective's work space for the tasks of some batches. */
 typedef struct layout {
     int32_t task_count, slot_count;
     size_t tangent_total, scratch_size;
@@ -69,7 +69,7 @@ static void objective_fill_tasks(sinew_task *tasks, int32_t slot, size_t tangent
     }
 }
 
-/* Adds a slot to a particle: to its first two slots, or to `more`. */
+/* Appends an output slot to a particle's list: to its first two slots, or to `more`. */
 static void add_slot(sinew_objective *o, int32_t particle, int32_t slot)
 {
     int32_t *two = o->slots[particle];
@@ -81,7 +81,7 @@ static void add_slot(sinew_objective *o, int32_t particle, int32_t slot)
         memcpy(o->more[o->first_more[particle]++], (const int32_t[2]){particle, slot}, sizeof *o->more);
 }
 
-/* Counting sort of the fixed slots by particle; the slots of one particle keep their order. */
+/* Counting sort of the output slots of fixed tasks by particle; the slots of one particle keep their order. */
 static void fill_slots(sinew_objective *o)
 {
     const int32_t n = o->particle_count;
@@ -103,13 +103,13 @@ static void fill_slots(sinew_objective *o)
             o->first_more[i + 1] = o->first_more[i] + (count > 2 ? count - 2 : 0);
         }
     }
-    /* The second pass has advanced the start of each particle to that of the next one. */
+    /* The second pass has advanced the start of each particle's list to that of the next particle. */
     memmove(o->first_more + 1, o->first_more, (size_t)n * sizeof(int32_t));
     o->first_more[0] = 0;
 }
 
-/* Grows the work space to the given layout; tasks of fixed energies keep their contents. Returns false without
- * memory. */
+/* Grows the objective's work space to the given layout; tasks of fixed energies keep their contents. Returns false if
+ * memory runs out. */
 static bool reserve_transient(sinew_objective *o, const layout *l)
 {
     const sinew_allocator *a = &o->allocator;
@@ -132,7 +132,7 @@ static bool reserve_transient(sinew_objective *o, const layout *l)
            (!o->tangents || make(a, &o->tangents, &o->tangent_capacity, l->tangent_total, sizeof *o->tangents));
 }
 
-/* Layout of the tasks of fixed elements, without transient ones. */
+/* Layout of the work space for the tasks of fixed elements only. */
 static layout fixed_layout(const sinew_objective *o)
 {
     return (layout){o->fixed_task_count, o->fixed_slot_count, o->fixed_tangent_total, o->fixed_scratch_size};
@@ -256,9 +256,9 @@ void sinew_objective_drop_tangents(sinew_objective *o)
     o->tangents = NULL;
 }
 
-/* ---- Passes over tasks --------------------------------------------------------------------- */
+/* ---- Passes over tasks (chunks of elements) ------------------------------------------------------ */
 
-/* Copies the chunk's points of x to contiguous local memory, and zeroes its slots g unless g is NULL. */
+/* Copies the positions of a chunk's particles to contiguous local memory, and zeroes its slots g unless g is NULL. */
 static void copy_points(const sinew_objective *o, const sinew_task *task, const sinew_real *x, sinew_real *local,
                         sinew_real *g)
 {
@@ -285,7 +285,7 @@ typedef enum operation {
 typedef struct task_pass {
     sinew_objective *objective;
     operation what;
-    const sinew_real *x; /* positions, or the direction p of a product H p */
+    const sinew_real *x; /* [particle][4] positions, or the direction p of a Hessian product H p */
     bool project;
 } task_pass;
 
@@ -361,7 +361,7 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, co
     return kernel.blocks;
 }
 
-/* ---- Value and gradient -------------------------------------------------------------------- */
+/* ---- Value and gradient of the objective --------------------------------------------------------- */
 
 static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
 {
@@ -374,7 +374,7 @@ static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
                              .out = out};
 }
 
-/* out += the slots of transient tasks, in the order of tasks, except at pins */
+/* out += the output slots of transient tasks, in the order of tasks, except at pinned particles */
 static void add_transient_slots(const sinew_objective *o, sinew_real *out)
 {
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++) {
@@ -392,14 +392,15 @@ typedef struct term_context {
     sinew_slot_pass pass;
 } term_context;
 
-/* sums[0] += m |q - q_tilde|^2, and gradient = slots + m/h^2 (q - q_tilde). Pinned particles contribute nothing. */
+/* Inertia terms of particles: sums[0] += m |q - q_tilde|^2, and gradient = slots + m/h^2 (q - q_tilde). Pinned
+ * particles contribute nothing. */
 static void dynamic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
     sums[0] += t->objective->simd->slots->inertia(&t->pass, first, last);
 }
 
-/* sums[1] -= f . q, and gradient = slots - f, with the external forces f of a quasistatic step. */
+/* Load terms of particles in a quasistatic step: sums[1] -= f . q, and gradient = slots - f, f the external forces. */
 static void quasistatic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
@@ -407,7 +408,7 @@ static void quasistatic_terms(const void *context, int32_t first, int32_t last, 
 }
 
 /* Adds the particles' inertia or load terms to the elastic energy, and writes the gradient unless it is NULL. Returns
- * g. */
+ * the objective g. */
 static double add_own_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_real *gradient,
                             sinew_terms *terms)
 {
@@ -444,7 +445,7 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
     return value;
 }
 
-/* ---- Products and Hessian blocks ----------------------------------------------------------- */
+/* ---- Hessian products and diagonal blocks -------------------------------------------------------- */
 
 void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
 {
@@ -454,7 +455,7 @@ void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool pro
             o, constraint, q, o->constraint_gradients + 4 * (size_t)constraint * (size_t)o->particle_count);
 }
 
-/* out += grad C (grad C . p) / alpha of every global constraint */
+/* out += f'' grad C (grad C . p) of every global constraint, f'' = 1 / alpha without a potential */
 static void add_rank_one_terms(const sinew_objective *o, const sinew_real *p, sinew_real *out)
 {
     const size_t size = 4 * (size_t)o->particle_count;
@@ -486,7 +487,8 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
     sinew_filter(o, out);
 }
 
-/* Adds the diagonal blocks of a chunk to its particles' sums, [particle][9], or their traces alone, [particle]. */
+/* Adds the diagonal Hessian blocks of a chunk to its particles' sums, [particle][9], or their traces alone,
+ * [particle]. */
 static void add_diagonal(const sinew_task *task, const sinew_real *values, bool traces, double *sums)
 {
     const sinew_batch *batch = task->batch;
@@ -512,9 +514,9 @@ typedef struct diagonal_pass {
     const sinew_task *tasks;
     int32_t task_count;
     const sinew_real *q;
-    const sinew_real **values; /* [width] diagonal blocks that the tasks of this round computed */
+    const sinew_real **values; /* [width] Hessian blocks that the tasks of this round have computed */
     double *sums;
-    int32_t width; /* number of tasks that run in one round, one per thread */
+    int32_t width; /* number of tasks that run in one round of diagonal blocks, one per thread */
     bool project, traces;
 } diagonal_pass;
 
@@ -598,13 +600,13 @@ double sinew_objective_round_off(const sinew_objective *o, const sinew_real *q)
     return largest * (sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON);
 }
 
-/* ---- Local steps ----------------------------------------------------------------------------- */
+/* ---- Local steps of projective methods ----------------------------------------------------------- */
 
 typedef struct local_pass {
     sinew_objective *objective;
     const sinew_real *x;
     sinew_local_step *step;
-    void *context; /* first argument of `step`, given by the caller */
+    void *context; /* first argument of the local step function, given by the caller */
 } local_pass;
 
 static void local_range(const void *context, int32_t thread, int32_t first, int32_t last)
@@ -665,7 +667,7 @@ void sinew_objective_add_inertia(const sinew_objective *o, double s, const sinew
     sinew_over_particles(o->thread_count, o->particle_count, inertia_range, &(inertia_pass){o, s, q, out});
 }
 
-/* ---- Momenta ------------------------------------------------------------------------------- */
+/* ---- Linear and angular momentum ----------------------------------------------------------------- */
 
 typedef struct motion_context {
     const sinew_real *mass, *q, *v;
@@ -697,7 +699,7 @@ void sinew_objective_momenta(const sinew_objective *o, const sinew_real *q, cons
     memcpy(angular, sums + 3, 3 * sizeof *sums);
 }
 
-/* ---- Barriers ------------------------------------------------------------------------------ */
+/* ---- Step limit of barrier energies -------------------------------------------------------------- */
 
 typedef struct limit_pass {
     sinew_objective *objective;
@@ -735,7 +737,7 @@ double sinew_objective_step_limit(sinew_objective *o, const sinew_real *q, const
     return max;
 }
 
-/* ---- Determinants -------------------------------------------------------------------------- */
+/* ---- Determinants of tets ------------------------------------------------------------------------ */
 
 void sinew_objective_determinants(sinew_objective *o, const sinew_real *q, double *smallest, double *largest,
                                   int32_t *inverted)

@@ -24,37 +24,40 @@
 #include "energy/batch.h"
 
 typedef struct sinew_terms {
-    double inertia; /* inertia term of g, the first, in J; 0 in quasistatic steps */
+    double inertia; /* inertia term of g, its first term, in J; 0 in quasistatic steps */
     double elastic; /* all other terms of g, in J: energies, and in quasistatic steps -f_ext . q */
 } sinew_terms;
 
-/* One chunk of one batch; tasks are independent of each other. */
+/* One chunk of one batch, the unit of parallel work; tasks are independent of each other. */
 typedef struct sinew_task {
     const sinew_batch *batch;
     const sinew_chunk *chunk;
-    int32_t first_slot;    /* index of the chunk's first slot, counted over all batches */
+    int32_t first_slot;    /* index of the chunk's first output slot, counted over all batches */
     size_t first_tangent;  /* offset in `tangents` of the chunk's second derivatives, in reals */
     sinew_real multiplier; /* multiplier of a global constraint at its last evaluation (global_constraints.h) */
-    double psi;            /* energy of the global constraint, at its first task, in J; zero at the others */
+    double psi;            /* energy of a global constraint in J, stored at its first task; zero at the other tasks */
 } sinew_task;
 
 /* Input of a step, set by its prediction (world/step/step.c) before a solver runs; arrays are borrowed. */
 typedef struct sinew_step_inputs {
     double h;
     bool quasistatic;
-    const sinew_real *rest;    /* [particle_count][4] rest positions in m, for orders of elimination */
+    const sinew_real *rest;    /* [particle_count][4] rest positions in m, which elimination orders use */
     const sinew_real *mass;    /* [particle_count] mass of each particle, in kg */
-    const sinew_real *q_tilde; /* [particle_count][4] inertial positions of dynamic steps, in m */
-    const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the fraction v_kept */
+    const sinew_real *q_tilde; /* [particle_count][4] predicted positions q_tilde of dynamic steps, in m */
+    /* [particle_count][4] start-of-step velocities v_n in m/s (dynamic steps); damping keeps the fraction v_kept */
+    const sinew_real *v;
     double v_kept;
-    const sinew_real *force; /* [particle_count][4] sum of all external forces, in N */
-    const uint8_t *pinned;   /* [particle_count] 1: the motion of the particle is prescribed */
-    /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are S dq, S
-     * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S plus a positive
+    const sinew_real *force; /* [particle_count][4] sum of all external forces on each particle, in N */
+    const uint8_t *pinned;   /* [particle_count] 1: the particle is pinned, i.e. its motion is prescribed */
+    /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Displacements are S dq, where S
+     * = 1 - sum n n^T over the constrained directions n. Gradients are S grad g, and Hessians S H S plus a positive
      * multiple of 1 - S: descent directions computed from both have no component along a constrained direction. */
-    const sinew_real
-        *filter; /* [particle_count][6] S as 00 11 22 01 02 12; NULL: no particle has constrained directions */
-    const int32_t *constrained; /* [constrained_count] particles whose S is not 1, ascending, none of them pinned */
+    /* [particle_count][6] filter S of each particle as 00 11 22 01 02 12; NULL: no particle has constrained
+     * directions */
+    const sinew_real *filter;
+    /* [constrained_count] indices of particles whose S is not 1, ascending, none of them pinned */
+    const int32_t *constrained;
     int32_t constrained_count;
 } sinew_step_inputs;
 
@@ -65,36 +68,46 @@ typedef struct sinew_objective {
     const sinew_simd_variant *simd; /* SIMD kernels in use, chosen by sinew_objective_build */
 
     sinew_step_inputs step;
-    bool omit_hard; /* in a view: value, elastic energy and gradient leave out hard energies */
+    /* true in a view of the objective whose value, elastic energy and gradient leave out hard energies */
+    bool omit_hard;
 
-    /* Topology, constant between calls of sinew_objective_build and sinew_objective_set_transient. */
+    /* Layout of tasks and slots, constant between calls of sinew_objective_build() and
+     * sinew_objective_set_transient(). */
     int32_t fixed_task_count, task_count;
-    int32_t
-        fixed_slot_count; /* number of fixed slots; the slot with this index is zero, slots of transient tasks follow */
-    sinew_task *tasks;    /* [task_count] tasks of fixed batches, then of transient ones */
-    int32_t (*slots)[2];  /* [particle_count] the first two slots of each particle; fixed_slot_count for none */
-    int32_t *first_more;  /* [particle_count + 1] index of each particle's first entry in more */
-    int32_t (*more)[2];   /* [fixed_slot_count] a particle and one of its further slots, sorted by particle */
+    /* number of output slots of fixed tasks; the slot with this index is always zero, slots of transient tasks
+     * follow */
+    int32_t fixed_slot_count;
+    sinew_task *tasks; /* [task_count] tasks of fixed batches, then of transient ones */
+    /* [particle_count] indices of the first two slots of each particle; fixed_slot_count: no slot */
+    int32_t (*slots)[2];
+    int32_t *first_more; /* [particle_count + 1] index in `more` of each particle's first further slot */
+    /* [fixed_slot_count] pairs of a particle and one of its slots beyond the first two, sorted by particle */
+    int32_t (*more)[2];
     size_t fixed_tangent_total;      /* number of reals in the tangents (second derivatives) of fixed tasks */
-    size_t tangent_total;            /* number of reals in the tangents of all tasks */
+    size_t tangent_total;            /* number of reals in the tangents (second derivatives) of all tasks */
     int32_t global_constraint_count; /* number of global constraints (global_constraints.h) with allocated gradients */
-    size_t fixed_scratch_size;       /* value of scratch_size if there were only fixed tasks */
+    size_t fixed_scratch_size;       /* value of scratch_size for the fixed tasks alone */
     size_t scratch_size;             /* number of reals in the scratch memory of one thread */
 
-    /* Work space, with capacities in bytes. */
-    sinew_real *slot_values; /* [fixed_slot_count + 1 + slots of transient tasks][4] result of each slot, N */
+    /* Work space of the objective; its capacities are in bytes. */
+    /* [fixed_slot_count + 1 + slots of transient tasks][4] gradient or Hessian product in each output slot, in N */
+    sinew_real *slot_values;
     /* [task_count] value of each task, in J; other passes over tasks use it as work space */
     double *task_values;
-    sinew_real *scratch;              /* [thread_count][scratch_size] scratch memory of each thread */
-    sinew_real *tangents;             /* [tangent_total] second derivatives; NULL until sinew_objective_need_tangents */
-    sinew_real *constraint_gradients; /* [global_constraint_count][particle_count][4] grad C at the last
-                                         linearisation; NULL without global constraints */
-    double *constraint_weights;       /* [global_constraint_count] 1 / alpha, the stiffness of each global constraint */
+    sinew_real *scratch; /* [thread_count][scratch_size] scratch memory of each thread for one task */
+    /* [tangent_total] second derivatives of all elements; NULL until sinew_objective_need_tangents() */
+    sinew_real *tangents;
+    /* [global_constraint_count][particle_count][4] grad C of each global constraint at the last linearisation; NULL
+     * without global constraints */
+    sinew_real *constraint_gradients;
+    /* [global_constraint_count] f'' of each global constraint at the last linearisation; 1 / alpha without a
+     * potential */
+    double *constraint_weights;
     size_t task_capacity, slot_capacity, value_capacity, scratch_capacity, tangent_capacity;
 } sinew_objective;
 
-/* Lays out tasks and slots for the batches; fixed batches must precede transient ones. Allocates; on failure nothing
- * stays allocated. */
+/* Lays out tasks and slots of the objective for the batches; fixed batches must precede transient ones. Allocates; on
+ * failure nothing stays allocated. */
 sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                    sinew_error *error);
 /* Replaces all transient batches and keeps the fixed ones. Allocates only to grow the work space. On failure there are
@@ -102,26 +115,29 @@ sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *cons
 sinew_status sinew_objective_set_transient(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                            sinew_error *error);
 void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of the objective, tangents included */
-/* Allocates the tangents on the first call; later calls of sinew_objective_set_transient grow them. */
+/* Allocates the tangents on the first call; later calls of sinew_objective_set_transient() grow them. */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
-void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the array `tangents` */
+void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the array of second derivatives, `tangents` */
 
-/* Returns the objective g(q) in J. */
+/* Returns the objective g(q) in J and, unless `terms` is NULL, its terms. */
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms);
-/* g(q), and gradient [particle_count][4] = S grad g(q), zero at pins */
+/* Returns g(q), and sets gradient [particle_count][4] = S grad g(q), zero at pinned particles. */
 double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,
                                 sinew_terms *terms);
-/* Computes second derivatives of all energies at q in the tangents, exact or projected element by element. */
+/* Computes second derivatives of all energies at q and stores them in the tangents, exact or projected element by
+ * element. */
 void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, bool project);
-/* out = S (M/h^2 + sum H_j) p with the last linearisation, without M/h^2 in quasistatic steps. p must be zero at pins;
- * out is zero there. */
+/* out = S (M/h^2 + sum H_j) p with the last linearisation, without M/h^2 in quasistatic steps. p must be zero at pinned
+ * particles; out is zero there. */
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
-/* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
+/* blocks[i] = the 3x3 diagonal Hessian block of particle i at q, row-major [particle_count][9], identity at pinned
+ * particles. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
-/* blocks[i] = the diagonal block of the fixed elements alone, projected, without inertia, at pins too. */
+/* blocks[i] = the 3x3 diagonal Hessian block of particle i due to fixed elements, projected, without inertia, at pinned
+ * particles too. */
 void sinew_objective_fixed_diagonal(const sinew_objective *objective, const sinew_real *q, double *blocks);
-/* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pins too.
- * Only fixed or only transient elements are counted. */
+/* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pinned
+ * particles too. Only fixed or only transient elements are counted. */
 void sinew_objective_traces(const sinew_objective *objective, const sinew_real *q, bool transient, double *traces);
 /* Spacing of floating-point numbers at the largest coordinate of q, in m. Round-off in the gradient is about this
  * distance times the norm of the free particles' traces, inertia included (N/m). */
@@ -131,7 +147,7 @@ double sinew_objective_round_off(const sinew_objective *objective, const sinew_r
 void sinew_objective_momenta(const sinew_objective *objective, const sinew_real *q, const sinew_real *v,
                              double linear[3], double angular[3]);
 
-/* The sum of all energies, without inertia and external forces, in J. */
+/* Returns the sum of all energies psi at q, without inertia and external forces, in J. */
 double sinew_objective_elastic(sinew_objective *objective, const sinew_real *q);
 /* The largest t <= max such that every energy is defined on [0, t) along q + t d; `max` without barriers. Energies that
  * are undefined at q itself are ignored. */
@@ -141,39 +157,39 @@ void sinew_objective_determinants(sinew_objective *objective, const sinew_real *
                                   int32_t *inverted);
 
 /* Runs a local step of a projective method. `step` gets the kernel of each task, with x and g set and g zeroed, and may
- * run any operation on it. out = sum of g over tasks, zero at pins. Tasks run in parallel. */
+ * run any operation on it. out = sum of g over tasks, zero at pinned particles. Tasks run in parallel. */
 typedef void sinew_local_step(void *context, int32_t task, sinew_reduced_kernel *kernel);
 void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sinew_local_step *step, void *context,
                            sinew_real *out);
 /* out += M/h^2 (q_tilde - s q) (dynamic) or f_ext (quasistatic) at the free particles. */
 void sinew_objective_add_inertia(const sinew_objective *objective, double s, const sinew_real *q, sinew_real *out);
 
-/* x_i = S_i x_i at particles with constrained directions: x [particle_count][4] a change or a gradient. */
+/* x_i = S_i x_i at particles with constrained directions; x [particle_count][4] is a displacement or a gradient. */
 void sinew_filter(const sinew_objective *objective, sinew_real *x);
 /* x = S_i x: removes the components along the constrained directions of one particle i. */
 void sinew_filter_point(const sinew_objective *objective, int32_t particle, double x[3]);
 /* Moves q to q_tilde along the constrained directions of each particle. */
 void sinew_project_constrained(const sinew_objective *objective, sinew_real *q);
-/* block = S_i block S_j, row-major; where i = j, (1 - S) times the mean diagonal of the block is added. */
+/* block = S_i block S_j, row-major 3x3; if i = j, (1 - S) times the mean diagonal of the block is added. */
 void sinew_filter_block(const sinew_objective *objective, int32_t i, int32_t j, double block[9]);
 
-/* For files of src/objective: the Hessian blocks of one chunk at q, [group_count][block_count][9][W] (energy/energy.h),
- * in the scratch of `thread` (0 .. thread_count-1). */
+/* For files of src/objective: returns the Hessian blocks of one chunk at q, [group_count][block_count][9][W]
+ * (energy/energy.h), in the scratch of `thread` (0 .. thread_count-1). */
 const sinew_real *sinew_task_blocks(const sinew_objective *objective, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project);
-/* True if task t is the first task of its batch. */
+/* True if task t of the objective is the first task of its batch. */
 static inline bool sinew_task_begins(const sinew_objective *objective, int32_t t)
 {
     return t == 0 || objective->tasks[t].batch != objective->tasks[t - 1].batch;
 }
-/* Whether task t is the first of a batch of contacts. */
+/* True if task t of the objective is the first task of a batch of contacts. */
 static inline bool sinew_task_begins_contacts(const sinew_objective *objective, int32_t t)
 {
     return objective->tasks[t].batch->ops->contact && sinew_task_begins(objective, t);
 }
-/* True if the transient elements include contacts. */
+/* True if the objective's transient elements include contacts. */
 bool sinew_objective_has_contacts(const sinew_objective *objective);
-int32_t
-sinew_task_threads(const sinew_objective *objective); /* number of threads for the tasks: one if there are few tasks */
+/* number of threads for the objective's tasks: one if there are few tasks */
+int32_t sinew_task_threads(const sinew_objective *objective);
 
 #endif

@@ -20,8 +20,8 @@ bool sinew_objective_is_hard(const sinew_objective *o)
     return false;
 }
 
-/* The largest |C| (inequalities: -C) of one chunk with points x; the sum of C if the chunk belongs to a global
- * constraint. */
+/* The largest |C| (inequalities: -C) of the hard constraints of one chunk at points x; the sum of C if the chunk
+ * belongs to a global constraint. */
 static double task_violation(const sinew_task *task, const sinew_real *x)
 {
     const sinew_energy_ops *ops = task->batch->ops;

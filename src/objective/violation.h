@@ -7,8 +7,8 @@
 
 #include "objective/objective.h"
 
-/* Whether any energy is hard. g is then infinite almost everywhere, and measurements use the energy's finite
- * stiffness. */
+/* Whether any energy is a hard constraint. g is then infinite almost everywhere, and measurements use the energy's
+ * finite stiffness. */
 bool sinew_objective_is_hard(const sinew_objective *objective);
 /* The largest |C| of hard energies at q (inequalities C >= 0: the largest -C), in the unit of each C; 0 without hard
  * energies; NaN if a hard energy has no Jacobian operation. `work` [particle_count][4] is overwritten. */

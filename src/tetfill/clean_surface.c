@@ -17,16 +17,18 @@
 #include "tetfill/fill.h"
 
 enum {
-    COMPONENTS_COMPARED = 4096 /* components whose boxes are compared with each other; with more components, none are */
+    /* largest number of components whose bounding boxes are compared with each other; with more components, none are */
+    COMPONENTS_COMPARED = 4096
 };
 
-/* A surface is flat if all vertices lie within this fraction of the box's diagonal of one plane. */
+/* A surface is flat if all vertices lie within this fraction of the bounding box's diagonal of one plane. */
 static const double flatness = 1e-6;
 
-/* Range in m of box diagonals for which areas and volumes neither overflow nor underflow, also in single precision. */
+/* Range of bounding box diagonals, in m, for which areas and volumes neither overflow nor underflow, also in single
+ * precision. */
 static const double diagonal_min = 1e-12, diagonal_max = 1e12;
 
-/* ---- Kept triangles -------------------------------------------------------------------------- */
+/* ---- Dropping of degenerate and duplicate triangles ---------------------------------------------- */
 
 static sinew_status keep_sound(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
                                sinew_fill_report *report, sinew_error *error)
@@ -68,12 +70,12 @@ static sinew_status drop_twice(fill_surface *s, const sinew_allocator *allocator
     return status;
 }
 
-/* ---- Orientation ----------------------------------------------------------------------------- */
+/* ---- Orientation of connected components --------------------------------------------------------- */
 
 /* A connected component of the surface, stored at the index of its first triangle. */
 typedef struct component {
     double box[6];
-    double volume; /* signed volume in m3, with the component's first vertex as apex */
+    double volume; /* signed volume of the component in m3, with its first vertex as apex */
     int32_t count;
 } component;
 
@@ -117,7 +119,8 @@ static bool lies_in(const double inner[6], const double outer[6])
     return in;
 }
 
-/* Whether another component's box encloses component i, which may then bound a cavity. list [count]: components. */
+/* Whether another component's bounding box encloses that of component i, which may then bound a cavity. list [count]:
+ * indices of components. */
 static bool is_nested(const component *components, const int32_t *list, int32_t count, int32_t i)
 {
     for (int32_t n = 0; n < count; n++)
@@ -184,7 +187,7 @@ static sinew_status orient_consistently(fill_surface *s, const sinew_allocator *
     return status;
 }
 
-/* ---- Extent ---------------------------------------------------------------------------------- */
+/* ---- Extent of the surface ----------------------------------------------------------------------- */
 
 static void fill_surface_unit_normal(const fill_surface *s, const int32_t *triangle, double normal[3])
 {
@@ -197,7 +200,7 @@ static void fill_surface_unit_normal(const fill_surface *s, const int32_t *trian
         normal[c] /= length;
 }
 
-/* Extent of all vertices along the normal of the largest triangle, in m. */
+/* Extent of all vertices of the surface along the normal of its largest triangle, in m. */
 static double thickness(const fill_surface *s)
 {
     int32_t largest = 0;

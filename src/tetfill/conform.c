@@ -5,8 +5,8 @@
  * A vertex lies on the surface if its distance is at most FILL_SNAP cells. Tets with a vertex inside, or with a filled
  * fraction of at least FILL_STAYS, are kept. In a few passes, their vertices on or outside the surface move to its
  * nearest point, as far as every kept tet keeps a quality of FILL_WORST. Tets with a moved vertex are then sampled
- * again, because some of their volume may still lie outside. Those that were not kept before are removed if their
- * quality is below FILL_WORST or their filled fraction at most FILL_TINY.
+ * again, because some of their volume may still lie outside. Sampled tets that were not kept before are removed if
+ * their quality is below FILL_WORST or their filled fraction at most FILL_TINY.
  *
  * Vertices of duplicated tets, and of walls too thin for samples, do not move: the nearest point may belong to another
  * component.
@@ -20,13 +20,13 @@
 #include "tetfill/fill.h"
 #include "tetfill/sample.h"
 
-#define FILL_SNAP  0.2  /* cells: largest distance at which a vertex counts as on the surface */
-#define FILL_STAYS 0.25 /* filled fraction from which a tet is kept */
-#define FILL_WORST 0.4  /* smallest quality of a tet that a move may cause */
+#define FILL_SNAP  0.2  /* largest distance, in lattice cells, at which a vertex counts as on the surface */
+#define FILL_STAYS 0.25 /* a tet is kept if its filled fraction is at least this */
+#define FILL_WORST 0.4  /* smallest quality (1: regular) of a tet that a move of its vertex may cause */
 
 enum {
     ROUNDS = 6,
-    STEPS = 8 /* a move is tried with step/STEPS of its displacement: 1, seven eighths, ... */
+    STEPS = 8 /* a vertex move is tried with step/STEPS of its displacement: 1, seven eighths, ... */
 };
 
 enum {
@@ -38,14 +38,15 @@ enum {
 typedef struct former {
     fill *f;
     sinew_mesh *mesh;
-    uint8_t *inside;           /* [vertex_count] 1: inside and farther from the surface than FILL_SNAP */
+    /* [vertex_count] 1: the vertex is inside and farther from the surface than FILL_SNAP cells */
+    uint8_t *inside;
     sinew_tree_point *nearest; /* [vertex_count] target of each vertex: its nearest point on the surface */
-    uint8_t *moves;            /* [vertex_count] 0: fixed, 1: moves, 2: has reached its target */
-    uint8_t *stays;            /* [tet_count] GOES: removed, STAYS: kept, WAITS: decided after the moves */
-    sinew_incidence around;    /* lists of the tets at each vertex */
+    uint8_t *moves;            /* [vertex_count] 0: the vertex is fixed, 1: it moves, 2: it has reached its target */
+    uint8_t *stays;            /* [tet_count] GOES: the tet is removed, STAYS: kept, WAITS: decided after the moves */
+    sinew_incidence around;    /* incidence: indices of the tets at each vertex */
 } former;
 
-/* ---- Moving vertices ------------------------------------------------------------------------- */
+/* ---- Choice of the vertices that move ------------------------------------------------------------ */
 
 static sinew_status conform_find_neighbours(former *m)
 {
@@ -85,7 +86,7 @@ static void conform_choose(former *m)
             m->moves[mesh->tets[4 * (size_t)t + (size_t)i]] = 0;
 }
 
-/* ---- Moves ----------------------------------------------------------------------------------- */
+/* ---- Moves of vertices to the surface ------------------------------------------------------------ */
 
 static double worst_around(const former *m, int32_t v)
 {
@@ -98,7 +99,8 @@ static double worst_around(const former *m, int32_t v)
     return worst;
 }
 
-/* Moves a vertex toward its target, as far as qualities allow. Returns true if it reaches the target. */
+/* Moves a vertex toward its target, as far as the qualities of its tets allow. Returns true if it reaches the
+ * target. */
 static bool move_vertex(former *m, int32_t v)
 {
     sinew_real *x = m->mesh->positions + 3 * (size_t)v, from[3];
@@ -123,13 +125,13 @@ static void move_all(former *m)
                 m->moves[v] = 2;
 }
 
-/* ---- Covering -------------------------------------------------------------------------------- */
+/* ---- Moves that cover volume cut off by boundary faces ------------------------------------------- */
 
 /* Boundary faces of the kept tets. */
 typedef struct hull {
     const former *m;
-    const int32_t *tets; /* [4 * count] vertices of the kept tets */
-    int32_t *faces;      /* [3 * count] vertices of the faces; NULL: faces are only counted */
+    const int32_t *tets; /* [4 * number of kept tets] vertices of the kept tets */
+    int32_t *faces;      /* [3 * count] vertices of the boundary faces; NULL: faces are only counted */
     int64_t count;
 } hull;
 
@@ -145,7 +147,7 @@ static void add_face(void *context, const int32_t *vertices, const sinew_pair *u
     h->count++;
 }
 
-/* Sets *faces [3 * *count], which the caller releases. */
+/* Finds the boundary faces of the kept tets: *faces [3 * *count], which the caller releases. */
 static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
 {
     const sinew_allocator *allocator = &m->f->allocator;
@@ -170,14 +172,15 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
     return status;
 }
 
-/* Buffers for tree queries at the centroids of faces, and for the displacements of vertices. */
+/* Buffers for BVH queries at the centroids of boundary faces, and for the displacements of vertices. */
 typedef struct push {
-    int32_t *faces; /* [3 * count] boundary faces of the kept tets */
+    int32_t *faces; /* [3 * count] vertices of the boundary faces of the kept tets */
     int64_t count;
-    sinew_real *middle;        /* [3 * count] centroids of the faces, in m */
-    sinew_real *winding;       /* [count] winding numbers at the centroids */
-    sinew_tree_point *nearest; /* [count] surface points nearest to the centroids */
-    double *out;               /* [4 * vertex_count] sum of the face normals; m: length of the displacement */
+    sinew_real *middle;        /* [3 * count] centroids of the boundary faces, in m */
+    sinew_real *winding;       /* [count] winding numbers of the surface at the faces' centroids */
+    sinew_tree_point *nearest; /* [count] points of the surface nearest to the faces' centroids */
+    /* [4 * vertex_count] per vertex: sum of its face normals, then the length of its displacement in m */
+    double *out;
 } push;
 
 /* Computes a displacement of each boundary vertex: along the sum of its face normals, by the largest depth of the
@@ -209,8 +212,8 @@ static void gather_pushes(const former *m, push *p)
     }
 }
 
-/* Moves boundary vertices by the displacements of gather_pushes(), as far as qualities allow; skips displacements over
- * half a cell. */
+/* Moves boundary vertices by the displacements of gather_pushes(), as far as the qualities of their tets allow; skips
+ * displacements over half a lattice cell. */
 static void push_out(former *m, const push *p)
 {
     for (int32_t v = 0; v < m->mesh->vertex_count; v++) {
@@ -225,8 +228,8 @@ static void push_out(former *m, const push *p)
     }
 }
 
-/* A face with corners on a convex surface cuts off volume: its corners move outward once, by the depth of its centroid
- * inside the surface. */
+/* Moves the corners of boundary faces outward. A face with corners on a convex surface cuts off volume: its corners
+ * move outward once, by the depth of its centroid inside the surface. */
 static sinew_status cover(former *m)
 {
     push p = {0};
@@ -253,7 +256,7 @@ static sinew_status cover(former *m)
     return status;
 }
 
-/* ---- Remaining tets -------------------------------------------------------------------------- */
+/* ---- Choice of the kept tets after the moves ----------------------------------------------------- */
 
 static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **near, int64_t *capacity, int64_t *count)
 {
@@ -278,7 +281,7 @@ static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **n
     return SINEW_OK;
 }
 
-/* The filled fraction of a tet from its samples, relative to the winding number at the most central sample. */
+/* The filled fraction of a tet from its 64 samples, relative to the winding number at the most central sample. */
 static double sample_moved(const former *m, const int32_t *tet, const int32_t *near, int64_t count)
 {
     const fill_pattern *pattern = &m->f->pattern;
@@ -334,9 +337,10 @@ static sinew_status sample_again(former *m)
     return status;
 }
 
-/* ---- The mesh -------------------------------------------------------------------------------- */
+/* ---- The resulting mesh of kept tets ------------------------------------------------------------- */
 
-/* Keeps only the tets that stay and their vertices, in the same order. numbers [vertex_count] is work space. */
+/* Keeps only the tets that stay and their vertices, in the same order. numbers [vertex_count] is work space for new
+ * vertex indices. */
 static void pack(former *m, int32_t *numbers)
 {
     sinew_mesh *mesh = m->mesh;

@@ -38,7 +38,7 @@ static sinew_status fill_check_def(const sinew_fill_def *def, sinew_error *error
     return SINEW_OK;
 }
 
-/* ---- Report ------------------------------------------------------------------------------------ */
+/* ---- Warnings about the filled mesh -------------------------------------------------------------- */
 
 static void count_crossing(void *context, int32_t a, int32_t b)
 {
@@ -114,7 +114,7 @@ static sinew_status write_fill_warnings(fill *f, sinew_mesh *mesh)
     return status == SINEW_OK ? status : sinew_fail_memory(f->error, "the notes of a body");
 }
 
-/* ---- All together ------------------------------------------------------------------------------ */
+/* ---- The complete filling ------------------------------------------------------------------------ */
 
 static sinew_mesh *fill_surface_of(fill *f)
 {

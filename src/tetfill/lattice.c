@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lattice.c: a body-centred cubic lattice around the surface, and the tets of the lattice that the surface intersects.
+ * lattice.c: builds a body-centred cubic lattice around the surface, and finds the tets of the lattice that the surface
+ * intersects.
  *
  * A tet joins the centres of two cells that share a face and the ends of one edge of that face. There are twelve
  * congruent tets per cell. Two edges have the length of a cell and four have sqrt(3)/2 of it; quality 0.9295 (6 sqrt(2)
@@ -22,7 +23,7 @@ enum {
     POINTS_AT_ONCE = 1 << 15
 };
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Indices of lattice points and tets ---------------------------------------------------------- */
 
 static int64_t stride(const fill_lattice *l, int axis)
 {
@@ -94,13 +95,13 @@ static sinew_status check_memory(const fill *f)
                       needed / 1e6, there / 1e6);
 }
 
-/* ---- Tets that the surface passes through ---------------------------------------------------- */
+/* ---- Tets that the surface intersects ------------------------------------------------------------ */
 
-/* One triangle with its bounding box and plane. */
+/* One triangle of the surface with its bounding box and plane. */
 typedef struct slab {
     double x[3][3];
     double box[6];
-    double normal[3], offset; /* unit normal and offset of its plane */
+    double normal[3], offset; /* unit normal of the triangle's plane and the plane's offset from the origin, in m */
 } slab;
 
 static void slab_of(const fill_surface *s, int32_t t, slab *b)
@@ -130,7 +131,7 @@ static double above(const double normal[3], double offset, const double x[3])
     return vec3_dot(normal, x) - offset;
 }
 
-/* Whether all points lie on one side of a plane, farther than `slack` from it. */
+/* Whether all points lie on one side of a plane, farther than `slack` (m) from it. */
 static bool adjacent(const double normal[3], double offset, const double (*x)[3], int count, double slack)
 {
     bool over = true, under = true;
@@ -142,7 +143,7 @@ static bool adjacent(const double normal[3], double offset, const double (*x)[3]
     return over || under;
 }
 
-/* Whether the triangle lies outside the plane of a face of the tet. */
+/* Whether a triangle lies outside the plane of a face of a tet, farther than `slack` (m). */
 static bool outside_of_face(const double tet[4][3], int face, const slab *b, double slack)
 {
     const double *p = tet[sinew_tet_faces[face][0]], *q = tet[sinew_tet_faces[face][1]],
@@ -184,8 +185,8 @@ static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
     return true;
 }
 
-/* Finds the tets that triangle t may intersect and returns their number. `to` receives pairs (tet, triangle) unless
- * NULL. */
+/* Finds the lattice tets that triangle t may intersect and returns their number. `to` receives pairs (tet, triangle)
+ * unless NULL. */
 static int64_t pass_triangle(const fill *f, int32_t t, sinew_pair *to)
 {
     const fill_lattice *l = &f->lattice;
@@ -221,7 +222,7 @@ static int64_t pass_triangle(const fill *f, int32_t t, sinew_pair *to)
 
 typedef struct pass_work {
     const fill *f;
-    int64_t *first; /* [triangle count + 1] first pair of each triangle */
+    int64_t *first; /* [triangle count + 1] index of the first pair (tet, triangle) of each triangle */
     sinew_pair *pairs;
 } pass_work;
 
@@ -237,7 +238,8 @@ static void pass_range(const void *context, int32_t member, int32_t first, int32
     }
 }
 
-/* Sets *pairs [2 * *count], sorted by tet, then by triangle; the second half is a buffer for sorting. */
+/* Finds all pairs (tet, triangle) that may intersect: *pairs [2 * *count], sorted by tet, then by triangle; the second
+ * half is a buffer for sorting. */
 static sinew_status find_crossed(fill *f, sinew_pair **pairs, int64_t *count)
 {
     const int32_t triangles = f->surface.count;
@@ -258,7 +260,7 @@ static sinew_status find_crossed(fill *f, sinew_pair **pairs, int64_t *count)
     return w.pairs ? SINEW_OK : sinew_fail_memory(f->error, "the tets along a surface");
 }
 
-/* ---- Winding numbers ------------------------------------------------------------------------- */
+/* ---- Winding numbers at lattice points ----------------------------------------------------------- */
 
 static void mark_near(fill_lattice *l, const sinew_pair *pairs, int64_t count)
 {
@@ -272,7 +274,7 @@ static void mark_near(fill_lattice *l, const sinew_pair *pairs, int64_t count)
     }
 }
 
-/* Computes winding numbers at the points of intersected tets, or at all points, in blocks of POINTS_AT_ONCE. */
+/* Computes winding numbers at the lattice points of intersected tets, or at all points, in blocks of POINTS_AT_ONCE. */
 static sinew_status ask_tree(fill *f, bool all)
 {
     fill_lattice *l = &f->lattice;
@@ -302,8 +304,8 @@ static sinew_status ask_tree(fill *f, bool all)
     return good ? SINEW_OK : sinew_fail_memory(f->error, "the winding numbers of a lattice");
 }
 
-/* A point of no intersected tet takes the winding number of its lower neighbour along x, because the surface does not
- * pass between them; the first point of a row takes 0. */
+/* A lattice point of no intersected tet takes the winding number of its lower neighbour along x, because the surface
+ * does not pass between them; the first point of a row takes 0. */
 static void carry_on(fill_lattice *l)
 {
     const int64_t row = 2 * (l->n[0] + 1);
@@ -326,7 +328,7 @@ static sinew_status find_winding(fill *f, const sinew_pair *pairs, int64_t count
     return status;
 }
 
-/* ---- The list -------------------------------------------------------------------------------- */
+/* ---- List of the tets inside or partly inside ---------------------------------------------------- */
 
 static int corners_inside(const fill_lattice *l, uint64_t tet)
 {
@@ -338,8 +340,8 @@ static int corners_inside(const fill_lattice *l, uint64_t tet)
     return inside;
 }
 
-/* Visits all lattice tets in order together with the sorted pairs. Returns the number of tets that may contain a
- * part of the inside; stores them if `write`. */
+/* Visits all lattice tets in order together with the sorted pairs (tet, triangle). Returns the number of tets that may
+ * contain a part of the inside; stores them if `write`. */
 static int64_t lattice_list_tets(fill *f, const sinew_pair *pairs, int64_t pair_count, bool write)
 {
     const fill_lattice *l = &f->lattice;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample.c: the filled fraction of a tet, and the connected components of the inside within it.
+ * sample.c: computes the filled fraction of a tet from samples, and the connected components of the inside within it.
  *
  * The winding number jumps by one across the surface and is smooth elsewhere. Between neighbouring samples only
  * triangle crossings are counted: w = C + sum_i b_i (w_i - C_i). C counts crossings from one corner of the tet through
@@ -20,7 +20,7 @@
 #include "tetfill/fill.h"
 #include "tetfill/sample.h"
 
-/* ---- Following the samples ------------------------------------------------------------------- */
+/* ---- Winding numbers of the samples -------------------------------------------------------------- */
 
 static void place_samples(const fill_pattern *pattern, const double tet[4][3], fill_trace *trace)
 {
@@ -31,7 +31,7 @@ static void place_samples(const fill_pattern *pattern, const double tet[4][3], f
                              pattern->weights[a][2] * tet[2][c] + pattern->weights[a][3] * tet[3][c];
 }
 
-/* Counts the crossings of one triangle with the links between samples. */
+/* Counts the crossings of one triangle with the links between samples of a tet. */
 static void trace_triangle(const fill_surface *s, const fill_pattern *pattern, int32_t t, fill_trace *trace)
 {
     bool front[FILL_SAMPLES + 4];
@@ -86,7 +86,7 @@ void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, 
     count_through(pattern, trace);
 }
 
-/* Whether winding numbers and crossing counts of the corners agree. They disagree if the surface has a boundary
+/* Whether winding numbers and crossing counts of a tet's corners agree. They disagree if the surface has a boundary
  * edge in the tet: counts then depend on the path around it. */
 static bool corners_agree(const double w[4], const fill_trace *trace)
 {
@@ -108,7 +108,8 @@ static void ask_samples(const fill *f, fill_trace *trace)
         trace->w[a] = (double)w[a];
 }
 
-/* Computes the winding numbers of the samples from those of the tet's corners. Returns the set of samples inside. */
+/* Computes the winding numbers at a tet's samples from the winding numbers at its corners. Returns the bit set of
+ * samples inside. */
 static uint64_t fill_sample_find_inside(const fill *f, const double w[4], fill_trace *trace)
 {
     uint64_t inside = 0;
@@ -124,15 +125,15 @@ static uint64_t fill_sample_find_inside(const fill *f, const double w[4], fill_t
     return inside;
 }
 
-/* ---- Components ------------------------------------------------------------------------------ */
+/* ---- Connected components of the inside within a tet --------------------------------------------- */
 
-/* Data of the tet that a thread samples. */
+/* State of one thread for the tet that it samples. */
 typedef struct view {
     const fill *f;
     const int32_t *near;
     int64_t near_count;
     fill_trace trace;
-    uint64_t components[FILL_SAMPLES]; /* [count] set of samples of each component */
+    uint64_t components[FILL_SAMPLES]; /* [count] bit set of the samples of each component of the inside */
     int count;
     fill_scratch *scratch;
 } view;
@@ -144,7 +145,7 @@ static bool is_clear(const view *v, int a, int b)
     return sinew_fill_stays_inside(&found, v->trace.w[a]);
 }
 
-/* Flood fill: the samples of `inside` that are connected to sample `first`. */
+/* Flood fill: returns the samples of the set `inside` that are connected to sample `first`. */
 static uint64_t flood(const view *v, uint64_t inside, int first)
 {
     const fill_pattern *pattern = &v->f->pattern;
@@ -190,7 +191,7 @@ static void join_seen(view *v)
             }
 }
 
-/* ---- Patches --------------------------------------------------------------------------------- */
+/* ---- Patches of the surface within a tet --------------------------------------------------------- */
 
 static bool meets_box(const sinew_real *p, const sinew_real *q, const double low[3], const double high[3])
 {
@@ -200,7 +201,7 @@ static bool meets_box(const sinew_real *p, const sinew_real *q, const double low
     return true;
 }
 
-/* Whether two triangles share an edge or a vertex that reaches into the box. */
+/* Whether two triangles share an edge or a vertex that reaches into the box low .. high. */
 static bool are_joined(const fill_surface *s, int32_t a, int32_t b, const double low[3], const double high[3])
 {
     const int32_t *u = s->triangles + 3 * (size_t)a, *v = s->triangles + 3 * (size_t)b;
@@ -239,7 +240,8 @@ static void find_patches(view *v)
                 patch[patch_of(patch, i)] = patch_of(patch, j);
 }
 
-/* Marks the patches that bound a component: the first triangles on the links from its samples to samples outside it. */
+/* Marks the surface patches that bound a component: the first triangles on the links from its samples to samples
+ * outside it. */
 static void mark_bounds(view *v, int component, uint64_t bit)
 {
     const fill_pattern *pattern = &v->f->pattern;
@@ -289,9 +291,9 @@ static void join_patched(view *v)
     v->count = kept;
 }
 
-/* ---- Thin walls ------------------------------------------------------------------------------ */
+/* ---- Walls that are thinner than the distance of samples ----------------------------------------- */
 
-/* Clips a polygon of at most 8 corners by the plane of a tet's face. Returns the number of corners. */
+/* Clips a polygon of at most 8 corners by the plane of a tet's face. Returns the number of remaining corners. */
 static int clip(double (*polygon)[3], int count, const double tet[4][3], int face)
 {
     const double *p = tet[sinew_tet_faces[face][0]];
@@ -322,7 +324,7 @@ static int clip(double (*polygon)[3], int count, const double tet[4][3], int fac
     return left;
 }
 
-/* Area and centre of a triangle's intersection with the tet, and its unit normal. */
+/* Area in m2 and centre of a triangle's intersection with the tet, and the triangle's unit normal. */
 static double area_in_tet(const view *v, int32_t t, double centre[3], double normal[3])
 {
     const fill_surface *s = &v->f->surface;
@@ -351,7 +353,8 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
     return count > 2 ? area : 0;
 }
 
-/* Distance in m to the next triangle on one side of a point, if the segment between them is inside; 0: none is near. */
+/* Distance in m to the next triangle on one side of a point of the surface, if the segment between them is inside; 0:
+ * none is near. */
 static double wall_behind(const view *v, const double centre[3], const double normal[3], double side)
 {
     const double a = v->f->lattice.cell;
@@ -370,7 +373,7 @@ static double wall_behind(const view *v, const double centre[3], const double no
     return fabs((double)winding) > FILL_INSIDE ? (double)hit.t : 0;
 }
 
-/* Volume in m3 of the walls in the tet that are thin enough for rays. `only`: returns -1 if other triangles, with more
+/* Volume in m3 of the walls in a tet that are thin enough for rays. `only`: returns -1 if other triangles, with more
  * than a quarter of the walls' area, also bound the inside; the rim of a wall has less. */
 static double thin_volume(const view *v, bool only)
 {
@@ -388,7 +391,7 @@ static double thin_volume(const view *v, bool only)
     return only && others > walls / 4 ? -1 : volume;
 }
 
-/* ---- All tets -------------------------------------------------------------------------------- */
+/* ---- Sampling of all tets ------------------------------------------------------------------------ */
 
 static void keep_components(view *v, int64_t t)
 {
@@ -464,7 +467,7 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
 }
 
 typedef struct sample_work {
-    fill_scratch *scratch; /* [thread_count] work space of each thread */
+    fill_scratch *scratch; /* [thread_count] work space of each thread that samples tets */
 } sample_work;
 
 static void sample_range(const void *context, int32_t member, int32_t first, int32_t last)

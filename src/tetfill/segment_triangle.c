@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_triangle.c: intersection of segments and triangles.
+ * segment_triangle.c: tests segments and triangles for intersection.
  *
  * The side on which a segment passes an edge is the sign of a volume. Reversing the edge only changes the sign of its
  * terms, and the indices of its ends decide if the volume is zero: of two triangles that share an edge, a segment
@@ -22,7 +22,7 @@ static void minus(const sinew_real *a, const double b[3], double c[3])
         c[i] = (double)a[i] - b[i];
 }
 
-/* Six times the signed volume of the triangle and the point: positive in front of the triangle. */
+/* Six times the signed volume of the tet of triangle t and point p: positive in front of the triangle. */
 double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
 {
     const sinew_real *a = segment_corner_of(s, t, 0), *b = segment_corner_of(s, t, 1), *c = segment_corner_of(s, t, 2);
@@ -68,7 +68,7 @@ void sinew_fill_put_crossing(fill_crossings *found, double at, int sign, int32_t
     }
     found->count++;
     found->sum += sign;
-    /* A full list drops its last crossing, or the new one if that is no earlier. */
+    /* A full list drops its last crossing, or the new crossing if the last one is no later. */
     if (i == FILL_CROSSINGS && at >= found->at[--i])
         return;
     for (; i > 0 && found->at[i - 1] > at; i--) {

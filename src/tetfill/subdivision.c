@@ -9,10 +9,10 @@
 #include "tetfill/fill.h"
 
 enum {
-    WHOLE = 4 /* positions are integers: four times the barycentric weights */
+    WHOLE = 4 /* positions in the tet are integers, four times the barycentric weights, so their sum is this number */
 };
 
-/* Corners of a sub-tet as integer positions in the tet. */
+/* Corners of a sub-tet as integer positions in the tet: four times their barycentric weights. */
 typedef struct sub_tet {
     int8_t corner[4][4];
 } sub_tet;
@@ -23,10 +23,10 @@ static void subdivision_middle(const int8_t a[4], const int8_t b[4], int8_t m[4]
         m[i] = (int8_t)((a[i] + b[i]) / 2);
 }
 
-/* Cuts a tet into its eight sub-tets. */
+/* Cuts a tet into eight sub-tets of equal volume. */
 static void subdivision_cut(const sub_tet *whole, sub_tet sub_tets[8])
 {
-    /* Points 0 .. 3 are the corners, 4 .. 9 the midpoints of the edges 01 02 03 12 13 23. */
+    /* Points 0 .. 3 are the tet's corners, 4 .. 9 the midpoints of its edges 01 02 03 12 13 23. */
     static const int8_t corners[8][4] = {{0, 4, 5, 6}, {4, 1, 7, 8}, {5, 7, 2, 9}, {6, 8, 9, 3},
                                          {4, 5, 6, 8}, {4, 5, 8, 7}, {5, 6, 8, 9}, {5, 7, 8, 9}};
     int8_t points[10][4];
@@ -66,7 +66,7 @@ static void subdivision_list_links(fill_pattern *pattern, const sub_tet *sub_tet
                     pattern->links[count + v] = (fill_link){(int8_t)(-1 - v), (int8_t)a};
 }
 
-/* Lists the sub-tets with three corners in the face opposite to vertex v. */
+/* Lists the sub-tets with three corners in the tet's face opposite to vertex v. */
 static void list_face(fill_pattern *pattern, const sub_tet *sub_tets, int v)
 {
     int count = 0;

@@ -21,18 +21,20 @@
 
 typedef struct splitter {
     fill *f;
-    int32_t tet_count; /* number of non-empty tets of fill_tets */
+    int32_t tet_count; /* number of lattice tets in fill_tets that are not empty */
     int64_t *listed;   /* [tet_count] index of each non-empty tet in fill_tets */
-    int32_t *corners;  /* [4 * tet_count] lattice points at the corners of the tets */
-    int32_t *first;    /* [tet_count + 1] first copy of each tet; one copy per component */
+    int32_t *corners;  /* [4 * tet_count] lattice points at the corners of the non-empty tets */
+    int32_t *first;    /* [tet_count + 1] index of the first copy of each tet; one copy per component */
     int32_t copy_count;
     float *fraction; /* [copy_count] filled fraction of each copy of a tet; 0: removed */
-    uint8_t *hangs;  /* [copy_count] bit 0: has a connected neighbour, bit 1: has one filled by less than FILL_FIRM */
-    int32_t *same;   /* [4 * copy_count] union-find of merged corners; the root is the lowest */
-    int32_t *number; /* [4 * copy_count] vertex index, stored at the root */
+    /* [copy_count] bit 0: the copy has a connected neighbour, bit 1: one of these is filled by less than FILL_FIRM */
+    uint8_t *hangs;
+    /* [4 * copy_count] union-find parent of each tet corner; merged corners have one root, the lowest */
+    int32_t *same;
+    int32_t *number; /* [4 * copy_count] vertex index of merged corners, stored at their root */
 } splitter;
 
-/* ---- Copies ---------------------------------------------------------------------------------- */
+/* ---- Copies of tets, one per component of the inside --------------------------------------------- */
 
 static sinew_status splitter_make_copies(splitter *s)
 {
@@ -93,13 +95,13 @@ static void splitter_free(splitter *s)
     sinew_release(allocator, s->number);
 }
 
-/* ---- Components that meet across a face ------------------------------------------------------ */
+/* ---- Components that touch across a face --------------------------------------------------------- */
 
 /* One side of a face: a tet, the face's index in the tet, and a component of the tet. */
 typedef struct side {
     int32_t tet;    /* index of the tet in splitter.listed */
     int64_t listed; /* index of the tet in fill_tets */
-    int face;       /* corner of the tet opposite to the face */
+    int face;       /* index of the tet's corner opposite to the face */
     int component;
 } side;
 
@@ -113,7 +115,7 @@ static int32_t splitter_point_of(const splitter *s, const side *a, int corner)
     return s->corners[4 * (size_t)a->tet + (size_t)corner];
 }
 
-/* turn[i] is the corner of b that coincides with corner i of a; -1: none. */
+/* turn[i] is the corner of tet b that coincides with corner i of tet a's face; -1: none. */
 static void match_corners(const splitter *s, const side *a, const side *b, int turn[4])
 {
     for (int i = 0; i < 4; i++) {
@@ -206,8 +208,8 @@ static bool samples_meet(const splitter *s, const side *a, const side *b)
     return false;
 }
 
-/* Whether triangle t bounds the component. A component without samples counts as bounded by all triangles of its
- * tet. */
+/* Whether triangle t of the surface bounds the component of side a. A component without samples counts as bounded by
+ * all triangles of its tet. */
 static bool is_bound(const splitter *s, const side *a, const fill_trace *trace, int32_t t)
 {
     const uint64_t component = samples_of(s, a);
@@ -227,7 +229,7 @@ static bool is_bound(const splitter *s, const side *a, const fill_trace *trace, 
     return !component;
 }
 
-/* Whether one triangle bounds both components. */
+/* Whether one triangle of the surface bounds the components of both sides of a face. */
 static bool bounds_meet(const splitter *s, const side *a, const side *b)
 {
     int64_t counts[2], i = 0, j = 0;
@@ -265,14 +267,14 @@ static bool components_meet(const splitter *s, const side *a, const side *b)
     near_of(s, a, &counts[0]);
     near_of(s, b, &counts[1]);
     const bool crowded = counts[0] > FILL_NEAR_MAX || counts[1] > FILL_NEAR_MAX;
-    /* The samples do not locate a wall that none of them hits; with too many triangles the search for a common one
-     * is skipped. Single components then count as touching. */
+    /* The samples do not locate a wall that none of them hits. With too many triangles, the search for a common
+     * triangle is skipped. Single components then count as touching. */
     if ((crowded || !samples_of(s, a) || !samples_of(s, b)) && is_alone(s, a) && is_alone(s, b))
         return true;
     return samples_meet(s, a, b) || (!crowded && bounds_meet(s, a, b));
 }
 
-/* ---- Corners that are one -------------------------------------------------------------------- */
+/* ---- Merging of corners of touching components --------------------------------------------------- */
 
 static int32_t splitter_lowest(int32_t *same, int32_t i)
 {
@@ -337,9 +339,9 @@ static void drop_tips(splitter *s)
             s->fraction[i] = 0;
 }
 
-/* ---- The mesh -------------------------------------------------------------------------------- */
+/* ---- The resulting mesh -------------------------------------------------------------------------- */
 
-/* Assigns vertex indices in the order in which tets use them; returns the number of vertices. */
+/* Assigns vertex indices to merged corners in the order in which tets use them; returns the number of vertices. */
 static int32_t number_vertices(splitter *s, int32_t *tet_count)
 {
     int32_t count = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearest.c: the nearest cell to a point. Children are visited in order of their distance, and boxes farther than the
- * best cell are skipped. Boxes at the same distance are visited, because they may contain a cell of lower index.
+ * nearest.c: finds the cell of a BVH nearest to a point. Children are visited in order of their distance, and boxes
+ * farther than the best cell are skipped. Boxes at the same distance are visited, because they may contain a cell of
+ * lower index.
  *
  * The query point is an interval that contains the point and the round-off of the leaf test. No box is then farther
  * than the computed distance of a cell in it. SLACK covers the relative round-off.
@@ -13,7 +14,7 @@
 
 #define SLACK (1 + 64 * FLT_EPSILON)
 
-/* Lower bounds of the squared distances from the point to the boxes. */
+/* Lower bounds of the squared distances from the query point to the eight child boxes of a node. */
 static inline box8 box_distances(const sinew_tree_node *node, const sinew_nearest_query *q)
 {
     box8 sum = box8_set(0);
@@ -26,7 +27,8 @@ static inline box8 box_distances(const sinew_tree_node *node, const sinew_neares
     return sum;
 }
 
-/* The squared distance up to which a box may contain the best cell; finite, so that empty boxes are excluded. */
+/* The squared distance from the query point up to which a box may contain the best cell; finite, so that empty boxes
+ * are excluded. */
 static inline float nearest_bound_of(const sinew_nearest_query *q)
 {
     const double bound = (double)q->d2 * SLACK;

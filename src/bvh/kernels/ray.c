@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ray.c: the first triangle along a ray, and whether a ray hits any triangle.
+ * ray.c: finds the first triangle along a ray, and whether a ray hits any triangle.
  *
  * A ray meets the slabs of the boxes at (bound - origin) / direction. The query has two origins and two inverse
  * directions for each axis, rounded and padded so that a box begins earlier and ends later than any hit in it.
@@ -8,7 +8,7 @@
 #include "bvh/box8.h"
 #include "bvh/leaf_ray.h"
 
-/* Bit i is set if the ray meets box i; *begin receives the ray parameters at which the ray enters the boxes. */
+/* Bit i is set if the ray meets child box i; *begin receives the ray parameters at which the ray enters the boxes. */
 static inline uint32_t box_times(const sinew_tree_node *node, const sinew_ray_query *q, float end, box8 *begin)
 {
     box8 in = box8_set(q->begin), out = box8_set(end);
@@ -21,7 +21,7 @@ static inline uint32_t box_times(const sinew_tree_node *node, const sinew_ray_qu
     return box8_le(in, out);
 }
 
-/* Upper bound of the parameter of the best hit, in the scale of the boxes. */
+/* Upper bound of the ray parameter of the best hit, in the scale of the boxes. */
 static inline float end_of(const sinew_ray_query *q)
 {
     const double end = ((double)q->to - q->shift) * (1 + 2e-7);

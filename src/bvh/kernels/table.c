@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c: the queries of one SIMD variant.
+ * table.c: the BVH query kernels of one SIMD variant.
  */
 #include "math/simd.h"
 #include "bvh/tree.h"

@@ -26,7 +26,8 @@ static inline box8 box8_sqrt(box8 a)
 #endif
 }
 
-/* 4 pi w of the far field of each child. Powers are computed from the unit vector, because powers of r may overflow. */
+/* 4 pi w, w the winding number, of the far field of each child. Powers are computed from the unit vector, because
+ * powers of r may overflow. */
 static inline box8 far_angles(const sinew_tree_moments *m, const box8 r[3], box8 r2)
 {
     const box8 inverse = 1 / box8_sqrt(r2), x = r[0] * inverse, y = r[1] * inverse, z = r[2] * inverse;
@@ -48,7 +49,7 @@ static double solid_angle(double x[3][3])
     return y == 0 ? 0 : 2 * atan2(y, la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb);
 }
 
-/* The solid angle of all triangles of a block. q is relative to the tree's origin. */
+/* The solid angle of all triangles of a block (leaf), seen from q, which is relative to the tree's origin. */
 static double block_angle(const sinew_tree *tree, uint32_t block, const double q[3])
 {
     double sum = 0;

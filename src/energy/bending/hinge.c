@@ -29,7 +29,7 @@ enum {
     DATA_COUNT = 7
 };
 
-/* data of an incidence: weight, angle, floor, 1 if the node is a wing */
+/* indices into the data of a vertex-hinge incidence: weight, rest angle, floor of lengths, 1 if the vertex is a wing */
 enum {
     INCIDENCE_WING = 3,
     INCIDENCE_DATA_COUNT = 4
@@ -86,7 +86,7 @@ static const char *hinge_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* The bending angle theta - theta_0 (rad) at the points x; s receives the geometry of the hinges. */
+/* Returns the bending angle theta - theta_0 (rad) of W hinges at the points x; s receives their geometry. */
 KERNEL_INLINE wide bend(const wide *x, const sinew_real *data, hinge_now *s)
 {
     hinge_geometry(x, wide_load(data + DATA_FLOOR * SIMD_WIDTH), s);
@@ -105,7 +105,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return (sinew_real)0.5 * d * d;
 }
 
-/* H = scale d^2 theta + square d theta d theta^T, block by block */
+/* H = scale d^2 theta + square d theta d theta^T: lower triangle of the 12x12 Hessian of W hinges */
 KERNEL_INLINE void hinge_curves(const hinge_now *now, wide scale, wide square, wide *H)
 {
     wide g[12];
@@ -124,7 +124,7 @@ KERNEL_INLINE void hinge_curves(const hinge_now *now, wide scale, wide square, w
         }
 }
 
-/* H = (theta - theta_0) d^2 theta + d theta d theta^T */
+/* H = (theta - theta_0) d^2 theta + d theta d theta^T: Hessian of psi per unit of stiffness k */
 KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     hinge_now s;
@@ -134,7 +134,7 @@ KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H
 
 #include "energy/dense_energy.h"
 
-/* z = sum_a coefficient_a x_a, which has length 2 sin(theta / 2) if the hinge bends without stretch */
+/* Reduced coordinates z = sum_a coefficient_a x_a of a hinge; |z| = 2 sin(theta / 2) if it bends without stretch. */
 static void hinge_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -194,9 +194,10 @@ static void hinge_curvature(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* ---- One vertex -------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex ------------------------------------- */
 
-/* theta is invariant under a swap of both ends and both wings, so every node can be vertex 0 or vertex 2. */
+/* Data of one vertex-hinge incidence. theta is invariant under a swap of both ends and both wings, so every node can be
+ * vertex 0 or vertex 2. */
 static void hinge_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                             int32_t *others)
 {
@@ -207,7 +208,8 @@ static void hinge_incidence(const sinew_real *data, const int32_t *particles, in
         others[i] = particles[order[node][i]];
 }
 
-/* Gathers the points in order, with the node; returns the mask of nodes that are wings. */
+/* Gathers the four points of each hinge, with the current node in its place; returns the mask of nodes that are
+ * wings. */
 KERNEL_INLINE wide_mask hinge_incidence_points(const incidence *v, wide x[12])
 {
     const wide_mask wing = wide_lt(wide_set(0), wide_load(v->data + INCIDENCE_WING * SIMD_WIDTH));
@@ -223,7 +225,8 @@ KERNEL_INLINE wide_mask hinge_incidence_points(const incidence *v, wide x[12])
     return wing;
 }
 
-/* A = (theta - theta_0) K + g g^T of the node, with its negative eigenvalues set to zero; d = theta - theta_0. */
+/* 3x3 block A = (theta - theta_0) K + g g^T of the node, negative eigenvalues set to zero. K = d^2 theta, g = d
+ * theta. */
 KERNEL_INLINE void incidence_curve(const hinge_now *s, wide_mask wing, wide d, const wide g[3], wide A[6])
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5}, row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -243,7 +246,8 @@ KERNEL_INLINE void incidence_curve(const hinge_now *s, wide_mask wing, wide d, c
     }
 }
 
-/* The approximate block is PBNG (37): g g^T, the square of the gradient of theta. */
+/* Adds the gradient and block of the node for its incident hinges. The approximate block is g g^T, g the gradient of
+ * theta, PBNG (37). */
 KERNEL_INLINE void hinge_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide k = wide_load(v->data);
@@ -278,7 +282,7 @@ KERNEL_INLINE wide hinge_difference(const incidence *v, const wide step[3], wide
         x[6 + i] += wide_select(wing, step[i], zero);
     }
     const wide after = bend(x, v->data, &s), sum = before + after;
-    /* The error of angles is epsilon times lengths over heights: a few epsilons. */
+    /* The rounding error of a hinge angle is epsilon times lengths over heights: a few epsilons. */
     *noise = 16 * WIDE_EPSILON * wide_abs(sum);
     return (sinew_real)0.5 * (after - before) * sum;
 }

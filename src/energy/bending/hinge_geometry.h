@@ -29,19 +29,22 @@
 #include "math/small/jacobi.h"
 #include "math/vec3.h"
 
-#define HINGE_THIN  1e-6 /* rest height over edge, or edge over height, below which a triangle has no area */
-#define HINGE_FLOOR 1e-6 /* lower bound of lengths, as a fraction of the smallest length at rest */
+/* a triangle whose height over the edge, or edge over the height, is below this ratio at rest has no area */
+#define HINGE_THIN  1e-6
+#define HINGE_FLOOR 1e-6 /* lower bound of a hinge's lengths, as a fraction of its smallest length at rest */
 
-/* ---- Rest shape, scalar ------------------------------------------------------------------------ */
+/* ---- Rest shape of one hinge, scalar code -------------------------------------------------------- */
 
 typedef struct hinge_rest {
-    double length, height[2], t[2]; /* edge length and heights in m; t: foot of each height as a fraction of the edge */
-    double edge[3], m[2][3];        /* unit vectors along the edge and along the heights of the wings */
-    double angle;                   /* theta at rest, in rad */
-    double coefficient[4];          /* in 1/m, with sum_a coefficient[a] x_a = m_2 + m_3; zero if the hinge is flat */
+    /* edge length and heights of both wings in m; t: foot of each height as a fraction of the edge */
+    double length, height[2], t[2];
+    double edge[3], m[2][3]; /* unit vectors along the hinge's edge and along the heights of both wings */
+    double angle;            /* hinge angle theta at rest, in rad */
+    /* coefficients of the four points, in 1/m: sum_a coefficient[a] x_a = m_2 + m_3, zero if the hinge is flat */
+    double coefficient[4];
 } hinge_rest;
 
-/* Height of a wing over the edge: its length, foot and direction. */
+/* Measures the height of a wing over the hinge's edge: its length, foot and direction. */
 static inline void hinge_rest_wing(const sinew_real *x, int wing, hinge_rest *r)
 {
     double a[3];
@@ -56,7 +59,8 @@ static inline void hinge_rest_wing(const sinew_real *x, int wing, hinge_rest *r)
         r->m[wing][i] = a[i] / fmax(r->height[wing], 1e-300);
 }
 
-/* Measures the rest shape x[4][3]. Returns NULL, or the reason why the shape cannot bend. */
+/* Measures the rest shape x[4][3] of a hinge. Returns NULL, or the reason why the hinge cannot have a bending
+ * energy. */
 static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
 {
     double across[3];
@@ -81,7 +85,7 @@ static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
     return NULL;
 }
 
-/* Factor of D in k: |e|^2 over the sum of both areas. */
+/* Factor of the rigidity D in the hinge stiffness k: |e|^2 over the sum of both triangle areas. */
 static inline double hinge_area_weight(const hinge_rest *r)
 {
     return 2 * r->length / (r->height[0] + r->height[1]);
@@ -111,7 +115,7 @@ static inline const char *hinge_direction(const hinge_rest *r, const double warp
     return NULL;
 }
 
-/* ---- The angle, W hinges at once ----------------------------------------------------------------- */
+/* ---- The hinge angle and its derivatives, W hinges at once --------------------------------------- */
 
 typedef struct hinge_now {
     wide theta, l, e[3], t[2], h[2], m[2][3], n[2][3];
@@ -148,7 +152,8 @@ KERNEL_INLINE void hinge_geometry(const wide *x, wide floor, hinge_now *s)
     hinge_wing(x, floor, 1, s);
     wide across[3];
     jacobi_cross(s->m[0], s->m[1], across);
-    /* Differences from zero instead of negations: for collapsed triangles both are 0, and atan2(-0, -0) would be
+    /* The arguments of atan2 are differences from zero instead of negations: for collapsed triangles both are 0, and
+     * atan2(-0, -0) would be
      * -pi. */
     s->theta = wide_atan2(zero - jacobi_dot(across, s->e), zero - jacobi_dot(s->m[0], s->m[1]));
 }
@@ -159,7 +164,7 @@ KERNEL_INLINE wide hinge_coefficient(const hinge_now *s, int wing, int a)
     return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : wide_set(a == 2 + wing ? 1 : 0);
 }
 
-/* g = d theta / dx_a: the gradient of the bending angle by vertex a */
+/* g = d theta / dx_a: gradient of the hinge angle with respect to vertex a */
 KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, wide g[3])
 {
     const wide first = -hinge_coefficient(s, 0, a) / s->h[0], second = -hinge_coefficient(s, 1, a) / s->h[1];
@@ -167,7 +172,7 @@ KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, wide g[3])
         g[i] = first * s->n[0][i] + second * s->n[1][i];
 }
 
-/* Adds the contribution of one wing to the block of vertices a and b of d^2 theta, row-major. */
+/* K += contribution of one wing to the 3x3 block (a, b) of the second derivatives of theta, row-major. */
 KERNEL_INLINE void hinge_curve(const hinge_now *s, int wing, int a, int b, wide K[9])
 {
     const wide *m = s->m[wing], *n = s->n[wing], *e = s->e, inverse = 1 / s->h[wing], zero = wide_set(0);

@@ -22,11 +22,12 @@ enum {
 #include "energy/plate_parameters.h"
 #include "energy/edge/length_element.h"
 
-#define RING_THIN 1e-9 /* areas below this fraction of the squared longest edge count as zero */
+#define RING_THIN 1e-9 /* triangle areas below this fraction of the squared longest edge count as zero */
 
 static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the surface", "1/m", "the curvature")};
 
-/* One triangle of a ring: cotangents at the vertex and at its neighbours j and k, and twice its area. */
+/* One triangle of a vertex's ring: cotangents of its angles at the vertex and at its neighbours j and k, and twice its
+ * area (m2). */
 typedef struct ring_triangle {
     double vertex, j, k, twice;
     double to_j, to_k; /* squared lengths of the edges from the ring's vertex to j and to k */
@@ -58,7 +59,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
     return NULL;
 }
 
-/* The part of the triangle's area that belongs to the vertex, in m2. */
+/* The part of the triangle's area that belongs to the ring's vertex, in m2 (Meyer et al. 2003). */
 static double nearest_area(const ring_triangle *t)
 {
     if (t->vertex < 0)
@@ -81,7 +82,7 @@ static const char *mean_curvature_prepare(const sinew_element *element, sinew_re
         if (flaw)
             return flaw;
         area += nearest_area(&t);
-        c[a] += t.k; /* the angle at the other neighbour is opposite to this edge */
+        c[a] += t.k; /* cotangent at the triangle's other neighbour, the angle opposite to this edge */
         c[next] += t.j;
     }
     for (int a = 1; a < size; a++) {

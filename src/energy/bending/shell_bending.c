@@ -40,16 +40,17 @@ enum {
 
 enum {
     DATA_FLOOR = 1,
-    DATA_Q = 2, /* quadratic form of the angles: Q_00 Q_11 Q_22 Q_01 Q_02 Q_12 */
+    DATA_Q = 2, /* quadratic form of the three hinge angles: Q_00 Q_11 Q_22 Q_01 Q_02 Q_12 */
     DATA_ANGLE = 8,
-    DATA_SQUARE = 11,  /* squared offset s^2 of each director point, in m2 */
-    DATA_LENGTH = 14,  /* k / (4 s^2): stiffness against changes of the offset s */
-    DATA_ACROSS = 17,  /* k / l^2: stiffness of the directors' motion along the edges */
-    DATA_ALONG = 20,   /* r . e of each edge at rest, in m2 */
-    DATA_REACH = 23,   /* inverse, in 1/m, of the height below which the barrier acts */
-    DATA_BARRIER = 26, /* c / 2: stiffness of the barriers of each hinge */
+    DATA_SQUARE = 11, /* squared offset s^2 of each director point, in m2 */
+    DATA_LENGTH = 14, /* k / (4 s^2): stiffness against changes of a director point's offset s */
+    DATA_ACROSS = 17, /* k / l^2: stiffness of the directors' motion along the edges */
+    DATA_ALONG = 20,  /* r . e of each edge at rest, in m2 (r: offset of its director point, e: the edge) */
+    /* 1 / (H_0 / 2), in 1/m: inverse of the height over its edge below which a director point's barrier acts */
+    DATA_REACH = 23,
+    DATA_BARRIER = 26, /* c / 2: stiffness of the angle and height barriers of each hinge */
     DATA_COUNT = 29,
-    INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the node is a director point, 0: a vertex */
+    INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the incidence's node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT
 };
 
@@ -93,22 +94,24 @@ static const sinew_parameter parameters[] = {
     [WARP_Z] = PLATE_WARP("z", 0),
 };
 
-#define BARRIER_HEIGHT 0.5  /* height below which the barrier acts, as a fraction of the height at rest */
-#define BARRIER_ANGLE  0.25 /* distance of an angle from half a turn below which the barrier acts, over half a turn */
-#define BARRIER_FLOOR  1e-3 /* lower bound of the argument u of the barrier b(u): keeps numbers finite */
+/* height of a director point below which its barrier acts, as a fraction of the height at rest */
+#define BARRIER_HEIGHT 0.5
+#define BARRIER_ANGLE  0.25 /* the angle barrier acts if pi - |d_i| is below this fraction of pi */
+#define BARRIER_FLOOR  1e-3 /* lower bound of the argument u of the barrier b(u), so that b stays finite */
 
-/* Points of hinge i: the edge, the triangle's third vertex, the director point. */
+/* The element's points that form hinge i: two ends of the edge, the triangle's third vertex, the director point. */
 static const int corners[3][4] = {{1, 2, 0, 3}, {2, 0, 1, 4}, {0, 1, 2, 5}};
-/* Index of entry (i, j) of the symmetric matrix Q among its six numbers at DATA_Q. */
+/* Index of entry (i, j) of the symmetric 3x3 matrix Q among its six stored numbers at DATA_Q. */
 static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
-/* ---- Rest shape ---------------------------------------------------------------------------------- */
+/* ---- Rest shape of the triangle and its directors ------------------------------------------------ */
 
 typedef struct shell_rest {
     hinge_rest hinge[3];
-    double area, warp[3], weft[3]; /* area in m2; unit vectors along warp and weft in the triangle's plane */
-    double along[3];               /* r . e of each edge at rest, in m2 */
-    double offset[3];              /* offset of each director point, in m */
+    double area, warp[3], weft[3]; /* area of the triangle in m2; unit vectors along warp and weft in its plane */
+    /* r . e of each edge at rest, in m2 (r: offset of its director point, e: the edge) */
+    double along[3];
+    double offset[3]; /* distance of each director point from the midpoint of its edge at rest, in m */
 } shell_rest;
 
 static const char *measure_hinges(const sinew_real *rest, shell_rest *r)
@@ -127,7 +130,7 @@ static const char *measure_hinges(const sinew_real *rest, shell_rest *r)
     return NULL;
 }
 
-/* Warp and weft directions in the plane. If the rigidity is isotropic, the warp is the first edge. */
+/* Warp and weft unit vectors in the triangle's plane. If the rigidity is isotropic, the warp is the first edge. */
 static const char *measure_warp(const sinew_real *p, shell_rest *r)
 {
     const hinge_rest *first = &r->hinge[0];
@@ -189,17 +192,17 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* ---- The three angles ------------------------------------------------------------------------------ */
+/* ---- The three hinge angles, their barriers and the directors' terms ----------------------------- */
 
-/* Value, first and second derivative of a barrier as a function of one variable. */
+/* Value, first and second derivative of a barrier function b of one variable. */
 typedef struct barrier {
     wide value, first, second;
 } barrier;
 
 typedef struct shell_now {
     hinge_now hinge[3];
-    wide d[3], m[3];  /* angles relative to rest, and their moments Q d per unit of weight */
-    barrier angle[3]; /* barrier of each angle, with derivatives by that angle */
+    wide d[3], m[3];  /* hinge angles relative to rest in rad, and their moments Q d per unit of weight */
+    barrier angle[3]; /* barrier of each hinge angle, with derivatives by that angle */
 } shell_now;
 
 KERNEL_INLINE wide number(const sinew_real *data, int i)
@@ -216,13 +219,13 @@ KERNEL_INLINE barrier barrier_at(wide distance)
     return (barrier){square * gap * gap * gap, -square * inverse * gap * gap * (u + 2), 6 * square * square * gap};
 }
 
-/* k b and its derivatives by x, if the argument of b changes by `rate` per unit of x. */
+/* Barrier k b and its derivatives by x, if the argument of b changes by `rate` per unit of x. */
 KERNEL_INLINE barrier barrier_scaled(barrier b, wide k, wide rate)
 {
     return (barrier){k * b.value, k * rate * b.first, k * rate * rate * b.second};
 }
 
-/* The angle, up to a multiple of 2 pi, in [-pi, pi]. */
+/* Reduces an angle to [-pi, pi] by adding or subtracting 2 pi once. */
 KERNEL_INLINE wide wrapped(wide angle)
 {
     const wide pi = wide_set(HALF_TURN), zero = wide_set(0);
@@ -238,7 +241,7 @@ KERNEL_INLINE wide shell_angle(const wide *x, const sinew_real *data, int i, hin
     return wrapped(s->theta - number(data, DATA_ANGLE + i));
 }
 
-/* Barrier of angle i, with derivatives by d, the angle relative to rest. */
+/* Barrier of hinge angle i, with derivatives by d, the angle relative to rest. */
 KERNEL_INLINE barrier angle_barrier(wide d, const sinew_real *data, int i)
 {
     const sinew_real rate = 1 / ((sinew_real)BARRIER_ANGLE * HALF_TURN);
@@ -247,7 +250,7 @@ KERNEL_INLINE barrier angle_barrier(wide d, const sinew_real *data, int i)
     return barrier_scaled(barrier_at(u), number(data, DATA_BARRIER + i), toward);
 }
 
-/* Computes the angles d relative to rest and their moments Q d; returns 1/2 d^T Q d. */
+/* Computes the hinge angles d relative to rest and their moments Q d; returns 1/2 d^T Q d. */
 KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_now *s)
 {
     wide psi = wide_set(0);
@@ -263,9 +266,10 @@ KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_n
     return psi;
 }
 
-/* Position of director i: r is its vector from the midpoint of its edge, e is the edge. */
+/* Director point i relative to its edge: r is the vector from the edge's midpoint to the director point, e the edge. */
 typedef struct anchor {
-    wide r[3], e[3], longer, along, k, q; /* |r|^2 and r . e minus their rest values; stiffnesses of both */
+    /* longer and along: |r|^2 and r . e minus their rest values; k and q: stiffnesses of both */
+    wide r[3], e[3], longer, along, k, q;
 } anchor;
 
 KERNEL_INLINE wide anchor_geometry(const wide *x, const sinew_real *data, int i, anchor *h)
@@ -282,7 +286,8 @@ KERNEL_INLINE wide anchor_geometry(const wide *x, const sinew_real *data, int i,
     return (sinew_real)0.5 * (h->k * h->longer * h->longer + h->q * h->along * h->along);
 }
 
-/* Coefficients of point a of hinge i in r and e: ends of the edge, third vertex of the triangle (0), director point. */
+/* Coefficients of point a of hinge i in r (middle) and in e (edge): two ends of the edge, third vertex (0), director
+ * point. */
 static const sinew_real middle_coefficient[4] = {(sinew_real)-0.5, (sinew_real)-0.5, 0, 1};
 static const sinew_real edge_coefficient[4] = {-1, 1, 0, 0};
 
@@ -293,7 +298,7 @@ KERNEL_INLINE void anchor_slope(const anchor *h, int a, wide g[3])
                h->q * h->along * (middle_coefficient[a] * h->e[c] + edge_coefficient[a] * h->r[c]);
 }
 
-/* Entry (i, j) of the Hessian block of points a and b for the term that holds a director point. */
+/* Entry (i, j) of the 3x3 Hessian block of points a and b for the term that keeps a director point at its offset. */
 KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
 {
     const sinew_real middle = middle_coefficient[a] * middle_coefficient[b];
@@ -306,7 +311,7 @@ KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
     return sum;
 }
 
-/* Barrier of director i by the height of the director point over its edge. */
+/* Barrier against a zero height of director point i over its edge. */
 KERNEL_INLINE barrier height_barrier(const hinge_now *s, const sinew_real *data, int i)
 {
     const wide reach = number(data, DATA_REACH + i);
@@ -321,7 +326,7 @@ KERNEL_INLINE void height_slope(const barrier *b, const hinge_now *s, int a, wid
         g[c] += first * s->m[1][c];
 }
 
-/* K += block (a, b) of the barrier of a height, row-major:
+/* K += 3x3 Hessian block (a, b) of the barrier of a director point's height over its edge, row-major:
  *
  *     b'' (m.y)^2 + b' [(n.y)^2 / H - H (m.z)^2 - 2 (e.y)(m.z)],   y and z as in hinge_geometry.h */
 KERNEL_INLINE void height_curve(const barrier *wall, const hinge_now *s, int a, int b, wide K[9])
@@ -337,7 +342,7 @@ KERNEL_INLINE void height_curve(const barrier *wall, const hinge_now *s, int a, 
                             wall->first * (ya * zb * e[i] * m[j] + za * yb * m[i] * e[j]);
 }
 
-/* ---- Evaluate -------------------------------------------------------------------------------------- */
+/* ---- Energy, gradient and Hessian of the element ------------------------------------------------- */
 
 KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
@@ -362,7 +367,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return psi;
 }
 
-/* slope[i][18] = derivatives of angle i by the coordinates of the six points. */
+/* slope[i][18] = derivatives of hinge angle i by the 18 coordinates of the element's six points. */
 KERNEL_INLINE void shell_slopes(const shell_now *s, wide slope[3][18])
 {
     for (int i = 0; i < 3; i++) {
@@ -422,9 +427,10 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
 
 #include "energy/dense_energy.h"
 
-/* ---- One vertex -------------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex or director point ------------------- */
 
-/* Rotates the corners cyclically, so that the node becomes vertex 0 or director point 0. */
+/* Data of one vertex-element incidence: the triangle's corners are rotated, so that the node becomes vertex 0 or
+ * director point 0. */
 static void shell_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                             int32_t *others)
 {
@@ -448,14 +454,16 @@ static void shell_incidence(const sinew_real *data, const int32_t *particles, in
     }
 }
 
-/* Gathers x[18] with the node; returns the mask of nodes that are director points. */
+/* Gathers the six points x[18] of each element with the current node in its place; returns the mask of nodes that are
+ * director points. */
 KERNEL_INLINE wide_mask shell_incidence_points(const incidence *v, wide x[18])
 {
     const wide_mask director = wide_lt(wide_set(0), number(v->data, INCIDENCE_DIRECTOR));
     wide other[5][3];
     for (int a = 0; a < 5; a++)
         wide_gather_point(v->q, v->others + a * SIMD_WIDTH, other[a]);
-    /* The others of vertex 0 are points 1 2 3 4 5, the others of point 3 are 0 1 2 4 5. */
+    /* The gathered other points of vertex 0 are points 1 2 3 4 5; the other points of director point 3 are 0 1 2 4
+     * 5. */
     for (int c = 0; c < 3; c++) {
         x[c] = wide_select(director, other[0][c], v->x[c]);
         x[3 + c] = wide_select(director, other[1][c], other[0][c]);
@@ -467,8 +475,8 @@ KERNEL_INLINE wide_mask shell_incidence_points(const incidence *v, wide x[18])
     return director;
 }
 
-/* Gradient and block of point `node` (0: vertex, 3: director point) of the element per unit of weight. The block
- * includes the second derivatives of angles only if `exact`. */
+/* Gradient and 3x3 Hessian block of point `node` (0: vertex, 3: director point) of the element per unit of weight. The
+ * block includes the second derivatives of angles only if `exact`. */
 KERNEL_INLINE void corner_add(const shell_now *s, const anchor h[3], const sinew_real *data, int node, bool exact,
                               wide g[3], wide A[6])
 {
@@ -578,7 +586,7 @@ KERNEL_INLINE wide shell_difference(const incidence *v, const wide step[3], wide
         sum += after.angle[i].value + before.angle[i].value + wide_abs(after.angle[i].first) +
                wide_abs(before.angle[i].first);
     }
-    /* The errors of angles and distances are a few epsilons. */
+    /* The rounding errors of the element's angles and distances are a few epsilons. */
     *noise = 16 * WIDE_EPSILON * sum;
     return change;
 }

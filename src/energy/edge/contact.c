@@ -28,10 +28,11 @@
 enum {
     VERTICES = SINEW_CONTACT_VERTICES,
     DATA_COUNT = SINEW_CONTACT_DATA_COUNT,
-    TANGENT_K = VERTICES, /* index of K (00 11 22 01 02 12) in the tangent, after the vertex weights */
+    /* index in the tangent, after the vertex weights, of K: symmetric 3x3 Hessian by z, entries 00 11 22 01 02 12 */
+    TANGENT_K = VERTICES,
     TANGENT_COUNT = VERTICES + 6,
-    /* data of an incidence: scale, weight of the node, weights of the others, then the contact's data from normal to
-     * anchor */
+    /* data of a vertex-contact incidence: scale, weight of the node, weights of the other vertices, then the contact's
+     * data from normal to anchor */
     INCIDENCE_OWN = 1,
     INCIDENCE_OTHERS = 2,
     INCIDENCE_NORMAL = INCIDENCE_OTHERS + VERTICES - 1,
@@ -45,7 +46,7 @@ static const char *contact_prepare(const sinew_element *element, sinew_real *dat
     return NULL;
 }
 
-/* ---- The function of z ------------------------------------------------------------------------ */
+/* ---- Contact energy as a function of z ----------------------------------------------------------- */
 
 /* The parameters of a contact, in the order of its data from SINEW_CONTACT_NORMAL on. */
 typedef struct contact_parameters {
@@ -65,7 +66,7 @@ KERNEL_INLINE contact_parameters contact_load(const sinew_real *shape)
     return t;
 }
 
-/* The state of a contact at z: normal force, and slip with its length. */
+/* The state of W contacts at the relative position z: normal force, and slip with its length. */
 typedef struct contact_state {
     wide force;      /* normal force max(0, lambda + kn (r - n.z)), in N */
     wide u[3], slip; /* slip vector and its length in m; slip >= WIDE_ROOT_TINY */
@@ -87,7 +88,7 @@ KERNEL_INLINE contact_state contact_state_at(const contact_parameters *t, const 
     return s;
 }
 
-/* Friction force over slip length: kt while sticking, limit / |u| while sliding. */
+/* Friction force over slip length in N/m: kt while sticking, limit / |u| while sliding. */
 KERNEL_INLINE wide contact_tangent_stiffness(const contact_parameters *t, const contact_state *s)
 {
     return wide_select(s->sticks, t->kt, t->limit / s->slip);
@@ -107,7 +108,7 @@ KERNEL_INLINE wide contact_psi(const contact_parameters *t, const contact_state 
     return normal + wide_select(s->sticks, stuck, slid);
 }
 
-/* f = psi'(z), the gradient of the contact energy by z */
+/* f = psi'(z), the gradient of the contact energy by the relative position z */
 KERNEL_INLINE void contact_force(const contact_parameters *t, const contact_state *s, wide f[3])
 {
     const wide tangent_stiffness = contact_tangent_stiffness(t, s);
@@ -127,7 +128,7 @@ KERNEL_INLINE void contact_block(const contact_parameters *t, const contact_stat
                (row[i] == column[i] ? tangent_stiffness : zero);
 }
 
-/* ---- Elements --------------------------------------------------------------------------------- */
+/* ---- Contact elements: energy, gradient, Hessian ------------------------------------------------- */
 
 KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, const sinew_real *weights, wide z[3])
 {
@@ -142,7 +143,7 @@ KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, 
     }
 }
 
-/* Adds w_a f to the gradient g of each vertex a. */
+/* Adds the contact's gradient w_a f to g of each vertex a. */
 KERNEL_INLINE void contact_spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < VERTICES; a++) {
@@ -208,7 +209,7 @@ static void contact_linearise(const sinew_kernel *kernel)
     }
 }
 
-/* f = K z with a symmetric K, 00 11 22 01 02 12 */
+/* f = K z with a symmetric 3x3 matrix K stored as 00 11 22 01 02 12 */
 KERNEL_INLINE void contact_multiply_block(const wide K[6], const wide z[3], wide f[3])
 {
     f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
@@ -245,7 +246,7 @@ static void contact_hessian(const sinew_kernel *kernel)
     }
 }
 
-/* ---- Reduced coordinates ----------------------------------------------------------------------- */
+/* ---- Contacts in reduced coordinates, for PD and ADMM -------------------------------------------- */
 
 static void contact_reduce(const sinew_reduced_kernel *kernel)
 {
@@ -317,9 +318,10 @@ static void contact_local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* ---- As a hard constraint ---------------------------------------------------------------------- */
+/* ---- Contacts as hard constraints, for PBD and XPBD ---------------------------------------------- */
 
-/* Moves each vertex a by w_a / m_a move, in kernel->xw or, if it is not NULL, in kernel->dx; also updates c->x. */
+/* Moves each vertex a by w_a / m_a times `move`: in kernel->dx if it is not NULL, else in kernel->xw. Also updates
+ * c->x. */
 KERNEL_INLINE void contact_push(const sinew_constrain_kernel *kernel, const int32_t *vertex, const wide w[VERTICES],
                                 const wide move[3], constrained *c)
 {
@@ -344,8 +346,8 @@ KERNEL_INLINE void contact_constrained_z(const wide w[VERTICES], const constrain
     }
 }
 
-/* Projects the normal constraint, then friction with the new normal multiplier. lambda: one normal, three
- * tangential. */
+/* Projects the normal constraint of W contacts, then friction with the new normal multiplier. lambda of a contact: one
+ * normal, three tangential numbers. */
 KERNEL_INLINE void contact_constrain_group(const sinew_constrain_kernel *kernel, int32_t group, const sinew_real *data)
 {
     const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
@@ -390,10 +392,10 @@ static void contact_constrain(const sinew_constrain_kernel *kernel)
         contact_constrain_group(kernel, group, group_data(&kernel->groups, group, DATA_COUNT));
 }
 
-/* ---- One vertex ---------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex in contact -------------------------- */
 
-/* A contact of fewer than four vertices repeats its first vertex. The incidence takes the sum of the vertex's
- * weights, and repeated entries have weight zero. */
+/* Data of one vertex-contact incidence. A contact of fewer than four vertices repeats its first vertex: the incidence
+ * takes the sum of the vertex's weights, and repeated entries have weight zero. */
 static void contact_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                               int32_t *others)
 {
@@ -411,7 +413,8 @@ static void contact_incidence(const sinew_real *data, const int32_t *particles, 
     memcpy(out + INCIDENCE_NORMAL, data + SINEW_CONTACT_NORMAL, SINEW_CONTACT_SHAPE_COUNT * sizeof *out);
 }
 
-/* z with the node at v->x; returns the weight of the node. */
+/* Relative position z = sum_a w_a x_a of each contact, with the incidence's node at v->x; returns the weight of the
+ * node. */
 KERNEL_INLINE wide contact_incidence_z(const incidence *v, wide z[3])
 {
     const wide own = wide_load(v->data + INCIDENCE_OWN * SIMD_WIDTH);

@@ -30,20 +30,20 @@
 #endif
 
 enum {
-    EDGE_LENGTH = EDGE_DATA, /* index of the rest length, or of the smallest length if the length has limits */
+    EDGE_LENGTH = EDGE_DATA, /* index in data of the rest length, or of the smallest length if the length has limits */
     EDGE_GREATEST = EDGE_DATA + 1,
     EDGE_TANGENT_COUNT = 6
-}; /* the tangent is H_11, the Hessian block of the second vertex, as 00 11 22 01 02 12 */
+}; /* the tangent of an edge is H_11, the 3x3 Hessian block of its second vertex, entries 00 11 22 01 02 12 */
 
 #define EDGE_LENGTH_BOUND ((sinew_real)1e-6)
 #define EDGE_ACROSS_FLOOR ((sinew_real)0.1)
 
-/* Capabilities of energies that depend on an edge's length. */
+/* Solver capabilities of all energies that depend on an edge's length. */
 #define EDGE_CAPABILITIES                                                                                              \
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE |                 \
      SINEW_CAN_JACOBIAN)
 
-/* Computes the rest length of an edge. Returns NULL, or a reason to refuse it. */
+/* Computes the rest length of an edge, in m. Returns NULL, or a reason to refuse the edge. */
 static inline const char *edge_rest_length(const sinew_element *element, double *length)
 {
     *length = 0;
@@ -62,22 +62,22 @@ KERNEL_INLINE wide edge_target(const sinew_real *data, bool limited, wide l)
     return limited ? wide_min(wide_max(l, min), wide_load(data + EDGE_GREATEST * SIMD_WIDTH)) : min;
 }
 
-/* Mask of limited edges strictly between their limits. A minimum of zero is no limit. */
+/* Mask of edges whose length l lies strictly between their limits. A minimum length of zero is no limit. */
 KERNEL_INLINE wide_mask edge_is_free(const sinew_real *data, wide l)
 {
     const wide min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
     return (wide_lt(min, l) | wide_le(min, wide_set(0))) & wide_lt(l, wide_load(data + EDGE_GREATEST * SIMD_WIDTH));
 }
 
-static const int edge_other_vertex[1] = {1}; /* index of the second vertex of an edge in a group */
+static const int edge_other_vertex[1] = {1}; /* index of the second vertex of an edge among the edge's two vertices */
 
-/* d = x1 - x0, the edge vectors of a group */
+/* d = x1 - x0, the edge vectors of a SIMD group */
 KERNEL_INLINE void edge_gather(const sinew_real *x, const int32_t *vertex, wide d[3])
 {
     wide_gather_edges(x, vertex, edge_other_vertex, 1, (wide(*)[3])d);
 }
 
-/* Computes d = x1 - x0 and returns the length of d. */
+/* Computes the edge vectors d = x1 - x0 of a SIMD group and returns their lengths. */
 KERNEL_INLINE wide edge_span(const sinew_real *x, const int32_t *vertex, wide d[3])
 {
     edge_gather(x, vertex, d);
@@ -89,9 +89,9 @@ KERNEL_INLINE void edge_scatter(sinew_real *g, const int32_t *vertex, const wide
     wide_scatter_balanced(g, vertex, edge_other_vertex, 1, (const wide(*)[3])f);
 }
 
-/* ---- Evaluating ------------------------------------------------------------------------------ */
+/* ---- Energy, gradient and Hessian of edges ------------------------------------------------------- */
 
-/* Returns the energy of all groups; with `scatter`, also adds its gradient. */
+/* Returns the edge energy of all groups; with `scatter`, also adds its gradient to the vertices. */
 KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, bool limited, bool scatter)
 {
     const wide half = wide_set((sinew_real)0.5);
@@ -143,7 +143,7 @@ KERNEL_INLINE void edge_linearise(const sinew_kernel *kernel, int data_count, bo
     }
 }
 
-/* f = H d with a symmetric 3x3 matrix H of six numbers. */
+/* f = H d with a symmetric 3x3 matrix H stored as 00 11 22 01 02 12. */
 KERNEL_INLINE void edge_apply(const wide H[EDGE_TANGENT_COUNT], const wide d[3], wide f[3])
 {
     f[0] = H[0] * d[0] + H[3] * d[1] + H[4] * d[2];
@@ -163,7 +163,7 @@ static inline void edge_product(const sinew_kernel *kernel)
     }
 }
 
-/* Index of each of the nine entries of a symmetric block among its six stored numbers. */
+/* Index of each of the nine entries of a symmetric 3x3 block among its six stored numbers. */
 static const int edge_entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
 static inline void edge_hessian(const sinew_kernel *kernel)
@@ -210,8 +210,9 @@ KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_cou
     }
 }
 
-/* z = (k p + w2 |y|) / (k + w2) along y, where p is the target length for |y|: z is on the same side of the limits as
- * y. If y is zero, z points along the x axis. d = D x; f receives the contribution to g. */
+/* The proximal point of an edge is z = (k p + w2 |y|) / (k + w2) along y, where p is the target length for |y|: z is
+ * on the same side of the limits as y. If y is zero, z points along the x axis. d = D x; f receives the contribution
+ * to g. */
 KERNEL_INLINE void edge_prox_at(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data, bool limited,
                                 const wide d[3], wide f[3])
 {
@@ -237,12 +238,12 @@ KERNEL_INLINE void edge_prox(const sinew_reduced_kernel *kernel, int data_count,
     }
 }
 
-/* ---- Constraints ----------------------------------------------------------------------------- */
+/* ---- Edges as constraints, for PBD, XPBD and KKT systems ----------------------------------------- */
 
-/* Target length of a constraint. With limits it depends on the multiplier: without its impulse the edge would have
- * length l - w lambda, w the sum of inverse masses. This length is the target if it lies between the limits, else
- * the violated limit is. The impulse of a limit is thus removed when the edge leaves the limit. A hard constraint
- * moves to the nearer limit. */
+/* Target length of an edge constraint. With limits it depends on the multiplier: without its impulse the edge would
+ * have length l - w lambda, w the sum of inverse masses. This length is the target if it lies between the limits, else
+ * the violated limit is. The impulse of a limit is thus removed when the edge leaves the limit. A hard constraint moves
+ * to the nearer limit. */
 KERNEL_INLINE wide edge_constraint_target(const sinew_constrain_kernel *kernel, const sinew_real *data, bool limited,
                                           wide l, wide w, wide lambda)
 {
@@ -250,11 +251,12 @@ KERNEL_INLINE wide edge_constraint_target(const sinew_constrain_kernel *kernel, 
     return edge_target(data, limited, limited ? l - memory * w * lambda : l);
 }
 
-/* Data of a group in the common case, with one square root and one division that do not depend on each other:
+/* Points and steps of one group of edge constraints in the common case, with one square root and one division that do
+ * not depend on each other:
  *
  *     dlambda / l = (-k C - c lambda) / (W l) = (l (k L - c lambda) - k l^2) / (W l^2),   W = (w0 + w1) k + c
  *
- * c is the factor of the compliance. */
+ * c is the factor of the compliance 1/k, and L the target length. */
 typedef struct edge_group {
     wide a[4], b[4], step;
 } edge_group;
@@ -297,8 +299,8 @@ KERNEL_INLINE void edge_plain_move(const sinew_constrain_kernel *kernel, int32_t
     wide_store_four(kernel->xw, vertex + SIMD_WIDTH, b);
 }
 
-/* Projects consecutive groups that share no particle. While root and division of a group are computed (long
- * latency), the previous group is moved. */
+/* Projects consecutive groups of edge constraints that share no particle. While root and division of a group are
+ * computed (long latency), the previous group is moved. */
 KERNEL_INLINE void edge_constrain_plain(const sinew_constrain_kernel *kernel, int data_count, bool limited,
                                         int32_t first, int32_t count)
 {
@@ -329,7 +331,8 @@ KERNEL_INLINE wide edge_length_of(constrained *c, wide *r)
     return l;
 }
 
-/* C = stretch = l - p; with `as_energy` C = stretch^2 / 2, whose gradient has another factor. */
+/* Edge constraint C = stretch = l - p; with `as_energy` C = stretch^2 / 2, whose gradient is stretch times that of
+ * l. */
 KERNEL_INLINE wide edge_constraint(bool as_energy, int count, wide stretch, constrained *c)
 {
     if (!as_energy)
@@ -339,7 +342,7 @@ KERNEL_INLINE wide edge_constraint(bool as_energy, int count, wide stretch, cons
     return (sinew_real)0.5 * stretch * stretch;
 }
 
-/* Projects one group with all options of a sweep. */
+/* Projects one group of edge constraints with damping, averaging weights and all other options of a sweep. */
 KERNEL_INLINE void edge_constrain_any(const sinew_constrain_kernel *kernel, int data_count, bool limited, int32_t group)
 {
     const sinew_real *data = group_data(&kernel->groups, group, data_count);
@@ -354,8 +357,8 @@ KERNEL_INLINE void edge_constrain_any(const sinew_constrain_kernel *kernel, int 
     constrain_apply(kernel, group, vertex, 2, C, r, wide_load(data), false, lambda, &c);
 }
 
-/* Projects a group with options beyond the common case. A separate function, because inlining it would take
- * registers from the common case. */
+/* Projects a group of edge constraints with options beyond the common case. A separate function, because inlining it
+ * would take registers from the common case. */
 typedef void edge_constrain_group(const sinew_constrain_kernel *kernel, int32_t group);
 
 KERNEL_INLINE void edge_constrain(const sinew_constrain_kernel *kernel, int data_count, bool limited,
@@ -370,8 +373,8 @@ KERNEL_INLINE void edge_constrain(const sinew_constrain_kernel *kernel, int data
             any(kernel, group);
 }
 
-/* *p = the nearer limit of a hard edge; a lower limit of zero is no limit. Returns s such that the constraint is s
- * (l - p) >= 0; 0 if both limits are equal, so that the constraint is l = p. */
+/* *p = the nearer limit of the length of a hard edge; a lower limit of zero is no limit. Returns s such that the
+ * constraint is s (l - p) >= 0; 0 if both limits are equal, so that the constraint is l = p. */
 KERNEL_INLINE wide edge_side(const sinew_real *data, wide l, wide *p)
 {
     const wide zero = wide_set(0), one = wide_set(1), min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
@@ -382,7 +385,7 @@ KERNEL_INLINE wide edge_side(const sinew_real *data, wide l, wide *p)
     return wide_select(wide_lt(min, greatest), wide_select(upper, -one, one), zero);
 }
 
-/* Writes the constraint as an inequality C >= 0 of the nearer limit. */
+/* Writes the edge constraint as an inequality C >= 0 of the nearer length limit. */
 KERNEL_INLINE void edge_jacobian_one_sided(const sinew_jacobian_kernel *kernel, int32_t group, int n,
                                            const sinew_real *data, wide l, wide r, constrained *c)
 {
@@ -394,8 +397,8 @@ KERNEL_INLINE void edge_jacobian_one_sided(const sinew_jacobian_kernel *kernel, 
     wide_store(kernel->one_sided + (size_t)group * SIMD_WIDTH, side);
 }
 
-/* Writes C, its gradient and the compliance 1/k for n vertices; c holds r times the gradient of l. Between the
- * limits C and its gradient are zero, unless the caller passes an array one_sided. */
+/* Writes the edge constraint C, its gradient and the compliance 1/k for n vertices; c holds r times the gradient of l.
+ * Between the limits C and its gradient are zero, unless the caller passes an array one_sided. */
 KERNEL_INLINE void edge_jacobian_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
                                     bool limited, wide l, wide r, constrained *c)
 {
@@ -420,7 +423,8 @@ KERNEL_INLINE void edge_jacobian(const sinew_jacobian_kernel *kernel, int data_c
     }
 }
 
-/* Second derivatives of C, where l is the length of z = sum_a c_a x_a over n vertices. */
+/* Writes the second derivatives of the edge constraint C = l - p, where l is the length of z = sum_a c_a x_a over n
+ * vertices. */
 KERNEL_INLINE void edge_curvature_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
                                      bool limited, wide l, const wide z[3], const wide *c)
 {
@@ -442,7 +446,7 @@ KERNEL_INLINE void edge_curvature(const sinew_jacobian_kernel *kernel, int data_
     }
 }
 
-/* ---- Incidences ---------------------------------------------------------------------------------- */
+/* ---- Vertex-edge incidences, for vertex kernels -------------------------------------------------- */
 
 KERNEL_INLINE void edge_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
                                   sinew_real *out, int32_t *others)
@@ -451,7 +455,7 @@ KERNEL_INLINE void edge_incidence(const sinew_real *data, int data_count, const 
     others[0] = particles[1 - node];
 }
 
-/* d = x1 - x0, x0 being the node of this incidence; returns the length of d. */
+/* Edge vectors d = x1 - x0, x0 being the node of this vertex-edge incidence; returns their lengths. */
 KERNEL_INLINE wide edge_incidence_span(const incidence *v, wide d[3])
 {
     wide_gather_point(v->q, v->others, d);
@@ -460,9 +464,10 @@ KERNEL_INLINE wide edge_incidence_span(const incidence *v, wide d[3])
     return wide_sqrt(dot3(d, d));
 }
 
-/* The approximate block is k 1. psi is the minimum of k/2 |d - p|^2 over all vectors p of an allowed length, so this
- * block is an upper bound, and definite also under compression. The exact block has at least the stiffness
- * EDGE_ACROSS_FLOOR k across the edge and, between limits, in all directions. */
+/* Adds gradient and block of one vertex for its incident edges. The approximate block is k 1. psi is the minimum of k/2
+ * |d - p|^2 over all vectors p of an allowed length, so this block is an upper bound, and definite also under
+ * compression. The exact block has at least the stiffness EDGE_ACROSS_FLOOR k across the edge and, between limits, in
+ * all directions. */
 KERNEL_INLINE void edge_add(const incidence *v, bool limited, bool exact, incidence_sum *sum)
 {
     const wide k = wide_load(v->data);

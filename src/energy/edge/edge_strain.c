@@ -14,12 +14,12 @@
 
 enum {
     DATA_COUNT = 3
-}; /* data of an element: k / L, minimum L, maximum L (L: rest length) */
+}; /* data of an edge: stiffness k / L, smallest length minimum L, largest length maximum L (L: rest length) */
 enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy edge_strain */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

@@ -28,21 +28,22 @@
 enum {
     LENGTH_MIN = EDGE_LENGTH,
     LENGTH_GREATEST = EDGE_GREATEST,
-    LENGTH_FIRST, /* index in data of the first coefficient c_a */
+    LENGTH_FIRST, /* index in data of the coefficient c_0 of the first vertex */
     LENGTH_DATA_COUNT = LENGTH_FIRST + VERTEX_COUNT,
     LENGTH_INCIDENCE_OWN = LENGTH_FIRST,
     LENGTH_INCIDENCE_OTHERS,
     LENGTH_INCIDENCE_COUNT = LENGTH_INCIDENCE_OTHERS + VERTEX_COUNT - 1,
-    LENGTH_TANGENT = 6, /* index of the coefficients in the tangent, after K as 00 11 22 01 02 12 */
+    /* index in the tangent of the coefficients c_a, after the symmetric matrix K as 00 11 22 01 02 12 */
+    LENGTH_TANGENT = 6,
     LENGTH_TANGENT_COUNT = LENGTH_TANGENT + VERTEX_COUNT
 };
 
-#define LENGTH_RELATIVE_MIN ((sinew_real)1e-6) /* lower bound of the length in K, as a fraction of L */
+#define LENGTH_RELATIVE_MIN ((sinew_real)1e-6) /* lower bound of |z| in the Hessian K, as a fraction of L */
 
 /* Rest lengths below this fraction of sum |c_a| |x_a - x_0| are round-off of a flat rest shape. */
 #define LENGTH_FLAT 1e-5
 
-/* The length of z at rest; 0 if the rest shape is flat. x[VERTEX_COUNT][3] */
+/* The length of z = sum_a c_a x_a at the rest positions x[VERTEX_COUNT][3]; 0 if the rest shape is flat. */
 static inline double length_rest_length(const double *c, const sinew_real *x)
 {
     double z[3] = {0, 0, 0}, size = 0;
@@ -59,7 +60,7 @@ static inline double length_rest_length(const double *c, const sinew_real *x)
     return length > LENGTH_FLAT * size ? length : 0;
 }
 
-/* z = sum_a c_a x_a, computed from differences of positions, to avoid cancellation */
+/* z = sum_a c_a x_a, computed from differences of vertex positions, to avoid cancellation */
 KERNEL_INLINE void length_gather(const sinew_real *x, const int32_t *vertex, const sinew_real *c, wide z[3])
 {
     wide first[3];
@@ -75,7 +76,7 @@ KERNEL_INLINE void length_gather(const sinew_real *x, const int32_t *vertex, con
     }
 }
 
-/* Adds c_a f to the gradient g of each vertex a. */
+/* Adds the element's gradient c_a f to g of each vertex a. */
 KERNEL_INLINE void length_scatter(sinew_real *g, const int32_t *vertex, const sinew_real *c, const wide f[3])
 {
     for (int a = 0; a < VERTEX_COUNT; a++) {
@@ -179,7 +180,7 @@ static void length_hessian(const sinew_kernel *kernel)
     }
 }
 
-/* ---- Reduced coordinates ------------------------------------------------------------------------- */
+/* ---- Reduced coordinates, for PD and ADMM -------------------------------------------------------- */
 
 static void length_reduce(const sinew_reduced_kernel *kernel)
 {
@@ -225,7 +226,7 @@ static void length_local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* ---- Constraint ---------------------------------------------------------------------------------- */
+/* ---- The length |z| as a constraint -------------------------------------------------------------- */
 
 /* Writes r times the gradient of |z| to c, where r is |z| or its lower bound near zero; returns |z|. */
 KERNEL_INLINE wide length_length_of(const sinew_real *data, constrained *c, wide *r)
@@ -243,7 +244,7 @@ KERNEL_INLINE wide length_length_of(const sinew_real *data, constrained *c, wide
     return l;
 }
 
-/* sum_a w_a |grad_a |z||^2 with the inverse masses w_a */
+/* Returns sum_a w_a |grad_a |z||^2 of the constraint |z|, with the inverse masses w_a. */
 KERNEL_INLINE wide length_inverse_mass(const sinew_real *data, const constrained *c)
 {
     wide sum = wide_set(0);
@@ -295,10 +296,10 @@ static void length_curvature(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* ---- One vertex ---------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex ------------------------------------- */
 
-/* data of an incidence: k, the limits, the coefficient of the node, then those of the others. Entries that repeat
- * the node are added to the node's coefficient. */
+/* Data of a vertex-element incidence: k, the limits of L, the coefficient of the node, then the coefficients of the
+ * other vertices. Entries that repeat the node are added to the node's coefficient. */
 static void length_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                              int32_t *others)
 {
@@ -317,7 +318,7 @@ static void length_incidence(const sinew_real *data, const int32_t *particles, i
     out[LENGTH_INCIDENCE_OWN] = (sinew_real)own;
 }
 
-/* z, computed from differences to the node; returns the coefficient of the node. */
+/* z = sum_a c_a x_a, computed from differences to the incidence's node; returns the coefficient of the node. */
 KERNEL_INLINE wide length_incidence_gather(const incidence *v, wide z[3])
 {
     for (int i = 0; i < 3; i++)
@@ -332,8 +333,9 @@ KERNEL_INLINE wide length_incidence_gather(const incidence *v, wide z[3])
     return wide_load(v->data + LENGTH_INCIDENCE_OWN * SIMD_WIDTH);
 }
 
-/* The approximate block k c^2 1 is an upper bound: psi is the minimum of k/2 |z - p|^2 over all vectors p of an
- * allowed length. Between limits the exact block is EDGE_ACROSS_FLOOR times this bound. */
+/* The approximate Hessian block k c^2 1 of a vertex with coefficient c is an upper bound: psi is the minimum of k/2
+ * |z - p|^2 over all vectors p of an allowed length. Between limits the exact block is EDGE_ACROSS_FLOOR times this
+ * bound. */
 KERNEL_INLINE void length_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide k = wide_load(v->data);

@@ -16,7 +16,7 @@ enum {
     DATA_TARGET = 1,
     DATA_COUNT = 4,
     TANGENT_COUNT = 1
-}; /* the tangent of an element is its stiffness k */
+}; /* the tangent of a position element is its stiffness k */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",
@@ -37,7 +37,7 @@ static const char *position_prepare(const sinew_element *element, sinew_real *da
     return NULL;
 }
 
-/* d = x - target, the offset of the vertex; returns |d|^2 / 2 */
+/* d = x - target, the offset of each attached vertex; returns |d|^2 / 2 */
 KERNEL_INLINE wide position_offset(const sinew_kernel *kernel, int32_t group, wide d[3])
 {
     const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);

@@ -11,7 +11,7 @@
 
 enum {
     DATA_COUNT = 2
-}; /* data of an element: stiffness k, rest length L */
+}; /* data of a spring: stiffness k in N/m, rest length L in m */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

@@ -15,7 +15,8 @@
 #include "energy/reduced_vector.h"
 #include "energy/vertex_kernel.h"
 
-/* data: scale 1, eight weights, K as 00 11 22 01 02 12, k = max(kn, kt). tangent: weights, K. */
+/* Data of an attachment: scale 1, eight signed weights, K as 00 11 22 01 02 12, k = max(kn, kt). Tangent: eight
+ * weights, K. */
 enum {
     DATA_WEIGHTS = 1,
     DATA_K = 9,
@@ -25,7 +26,7 @@ enum {
     TANGENT_COUNT = 14
 };
 
-/* data of an incidence: scale, the node's weight, the seven other weights, K */
+/* data of a vertex-attachment incidence: scale, the node's weight, the seven other weights, K */
 enum {
     INCIDENCE_OWN = 1,
     INCIDENCE_OTHERS = 2,
@@ -65,7 +66,7 @@ static const char *weak_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* C = sum_a w_a x_a, the vector between the two points */
+/* C = sum_a w_a x_a, the vector between the two attached points */
 KERNEL_INLINE void separation(const sinew_real *x, const int32_t *vertex, const sinew_real *weights, wide C[3])
 {
     for (int i = 0; i < 3; i++)
@@ -79,7 +80,7 @@ KERNEL_INLINE void separation(const sinew_real *x, const int32_t *vertex, const 
     }
 }
 
-/* f = K C with a symmetric K, 00 11 22 01 02 12 */
+/* f = K C with a symmetric 3x3 stiffness K stored as 00 11 22 01 02 12 */
 KERNEL_INLINE void apply_stiffness(const sinew_real *stiffness, const wide C[3], wide f[3])
 {
     wide K[6];
@@ -89,7 +90,7 @@ KERNEL_INLINE void apply_stiffness(const sinew_real *stiffness, const wide C[3],
     f[2] = K[4] * C[0] + K[5] * C[1] + K[2] * C[2];
 }
 
-/* Adds w_a f to the gradient g of each vertex a. */
+/* Adds the attachment's gradient w_a f to g of each vertex a. */
 KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < 8; a++) {
@@ -179,7 +180,8 @@ static void weak_reduce(const sinew_reduced_kernel *kernel)
                        wide_load(group_data(&kernel->groups, group, DATA_COUNT) + (DATA_WEIGHTS + a) * SIMD_WIDTH));
 }
 
-/* k = max(kn, kt): exact if both are equal, else an upper bound (energy/energy.h) */
+/* Stiffness k = max(kn, kt) of PD's quadratic energy: exact if both are equal, else an upper bound
+ * (energy/energy.h). */
 static void weak_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -228,7 +230,7 @@ static void weak_local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* The attachment as a constraint: C = sqrt(c^T K c / k), c the vector between the points, and alpha = 1/k */
+/* The attachment as a constraint: C = sqrt(c^T K c / k), c the vector between the two points, and alpha = 1/k */
 KERNEL_INLINE wide length_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     const wide tiny = wide_set(WIDE_TINY), zero = wide_set(0), k = wide_load(data + DATA_K_MAX * SIMD_WIDTH);
@@ -286,8 +288,8 @@ static void weak_curvature(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* A pair of points may contain a vertex more than once: the incidence takes the sum of the vertex's weights, and
- * repeated entries have weight zero. */
+/* Data of one vertex-attachment incidence. An attachment may contain a vertex more than once: the incidence takes the
+ * sum of the vertex's weights, and repeated entries have weight zero. */
 static void weak_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     double own = 0;
@@ -304,7 +306,7 @@ static void weak_incidence(const sinew_real *data, const int32_t *particles, int
     memcpy(out + INCIDENCE_K, data + DATA_K, 6 * sizeof *out);
 }
 
-/* f = w K C, w being the weight of the node; returns w. */
+/* f = w K C, the gradient of psi at the incidence's node, whose weight is w; returns w. */
 KERNEL_INLINE wide incidence_force(const incidence *v, wide f[3])
 {
     const wide own = wide_load(v->data + INCIDENCE_OWN * SIMD_WIDTH);
@@ -322,7 +324,7 @@ KERNEL_INLINE wide incidence_force(const incidence *v, wide f[3])
     return own;
 }
 
-/* The Hessian block of the node is w^2 K, PBNG (34), with the node's weight w. */
+/* Adds the gradient of the node and its Hessian block w^2 K, PBNG (34), with the node's weight w. */
 KERNEL_INLINE void weak_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;

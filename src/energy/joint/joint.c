@@ -25,7 +25,7 @@ static const sinew_parameter parameters[] = {
     JOINT_PARAMETERS("ball|universal|hinge|cylinder|slider|fixed", 5, "which motions of the frames are free"),
 };
 
-/* Bit i is set if the type has constraint i. */
+/* Constraints of each joint type: bit i is set if the type has constraint i. */
 static const unsigned joint_constraints_of_type[] = {0x07, 0x27, 0x1f, 0x1b, 0x3b, 0x3f};
 
 static const char *joint_prepare(const sinew_element *element, sinew_real *data)

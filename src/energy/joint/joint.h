@@ -30,10 +30,11 @@
 enum {
     POINTS = 8,
     JOINT_SIZE = 3 * POINTS,
-    /* The last three vertices of a frame have stored weights; the weight of the first follows from the sum. */
+    /* Indices in data of the weights of the joint's point in frames A and B. The last three vertices of a frame have
+     * stored weights; the weight of the first follows from the sum. */
     JOINT_ANCHOR_A = JOINT_FIRST,
     JOINT_ANCHOR_B = JOINT_ANCHOR_A + 3,
-    JOINT_AXES = JOINT_ANCHOR_B + 3, /* index in data of the axes e_1 e_2 e_3 f_1 f_3 */
+    JOINT_AXES = JOINT_ANCHOR_B + 3, /* index in data of the weights of the axes e_1 e_2 e_3 f_1 f_3 */
     JOINT_AXIS_COUNT = 5,
     JOINT_END = JOINT_AXES + 3 * JOINT_AXIS_COUNT
 };
@@ -64,12 +65,12 @@ static const int joint_product[PRODUCT_COUNT][2] = {
     {VECTOR_F3, VECTOR_E2}, {VECTOR_F1, VECTOR_E2}, {VECTOR_F1, VECTOR_E1},
 };
 
-/* Coefficients a [PRODUCT_COUNT] of constraint i; returns its constant c. */
+/* Writes the coefficients a [PRODUCT_COUNT] of joint constraint C_i and returns its constant c_i. */
 KERNEL_INLINE wide joint_coefficients(const sinew_real *data, int i, wide *a);
 
-/* ---- Rest shape ------------------------------------------------------------------------------------ */
+/* ---- Rest shape of a joint's frames -------------------------------------------------------------- */
 
-/* The first parameters of every joint energy. */
+/* The first parameters of every joint energy (joint, limit, motor). */
 enum {
     JOINT_TYPE,
     JOINT_STIFFNESS,
@@ -110,7 +111,7 @@ static inline double joint_determinant(const double M[9])
 /* A frame at rest: its first vertex, and the inverse of the matrix of edges from that vertex to the other three. */
 typedef struct joint_frame {
     double origin[3], inverse[9];
-    double spread; /* sum of squared distances of the four vertices from their centroid, in m2 */
+    double spread; /* sum of squared distances of a frame's four vertices from their centroid, in m2 */
 } joint_frame;
 
 /* Measures the frame of vertices x [4][3]. Returns false if the vertices are coplanar. */
@@ -138,7 +139,7 @@ static inline bool joint_measure(const sinew_real *x, joint_frame *f)
     return true;
 }
 
-/* data [3] = weights of the last three vertices in the vector v, times `scale`. */
+/* data [3] = weights of a frame's last three vertices in the vector v, times `scale`. */
 static inline void joint_weight_of(const joint_frame *f, const double v[3], double scale, sinew_real *data)
 {
     for (int i = 0; i < 3; i++)
@@ -146,7 +147,8 @@ static inline void joint_weight_of(const joint_frame *f, const double v[3], doub
                                         f->inverse[3 * i + 2] * v[2]));
 }
 
-/* e [3][3]: two directions perpendicular to the axis, then the axis. Returns false if the axis is zero. */
+/* e [3][3]: two unit directions perpendicular to the joint's axis, then the axis. Returns false if the axis is zero or
+ * not finite. */
 static inline bool joint_directions(const sinew_real *axis, double e[3][3])
 {
     double length = 0;
@@ -167,7 +169,7 @@ static inline bool joint_directions(const sinew_real *axis, double e[3][3])
     return true;
 }
 
-/* Fills weight and vectors of a joint. Returns NULL, or a reason to refuse it. */
+/* Fills the weight and the vectors of a joint in its data. Returns NULL, or a reason to refuse the joint. */
 static inline const char *joint_prepare_vectors(const sinew_element *element, sinew_real *data)
 {
     const sinew_real *p = element->parameters;
@@ -193,14 +195,14 @@ static inline const char *joint_prepare_vectors(const sinew_element *element, si
     return NULL;
 }
 
-/* ---- Deformed state --------------------------------------------------------------------------------- */
+/* ---- Vectors and constraints of the deformed joint ----------------------------------------------- */
 
 typedef struct joint_now {
     wide vector[VECTOR_COUNT][3];
     wide weight[VECTOR_COUNT][POINTS];
 } joint_now;
 
-/* Loads the weights of a frame's vertices; the first weight follows from the sum of all. */
+/* Loads the weights of a frame's four vertices; the first weight follows from the sum of all. */
 KERNEL_INLINE void joint_load(const sinew_real *data, wide sum, wide sign, wide weight[4])
 {
     weight[0] = sign * sum;
@@ -228,7 +230,7 @@ KERNEL_INLINE void joint_geometry(const wide *x, const sinew_real *data, joint_n
         }
 }
 
-/* Returns C of constraint i; writes its coefficients to a and, unless g is NULL, its gradient to g. */
+/* Returns C of joint constraint i; writes its coefficients to a and, unless g is NULL, its gradient to g. */
 KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, int i, wide a[PRODUCT_COUNT], wide *g)
 {
     wide C = joint_coefficients(data, i, a);
@@ -243,13 +245,13 @@ KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, in
     return C;
 }
 
-/* C, or zero where a one-sided constraint is inactive (C > 0). */
+/* C, or zero where a one-sided joint constraint is inactive (C > 0). */
 KERNEL_INLINE wide joint_acts(wide C)
 {
     return JOINT_ONE_SIDED ? wide_min(C, wide_set(0)) : C;
 }
 
-/* ---- Value and derivatives -------------------------------------------------------------------------- */
+/* ---- Energy, gradient and Hessian of a joint ----------------------------------------------------- */
 
 KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
@@ -267,7 +269,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return psi;
 }
 
-/* Second derivative of C between vertices p and q: the factor of the identity in their block. */
+/* Second derivative of a joint constraint C by vertices p and q: the factor of the identity in their 3x3 block. */
 KERNEL_INLINE wide joint_bend(const joint_now *s, const wide a[PRODUCT_COUNT], int p, int q)
 {
     wide sum = wide_set(0);
@@ -301,9 +303,9 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
 
 #include "energy/dense_energy.h"
 
-/* ---- Constraints ------------------------------------------------------------------------------------- */
+/* ---- Joints as constraints, for PBD, XPBD and KKT systems ---------------------------------------- */
 
-/* Constraint i at the points in c. `all`: inactive one-sided constraints keep their weight. */
+/* Joint constraint i at the points in c. `all`: inactive one-sided constraints keep their weight. */
 KERNEL_INLINE wide joint_constraint(const sinew_real *data, int i, bool all, bool as_energy, constrained *c,
                                     wide *weight)
 {
@@ -345,7 +347,8 @@ static void joint_jacobian(const sinew_jacobian_kernel *kernel)
     several_jacobian(kernel, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_counts);
 }
 
-/* B += lambda times block (p, q), row-major, of the second derivatives of constraint i; `as_energy`: of C^2 / 2. */
+/* B += lambda times the 3x3 block (p, q), row-major, of the second derivatives of joint constraint i; `as_energy`: of
+ * C^2 / 2. */
 KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i, bool as_energy, wide lambda, int p,
                                int q, wide B[9])
 {

@@ -32,7 +32,8 @@ static const sinew_parameter parameters[LIMIT_COUNT] = {
     [LIMIT_HIGH] = LIMIT("high", 0.5, "rad or m, from the rest shape; at least `low`"),
 };
 
-/* Data of each constraint: coefficients of f_1.e_1, f_1.e_2 and P.e_3, then the constant. */
+/* Fills the data of a joint limit: for each constraint the coefficients of f_1.e_1, f_1.e_2 and P.e_3, then the
+ * constant. */
 static const char *joint_limit_prepare(const sinew_element *element, sinew_real *data)
 {
     const double low = (double)element->parameters[LIMIT_LOW], high = (double)element->parameters[LIMIT_HIGH];

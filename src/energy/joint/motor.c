@@ -24,7 +24,7 @@ enum {
 };
 
 enum {
-    SHARED_COUNT = JOINT_FIRST /* first data: k, coefficients of f_1.e_1, f_1.e_2 and P.e_3, the constant */
+    SHARED_COUNT = JOINT_FIRST /* first data of a motor: k, coefficients of f_1.e_1, f_1.e_2 and P.e_3, the constant */
 };
 
 #define MOTOR(text, about)                                                                                             \

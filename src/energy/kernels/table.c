@@ -43,12 +43,12 @@
     /* energies on rods */                                                                                             \
     X(SINEW_ENERGY_ROD, rod)                                                                                           \
     X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
-    /* loads */                                                                                                        \
+    /* energies that are potentials of loads */                                                                        \
     X(SINEW_ENERGY_PRESSURE, pressure)                                                                                 \
-    /* vector constraints, and constraints of a whole surface */                                                       \
+    /* energies with several constraints per element, and constraints on a whole closed surface */                     \
     X(SINEW_ENERGY_GREEN_STRAIN, green_strain)                                                                         \
     X(SINEW_ENERGY_ENCLOSED_VOLUME, enclosed_volume)                                                                   \
-    /* joints between frames */                                                                                        \
+    /* energies of joints between frames */                                                                            \
     X(SINEW_ENERGY_JOINT, joint)                                                                                       \
     X(SINEW_ENERGY_JOINT_LIMIT, joint_limit)                                                                           \
     X(SINEW_ENERGY_MOTOR, motor)

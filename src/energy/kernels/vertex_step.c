@@ -9,17 +9,17 @@
  */
 #include "energy/vertex_kernel.h"
 
-/* Pivots below this fraction of the trace count as zero. */
+/* Pivots of a node's 3x3 block below this fraction of its trace count as zero. */
 #define PIVOT_FLOOR (16 * WIDE_EPSILON)
 
-/* 1 / pivot; 0 for a pivot at or below the floor. */
+/* 1 / pivot of a 3x3 factorisation; 0 for a pivot at or below the floor. */
 KERNEL_INLINE wide invert_pivot(wide pivot, wide floor)
 {
     const wide_mask good = wide_lt(floor, pivot);
     return wide_select(good, 1 / wide_select(good, pivot, wide_set(1)), wide_set(0));
 }
 
-/* Solves A d = -g for a symmetric 3x3 block A by L D L^T. */
+/* Solves A d = -g for the symmetric 3x3 block A of a node by L D L^T. */
 KERNEL_INLINE void solve_block(const wide A[6], const wide g[3], wide d[3])
 {
     const wide floor = PIVOT_FLOOR * (A[0] + A[1] + A[2]);
@@ -32,7 +32,7 @@ KERNEL_INLINE void solve_block(const wide A[6], const wide g[3], wide d[3])
     d[0] = y0 * i0 - l10 * d[1] - l20 * d[2];
 }
 
-/* g = gradient of the inertia term or, if quasistatic, of the external force, by a node. */
+/* g = gradient of the inertia term by a node's position or, if quasistatic, of the external force's potential. */
 KERNEL_INLINE void outer_gradient(const sinew_vertex_move *move, int32_t group, wide stiffness, wide g[3])
 {
     const int32_t *node = move->node + (size_t)group * SIMD_WIDTH;
@@ -79,7 +79,8 @@ static bool shorten(const sinew_vertex_move *move, bool last)
         load_wide_array(to, 3, d);
         const wide linear = dot3(g, d), square = half * stiffness * dot3(d, d);
         const wide noise = wide_load(change + SIMD_WIDTH) + 4 * WIDE_EPSILON * (wide_abs(linear) + square);
-        /* The comparison is "not less or equal", so that NaN counts as an increase. */
+        /* Steps are halved unless the objective's change is less than or equal to round-off, so that NaN counts as an
+         * increase. */
         const wide_mask worse = ~wide_le(wide_load(change) + linear + square, noise);
         if (!wide_any(worse))
             continue;
@@ -90,7 +91,8 @@ static bool shorten(const sinew_vertex_move *move, bool last)
     return any;
 }
 
-/* Adds the steps to x instead of overwriting x, because fillers repeat a node of their group with a step of zero. */
+/* Adds the nodes' steps to x instead of overwriting x, because padding lanes repeat a node of their group with a step
+ * of zero. */
 static void move_nodes(const sinew_vertex_move *move)
 {
     for (int32_t group = 0; group < move->group_count; group++) {

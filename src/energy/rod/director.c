@@ -25,9 +25,10 @@
 enum {
     DATA_DISTANCE = 1, /* rest distance s of the director point, in m */
     DATA_ALONG = 2,    /* rest offset c of the director point along the edge, in m */
-    DATA_FLOOR = 3,    /* lower bounds of |m| and of l, in m */
+    DATA_FLOOR = 3,    /* lower bounds of |m| and of the edge length l, in m */
     DATA_COUNT = 5,
-    INCIDENCE_NODE = DATA_COUNT /* data of an incidence: those of the element, then the index of the node */
+    /* data of a vertex-element incidence: the element's data, then the index of the node in the element */
+    INCIDENCE_NODE = DATA_COUNT
 };
 
 enum {
@@ -77,7 +78,8 @@ static const char *director_prepare(const sinew_element *element, sinew_real *da
     return NULL;
 }
 
-/* Geometry of the director point: unit vectors along m and e, w / l, lengths, and both terms. */
+/* Geometry of a director point p: unit vectors along m and e, w / l, lengths |m| and l, m . t, and both constraints
+ * C. */
 typedef struct director_now {
     wide u[3], t[3], w[3], C[TERMS];
     wide distance, l, along;
@@ -117,14 +119,14 @@ KERNEL_INLINE director_weights director_weights_of(int vertex)
                                                                                                                 : 0))};
 }
 
-/* g = gradient of a term by a vertex. */
+/* g = gradient of constraint C_1 (term 0) or C_2 (term 1) by a vertex. */
 KERNEL_INLINE void term_slope(const director_now *s, int term, director_weights weights, wide g[3])
 {
     for (int i = 0; i < 3; i++)
         g[i] = term == 0 ? weights.m * s->u[i] : weights.m * s->t[i] + weights.e * s->w[i];
 }
 
-/* B = block of the vertices with weights a and b, row-major. */
+/* B = 3x3 Hessian block of the vertices with weights a and b per unit of stiffness, row-major. */
 KERNEL_INLINE void director_block(const director_now *s, director_weights a, director_weights b, wide B[9])
 {
     const wide first = s->C[0] / s->distance, second = s->C[1] / s->l, mm = a.m * b.m * first;
@@ -170,7 +172,8 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
         }
 }
 
-/* z = m: data[0] times the identity is the Hessian of psi by p, except in the direction around the edge. */
+/* Reduced coordinates z = m, the offset of the director point: data[0] times the identity is the Hessian of psi by p,
+ * except in the direction around the edge. */
 static void director_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -184,7 +187,7 @@ static void director_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* Term i of psi as a constraint C_i with the compliance alpha = L s^2 / B. */
+/* Term i of the director's psi as a constraint C_i with the compliance alpha = L s^2 / B. */
 KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     director_now s;
@@ -202,14 +205,15 @@ KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, cons
     return as_energy ? (sinew_real)0.5 * C * C : C;
 }
 
-/* ---- One vertex ---------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex or director point ------------------- */
 
 KERNEL_INLINE director_weights director_incidence_weights(const wide is[POINTS])
 {
     return (director_weights){is[2] - (sinew_real)0.5 * (is[0] + is[1]), is[1] - is[0]};
 }
 
-/* The approximate block is the sum of the squared slopes (Gauss-Newton). */
+/* Adds gradient and block of one vertex. The approximate block is the sum of g g^T over both constraints' gradients g
+ * (Gauss-Newton). */
 KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);

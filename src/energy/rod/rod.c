@@ -21,14 +21,15 @@
 #include "math/vec3.h"
 
 enum {
-    DATA_STIFFNESS = 1, /* bending stiffnesses EI_1 / L and EI_2 / L, twisting stiffness GJ / L */
+    DATA_STIFFNESS = 1, /* bending stiffnesses EI_1 / L and EI_2 / L, twisting stiffness GJ / L, in N m */
     DATA_REST = DATA_STIFFNESS + ROD_STRAINS,
-    DATA_REDUCED = DATA_REST + ROD_REST_COUNT, /* factors of the reduced coordinates: segments, then directors */
-    DATA_MAX = DATA_REDUCED + 4,               /* the largest of the three stiffnesses */
+    /* factors of the reduced coordinates: two for the segments, two for the directors */
+    DATA_REDUCED = DATA_REST + ROD_REST_COUNT,
+    DATA_MAX = DATA_REDUCED + 4, /* the largest of the element's three stiffnesses, in N m */
     DATA_COUNT = DATA_MAX + 1
 };
 
-/* data of an incidence: data of the element up to the rest shape, then the index of the node */
+/* data of a vertex-rod incidence: data of the element up to the rest shape, then the index of the node */
 enum {
     INCIDENCE_NODE = DATA_REDUCED
 };
@@ -72,9 +73,9 @@ static const sinew_parameter parameters[] = {
     [TWIST] = NATURAL("twist", "1/m", "added to the twist at rest, radians per length"),
 };
 
-/* ---- Rest shape -------------------------------------------------------------------------------- */
+/* ---- Rest shape of the two segments -------------------------------------------------------------- */
 
-/* A segment at rest: its axes, its length, and the distance of the director point from its line. */
+/* A rod segment at rest: its three axes, its length l, and the distance rho of the director point from its line. */
 typedef struct rest_frame {
     double axis[3][3], l, rho;
 } rest_frame;
@@ -103,7 +104,8 @@ static const char *rest_measure(const sinew_real *a, const sinew_real *b, const 
     return NULL;
 }
 
-/* Computes kappa_1, kappa_2 and tau of the rest shape. Returns NULL, or a reason to refuse it. */
+/* Computes the curvatures kappa_1, kappa_2 and the twist tau of a rod's rest shape. Returns NULL, or a reason to refuse
+ * it. */
 static const char *rest_strains(const rest_frame *a, const rest_frame *b, double strain[ROD_STRAINS])
 {
     const double chi = 1 + vec3_dot(a->axis[0], b->axis[0]);
@@ -162,7 +164,7 @@ static const char *rod_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* ---- Value and derivatives ---------------------------------------------------------------------- */
+/* ---- Energy, gradient and Hessian of a rod element ----------------------------------------------- */
 
 KERNEL_INLINE void rod_at(const wide *x, const sinew_real *data, rod_now *s, wide stiffness[ROD_STRAINS])
 {
@@ -187,8 +189,8 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return (sinew_real)0.5 * psi;
 }
 
-/* H = lower triangle of the Hessian: the sum of the blocks of any two points of the segments (ends and director
- * points). */
+/* H = lower triangle of the rod element's Hessian: the sum of the 3x3 blocks of any two points of the segments (ends
+ * and director points). */
 static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     rod_now s;
@@ -212,9 +214,9 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
     }
 }
 
-/* ---- Reduced coordinates ------------------------------------------------------------------------ */
+/* ---- Rods in reduced coordinates, for qn --------------------------------------------------------- */
 
-/* D = t_b - t_a and d_b - d_a with rest lengths, times their factors. */
+/* D of the reduced coordinates: t_b - t_a and d_b - d_a with rest lengths, times their factors. */
 static void rod_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -236,9 +238,9 @@ static void rod_stiffness(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* ---- Constraints --------------------------------------------------------------------------------- */
+/* ---- Strains as constraints, for PBD, XPBD and KKT systems --------------------------------------- */
 
-/* Strain i (two bendings, twist) as a constraint with the compliance alpha = 1 / stiffness. */
+/* Strain i of a rod (two bending strains, twist) as a constraint with the compliance alpha = 1 / stiffness. */
 KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     rod_now s;
@@ -255,9 +257,9 @@ KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, cons
     return as_energy ? (sinew_real)0.5 * C * C : C;
 }
 
-/* ---- One vertex ---------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex ------------------------------------- */
 
-/* Derivative of frame j by the node. */
+/* Derivative of the frame of segment j by the position of the incidence's node. */
 KERNEL_INLINE rod_weights rod_incidence_weights(const rod_now *s, int j, const wide is[ROD_POINTS])
 {
     rod_weights sum = {wide_set(0), wide_set(0)};
@@ -269,7 +271,7 @@ KERNEL_INLINE rod_weights rod_incidence_weights(const rod_now *s, int j, const w
     return sum;
 }
 
-/* The exact block of the node, projected. Not inlined, because it is large. */
+/* The exact 3x3 Hessian block of the incidence's node, projected. Not inlined, because it is large. */
 static __attribute__((noinline)) void incidence_block(const rod_now *s, const wide *stiffness,
                                                       const rod_weights weights[2], wide weight, wide A[6])
 {
@@ -281,7 +283,8 @@ static __attribute__((noinline)) void incidence_block(const rod_now *s, const wi
     incidence_add_definite(B, weight, A);
 }
 
-/* The approximate block is the sum of the squared slopes (Gauss-Newton). */
+/* Adds gradient and block of one vertex. The approximate block is the sum of g g^T over the strains' gradients g
+ * (Gauss-Newton). */
 KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data), zero = wide_set(0);
@@ -317,7 +320,7 @@ KERNEL_INLINE wide strain_change(const incidence *v, const wide step[3], wide *n
     for (int i = 0; i < ROD_STRAINS; i++) {
         const wide sum = before.strain[i] + after.strain[i];
         change += (sinew_real)0.5 * k[i] * (after.strain[i] - before.strain[i]) * sum;
-        /* The errors of strains are a few epsilons, more if the rod is folded. */
+        /* The rounding errors of rod strains are a few epsilons, more if the rod is folded. */
         *noise += 16 * WIDE_EPSILON * k[i] * wide_abs(sum) / wide_min(after.chi, before.chi);
     }
     return change;

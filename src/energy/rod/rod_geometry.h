@@ -40,12 +40,12 @@
 enum {
     ROD_POINTS = 5,
     ROD_STRAINS = 3,
-    ROD_AXES = 9, /* numbers of the axes t, d, n of a frame */
+    ROD_AXES = 9, /* number of reals of the three unit axes t, d, n of a segment's frame */
     ROD_SIZE = 3 * ROD_POINTS
 };
 
-/* Layout of the rest shape in data: lower bounds of l and rho of both segments, kappa_1 and kappa_2, cosine and sine of
- * tau. */
+/* Layout of a rod's rest shape in data: lower bounds of l and rho of both segments, kappa_1 and kappa_2, cosine and
+ * sine of tau. */
 enum {
     ROD_REST_FLOOR = 0,
     ROD_REST_KAPPA = 4,
@@ -54,27 +54,27 @@ enum {
 };
 
 typedef struct rod_frame {
-    wide axis[3][3]; /* unit axes t, d, n of the frame */
+    wide axis[3][3]; /* unit axes t, d, n of the segment's frame */
     wide l, rho;
-    wide slant; /* mu / l: offset of the director point along the edge */
+    wide slant; /* mu / l: offset of the director point along the edge, as a fraction of the edge */
 } rod_frame;
 
 typedef struct rod_now {
     rod_frame f[2];
     wide chi;
-    wide strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau minus their rest values */
-    wide kappa[2];              /* bending strains kappa_1 and kappa_2 */
-    wide slope[ROD_STRAINS][3]; /* v_1 v_2 v_3: derivatives of the strains by rotations */
-    wide turn[3];               /* t_a x t_b, the cross product of both tangents */
+    wide strain[ROD_STRAINS];   /* strains of the rod element: kappa_1, kappa_2 and tau minus their rest values */
+    wide kappa[2];              /* bending strains kappa_1 and kappa_2, without subtracting rest values */
+    wide slope[ROD_STRAINS][3]; /* v_1 v_2 v_3: derivatives of the three strains by a rotation of frame a */
+    wide turn[3];               /* t_a x t_b, the cross product of both segments' tangents */
 } rod_now;
 
-/* The slots of a segment are its two ends and its director point. */
+/* Points of a segment: its two ends and its director point. */
 enum {
     ROD_SLOTS = 3
 };
 static const int rod_vertex[2][ROD_SLOTS] = {{0, 1, 3}, {1, 2, 4}};
 
-/* Derivative of a frame by a vertex: E = weights.e dx, Q = weights.q dx. */
+/* Derivative of a segment's frame by a vertex displacement dx: E = weights.e dx, Q = weights.q dx. */
 typedef struct rod_weights {
     wide e, q;
 } rod_weights;
@@ -103,7 +103,7 @@ KERNEL_INLINE void rod_frame_geometry(const wide *a, const wide *b, const wide *
     f->slant = mu / f->l;
 }
 
-/* Computes kappa_k and v_k: k = 1 with d, 2 with n. */
+/* Computes the bending strain kappa_k and its derivative v_k: k = 1 with axis d, 2 with axis n. */
 KERNEL_INLINE void rod_bend(rod_now *s, int k)
 {
     const wide *ta = s->f[0].axis[0], *tb = s->f[1].axis[0], *da = s->f[0].axis[k], *db = s->f[1].axis[k];
@@ -116,7 +116,7 @@ KERNEL_INLINE void rod_bend(rod_now *s, int k)
     s->kappa[k - 1] = kappa;
 }
 
-/* Computes frames and strains at x[ROD_SIZE]; rest has the layout of ROD_REST_... */
+/* Computes the frames and strains of a rod element at x[ROD_SIZE]; `rest` has the layout of ROD_REST_... */
 KERNEL_INLINE void rod_geometry(const wide *x, const sinew_real *rest, rod_now *s)
 {
     wide r[ROD_REST_COUNT];
@@ -150,7 +150,7 @@ KERNEL_INLINE rod_weights rod_weights_of(const rod_frame *f, int slot)
     return (rod_weights){zero, q};
 }
 
-/* g += force on a vertex that corresponds to a torque on a frame: e (t x)^T torque + q n (t . torque) */
+/* g += force on a vertex that corresponds to a torque on a segment's frame: e (t x)^T torque + q n (t . torque) */
 KERNEL_INLINE void rod_force(const rod_frame *f, rod_weights weights, const wide torque[3], wide g[3])
 {
     wide along[3];
@@ -160,7 +160,8 @@ KERNEL_INLINE void rod_force(const rod_frame *f, rod_weights weights, const wide
         g[i] += weights.e * along[i] + twist * f->axis[2][i];
 }
 
-/* g[ROD_SIZE] = forces of opposite torques on both frames; torque = v gives the gradient of a strain. */
+/* g[ROD_SIZE] = forces of opposite torques on both frames of a rod element; torque = v gives the gradient of a
+ * strain. */
 KERNEL_INLINE void rod_gradient(const rod_now *s, const wide torque[3], wide *g)
 {
     const wide back[3] = {-torque[0], -torque[1], -torque[2]};
@@ -171,13 +172,13 @@ KERNEL_INLINE void rod_gradient(const rod_now *s, const wide torque[3], wide *g)
             rod_force(&s->f[j], rod_weights_of(&s->f[j], slot), j ? back : torque, g + 3 * rod_vertex[j][slot]);
 }
 
-/* ---- Second derivatives of sum_s k_s strain_s^2 / 2 ---------------------------------------------- */
+/* ---- Second derivatives of the rod's energy sum_s k_s strain_s^2 / 2 ----------------------------- */
 
 typedef struct rod_curve {
-    wide torque[3];     /* torque on frame a: sum k strain v */
-    wide same[9];       /* Hessian over rotations of either frame with itself */
-    wide other[9];      /* Hessian over rotations: rows of frame b, columns of frame a */
-    wide bend[2][3][9]; /* v . w' of each frame as a form over (E, E), (E, Q) and (Q, Q) */
+    wide torque[3];     /* torque on frame a: sum over strains of k strain v */
+    wide same[9];       /* Hessian over rotations of either segment's frame with itself, row-major 3x3 */
+    wide other[9];      /* Hessian over rotations of both frames, row-major 3x3: rows of frame b, columns of frame a */
+    wide bend[2][3][9]; /* quadratic forms of torque . w' of each segment's frame over (E, E), (E, Q) and (Q, Q) */
 } rod_curve;
 
 /* A += f (x y^T + y x^T) for a row-major 3x3 matrix A */
@@ -208,7 +209,7 @@ KERNEL_INLINE void rod_mixed(const rod_now *s, const wide force[ROD_STRAINS], wi
     }
 }
 
-/* Computes the Hessian over rotations. stiffness[ROD_STRAINS] are the k. */
+/* Computes the Hessian of a rod's energy over rotations of both frames; stiffness[ROD_STRAINS] are the factors k. */
 KERNEL_INLINE void rod_rotations(const rod_now *s, const wide *stiffness, rod_curve *c)
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
@@ -237,7 +238,7 @@ KERNEL_INLINE void rod_rotations(const rod_now *s, const wide *stiffness, rod_cu
     }
 }
 
-/* bend = the quadratic forms of w' of one frame on which `torque` acts. */
+/* bend = the quadratic forms of torque . w' over (E, E), (E, Q) and (Q, Q) for one frame on which `torque` acts. */
 KERNEL_INLINE void rod_frame_curve(const rod_frame *f, const wide torque[3], wide bend[3][9])
 {
     const wide half = wide_set((sinew_real)0.5), *t = f->axis[0], *d = f->axis[1], *n = f->axis[2];
@@ -261,7 +262,7 @@ KERNEL_INLINE void rod_curve_geometry(const rod_now *s, const wide *stiffness, r
     rod_frame_curve(&s->f[1], back, c->bend[1]);
 }
 
-/* K = e [t x] + q t n^T: rotation of a frame per displacement of a vertex */
+/* K = e [t x] + q t n^T: rotation of a segment's frame per displacement of a vertex */
 KERNEL_INLINE void rod_turning(const rod_frame *f, rod_weights weights, wide K[9])
 {
     const wide *t = f->axis[0], zero = wide_set(0);
@@ -270,7 +271,7 @@ KERNEL_INLINE void rod_turning(const rod_frame *f, rod_weights weights, wide K[9
         K[i] = weights.e * cross[i] + weights.q * t[i / 3] * f->axis[2][i % 3];
 }
 
-/* B += block of a vertex with weights `row` in frame j and a vertex with weights `column` in frame k. */
+/* B += 3x3 Hessian block of a vertex with weights `row` in frame j and a vertex with weights `column` in frame k. */
 static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_weights row, int k, rod_weights column,
                              wide B[9])
 {
@@ -279,7 +280,8 @@ static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_we
     rod_turning(&s->f[j], row, L);
     rod_turning(&s->f[k], column, R);
     for (int i = 0; i < 9; i++) {
-        const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y; /* reads W^T if j < k */
+        /* index strides that read the matrix W^T instead of W if j < k */
+        const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y;
         WR[i] = W[first] * R[z] + W[first + step] * R[3 + z] + W[first + 2 * step] * R[6 + z];
     }
     for (int i = 0; i < 9; i++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * strain_energy.h: constraints and vertex steps of a sum of squared strains with points in any order.
+ * strain_energy.h: constraints and vertex kernels of an energy that is a sum of squared strains of any number of
+ * points.
  *
- * This header is a template: the file of an energy includes it once, after defining what dense_energy.h needs and
+ * This header is a template: the file of an energy includes it once, after defining the macros of dense_energy.h and
  *
  *     TERMS                        count of strains, each of which is a constraint
  *     strain_of                    value and gradient of one strain (several_constraint)

@@ -22,12 +22,12 @@
 
 enum {
     EXAMPLES = SINEW_EXAMPLE_MAX,
-    STRETCH = 0, /* E_i as 00 11 22 01 02 12, in the frame of the rest shape */
+    STRETCH = 0, /* index of the stretches E_i, each 00 11 22 01 02 12, in the frame of the rest shape */
     GIVEN = 6 * EXAMPLES,
     WEIGHTS = GIVEN + 1,
     DATA_COUNT = TET_MATERIAL + WEIGHTS + EXAMPLES,
     UNKNOWNS = 3 + EXAMPLES,
-    PACKED = 45, /* numbers of the lower triangle of a 9x9 matrix */
+    PACKED = 45, /* entries in the lower triangle of a symmetric 9x9 matrix */
     TANGENT_ROTATION = PACKED,
     TANGENT_COUNT = PACKED + 9
 };
@@ -35,7 +35,7 @@ enum {
     STIFFNESS = 0,
     MODE = 1,
     WEIGHT = 2
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy examples */
 
 #define TURNS_MAX 200
 
@@ -68,7 +68,7 @@ static const sinew_parameter parameters[] = {
 
 static const int symmetric_at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
-/* out = Q^T E Q, where axis[i] is column i of Q */
+/* out = Q^T E Q of a symmetric E stored as 00 11 22 01 02 12; axis[i] is column i of Q */
 static void turn_symmetric(const double E[6], double axis[3][3], double out[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -101,7 +101,7 @@ static const char *examples_prepare(const sinew_element *element, sinew_real *da
     return NULL;
 }
 
-/* ---- Nearest point of the set ---------------------------------------------------------------- */
+/* ---- Nearest point of the set of rotated blends -------------------------------------------------- */
 
 typedef struct blend {
     wide E[EXAMPLES][9], H[9], R[9], w[EXAMPLES];
@@ -126,7 +126,7 @@ KERNEL_INLINE wide matrix_dot(const wide A[9], const wide B[9])
     return sum;
 }
 
-/* The best weights for the rotation R: sum_j (E_i : E_j) w_j = E_i : (R^T F - 1). */
+/* The best blending weights for the rotation R: sum_j (E_i : E_j) w_j = E_i : (R^T F - 1). */
 KERNEL_INLINE void blend_weights(const blend *b, const wide F[9], wide w[EXAMPLES])
 {
     wide apart[9], gram[6], slope[EXAMPLES];
@@ -143,8 +143,8 @@ KERNEL_INLINE void blend_weights(const blend *b, const wide F[9], wide w[EXAMPLE
     solve_definite(gram, wide_set(0), slope, w);
 }
 
-/* One alternation: R for the weights of b, then weights w for this R. Returns the squared distance of F from the
- * blend. */
+/* One alternation of the fit: R for the weights of b, then weights w for this R. Returns the squared distance of F from
+ * the blend. */
 KERNEL_INLINE wide blend_turn(blend *b, const wide F[9], wide w[EXAMPLES])
 {
     wide M[9], left[9];
@@ -161,7 +161,8 @@ KERNEL_INLINE wide blend_turn(blend *b, const wide F[9], wide w[EXAMPLES])
     return norm3(left);
 }
 
-/* Initial weights: the best of one alternation from the rest shape, from each example and from its opposite. */
+/* Initial blending weights: the best of one alternation from the rest shape, from each example and from its
+ * opposite. */
 KERNEL_INLINE void blend_start(blend *b, const wide F[9])
 {
     const wide zero = wide_set(0);
@@ -195,7 +196,7 @@ static __attribute__((noinline)) void find_blend(const wide F[9], const sinew_re
         blend_turn(b, F, w);
         wide change = zero, size = wide_set(1);
         for (int e = 0; e < EXAMPLES; e++) {
-            /* A converged lane no longer changes, so its result does not depend on the other lanes. */
+            /* A converged SIMD lane no longer changes, so its result does not depend on the other lanes. */
             const wide next = wide_select(b->given, b->w[e], wide_select(busy, w[e], b->w[e]));
             change = wide_max(change, wide_abs(next - b->w[e]));
             size = wide_max(size, wide_abs(next));
@@ -203,7 +204,7 @@ static __attribute__((noinline)) void find_blend(const wide F[9], const sinew_re
         }
         busy = wide_lt(2 * WIDE_EPSILON * size, change);
     }
-    blend_turn(b, F, w); /* computes the rotation for the final weights */
+    blend_turn(b, F, w); /* computes the rotation R for the final blending weights */
     blend_shape(b);
 }
 
@@ -218,9 +219,10 @@ static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *
     return (sinew_real)0.5 * norm3(P);
 }
 
-/* ---- Second derivatives ---------------------------------------------------------------------- */
+/* ---- Second derivatives of the squared distance -------------------------------------------------- */
 
-/* Tangents of the set in the frame of R: t[a] = [e_a] H, t[3 + i] = E_i. Given weights have no tangents. */
+/* Tangents of the set of rotated blends in the frame of R: t[a] = [e_a] H, t[3 + i] = E_i. Given weights have no
+ * tangents. */
 KERNEL_INLINE void blend_tangents(const blend *b, wide t[UNKNOWNS][9])
 {
     for (int a = 0; a < 3; a++)
@@ -243,7 +245,7 @@ KERNEL_INLINE void axial(const wide A[9], wide out[3])
     out[2] = A[3] - A[1];
 }
 
-/* The lower triangle of M. Directions without a tangent have 1 on the diagonal. */
+/* The lower triangle of the matrix M at the top of this file. Directions without a tangent have 1 on the diagonal. */
 KERNEL_INLINE void blend_metric(const blend *b, const wide F[9], wide t[UNKNOWNS][9], wide M[UNKNOWNS][UNKNOWNS])
 {
     const wide zero = wide_set(0), one = wide_set(1), half = wide_set((sinew_real)0.5);
@@ -269,8 +271,8 @@ KERNEL_INLINE void blend_metric(const blend *b, const wide F[9], wide t[UNKNOWNS
     }
 }
 
-/* t = L^-1 t with M = L L^T. Pivots have a lower bound, because a zero pivot means that the nearest rotation is not
- * unique. */
+/* Replaces the tangents by t = L^-1 t with M = L L^T. Pivots have a lower bound, because a zero pivot means that the
+ * nearest rotation is not unique. */
 KERNEL_INLINE void blend_reduce(wide M[UNKNOWNS][UNKNOWNS], wide t[UNKNOWNS][9])
 {
     const wide bound = wide_set(ISOTROPIC_SUM_BOUND);
@@ -291,7 +293,8 @@ KERNEL_INLINE void blend_reduce(wide M[UNKNOWNS][UNKNOWNS], wide t[UNKNOWNS][9])
     }
 }
 
-/* H9 = 1 - t M^-1 t^T in the frame of R, as packed lower triangle; exact, or the nearest semi-definite matrix. */
+/* H9 = 1 - t M^-1 t^T in the frame of R, as packed lower triangle of a 9x9 matrix; exact, or the nearest semi-definite
+ * matrix. */
 static __attribute__((noinline)) void blend_curvature(const wide F[9], const sinew_real *material, bool exact,
                                                       wide R[9], wide H9[PACKED])
 {
@@ -355,7 +358,8 @@ static void examples_product(const sinew_kernel *kernel)
     }
 }
 
-/* K = R (sum_mn a_m b_n H9[(., m), (., n)]) R^T: the block of H9 for two vertices with rest gradients a and b. */
+/* K = R (sum_mn a_m b_n H9[(., m), (., n)]) R^T: the 3x3 Hessian block from H9 for two vertices with rest gradients a
+ * and b. */
 KERNEL_INLINE void vertex_block(const wide H9[PACKED], const wide R[9], const wide a[3], const wide b[3], wide K[9])
 {
     wide inner[9], half[9];
@@ -385,14 +389,14 @@ static void examples_hessian(const sinew_kernel *kernel)
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++) {
                 vertex_block(H9, R, gradient[a], gradient[b], K);
-                for (int i = 0; i < 9; i++) /* makes diagonal blocks symmetric to the last bit */
+                for (int i = 0; i < 9; i++) /* makes diagonal 3x3 blocks symmetric to the last bit */
                     wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH,
                                K[a == b && i % 3 < i / 3 ? 3 * (i % 3) + i / 3 : i]);
             }
     }
 }
 
-/* ---- Incidences ---------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex ------------------------------------- */
 
 static void examples_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                                int32_t *others)
@@ -450,5 +454,6 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_examples) = {
     .incidence = examples_incidence,
     .vertex = examples_vertex,
     .vertex_change = material_change,
-    .vertex_bounds = 0, /* after a long step the alternation may end in another minimum than the nearest */
+    /* no block is an upper bound: after a long step the alternation may end in another minimum than the nearest */
+    .vertex_bounds = 0,
 };

@@ -19,8 +19,8 @@
 #include "energy/edge/edge.h"
 #include "energy/limits.h"
 
-/* Data: weight and L like every tet, the limits, and m of all vertices except the first. An incidence stores m of
- * its node and of the other vertices instead of L. */
+/* Data of an element: weight and L like every tet, the limits of |F a|, and m of all vertices except the first. A
+ * vertex-tet incidence stores m of its node and of the other vertices instead of L. */
 enum {
     FIBRE_M = EDGE_GREATEST + 1,
     DATA_COUNT = FIBRE_M + 3,
@@ -34,7 +34,7 @@ enum {
     MINIMUM = 1,
     MAXIMUM = 2,
     DIRECTION = 3
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy fibre_strain */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,
@@ -56,7 +56,8 @@ static const char *fibre_strain_prepare(const sinew_element *element, sinew_real
     direction_turn(Q, a, turned);
     data[EDGE_LENGTH] = element->parameters[MINIMUM];
     data[EDGE_GREATEST] = element->parameters[MAXIMUM];
-    for (int row = 0, at = TET_LOWER; row < 3; row++) { /* m = L Q^T a: weights of the edges */
+    /* m = L Q^T a: weights of the tet's three edges in the fibre vector F a */
+    for (int row = 0, at = TET_LOWER; row < 3; row++) {
         double m = 0;
         for (int i = 0; i <= row; i++, at++)
             m += (double)data[at] * turned[i];
@@ -65,7 +66,7 @@ static const char *fibre_strain_prepare(const sinew_element *element, sinew_real
     return NULL;
 }
 
-static const int fibre_other_vertices[3] = {1, 2, 3}; /* the tet's vertices except the first */
+static const int fibre_other_vertices[3] = {1, 2, 3}; /* indices of the tet's vertices except the first */
 
 /* z = F a = sum m_a (x_a - x_0), the deformed fibre direction */
 KERNEL_INLINE void fibre_gather(const sinew_real *x, const int32_t *vertex, const wide m[3], wide z[3])
@@ -76,7 +77,7 @@ KERNEL_INLINE void fibre_gather(const sinew_real *x, const int32_t *vertex, cons
         z[i] = m[0] * edge[0][i] + m[1] * edge[1][i] + m[2] * edge[2][i];
 }
 
-/* Computes z = F a with the group's data; returns |z|. */
+/* Computes the deformed fibre vectors z = F a of a group and loads m; returns |z|. */
 KERNEL_INLINE wide fibre_span(const sinew_groups *groups, int32_t group, const sinew_real *x, wide m[3], wide z[3])
 {
     load_wide_array(group_data(groups, group, DATA_COUNT) + FIBRE_M * SIMD_WIDTH, 3, m);
@@ -123,7 +124,7 @@ static double fibre_strain_gradient(const sinew_kernel *kernel)
     return fibre_evaluate(kernel, true);
 }
 
-/* The tangent is the block of z, then m. */
+/* The tangent of an element is the 3x3 Hessian by z = F a, then the three weights m. */
 static void fibre_strain_linearise(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -171,7 +172,7 @@ static void fibre_strain_determinants(const sinew_kernel *kernel, double *smalle
     tet_determinants(kernel, DATA_COUNT, smallest, largest, inverted);
 }
 
-/* ---- Reduced coordinates --------------------------------------------------------------------- */
+/* ---- Fibres in reduced coordinates, for PD and ADMM ---------------------------------------------- */
 
 static void fibre_strain_reduce(const sinew_reduced_kernel *kernel)
 {
@@ -212,10 +213,10 @@ static void fibre_strain_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* ---- Constraints ----------------------------------------------------------------------------- */
+/* ---- Fibre stretch as a constraint, for PBD, XPBD and KKT systems -------------------------------- */
 
-/* Writes r times the gradient of |F a| to c, r = |F a| or its lower bound near zero; returns |F a|. w = sum of w_a
- * m_a^2. */
+/* Writes r times the gradient of |F a| to c, r = |F a| or its lower bound near zero; returns |F a|. *w = sum_a w_a
+ * m_a^2 with inverse masses w_a. */
 KERNEL_INLINE wide fibre_length_of(const sinew_real *data, constrained *c, wide *r, wide *w)
 {
     wide m[4], z[3] = {wide_set(0), wide_set(0), wide_set(0)};
@@ -228,7 +229,7 @@ KERNEL_INLINE wide fibre_length_of(const sinew_real *data, constrained *c, wide 
             z[i] += m[a] * (c->x[4 * a + i] - c->x[i]);
     }
     const wide l = wide_sqrt(dot3(z, z));
-    /* A value that is not finite has no direction: the gradient is zero. */
+    /* A fibre stretch that is not finite has no direction: the gradient is zero. */
     const wide_mask known = wide_le(l, wide_set(WIDE_HUGE));
     for (int i = 0; i < 12; i++)
         c->gradient[i] = wide_select(known, m[i / 3] * z[i % 3], wide_set(0));
@@ -274,7 +275,7 @@ static void fibre_strain_curvature(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* ---- Incidences ---------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex ------------------------------------- */
 
 static void fibre_strain_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                                    int32_t *others)
@@ -289,7 +290,7 @@ static void fibre_strain_incidence(const sinew_real *data, const int32_t *partic
         }
 }
 
-/* z relative to the node of the incidence, and m of the node; returns |z|. */
+/* z = F a computed from positions relative to the incidence's node, and m of the node (*own); returns |z|. */
 KERNEL_INLINE wide fibre_incidence_span(const incidence *v, wide *own, wide z[3])
 {
     *own = wide_load(v->data + INCIDENCE_M * SIMD_WIDTH);
@@ -305,7 +306,8 @@ KERNEL_INLINE wide fibre_incidence_span(const incidence *v, wide *own, wide z[3]
     return wide_sqrt(dot3(z, z));
 }
 
-/* The block of an edge (edge.h), multiplied by m^2 of the node. */
+/* Adds gradient and block of one vertex: gradient and block of an edge (edge.h), multiplied by m and m^2 of the
+ * vertex. */
 KERNEL_INLINE void fibre_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide m, z[3];
@@ -323,7 +325,8 @@ KERNEL_INLINE void fibre_add(const incidence *v, bool exact, incidence_sum *sum)
         sum->A[i] += m * m * H[i];
 }
 
-/* The form |z'| - |z| = (|z'|^2 - |z|^2) / (|z'| + |z|) avoids cancellation for a small step. */
+/* Change of psi by a step of the node. The form |z'| - |z| = (|z'|^2 - |z|^2) / (|z'| + |z|) avoids cancellation for a
+ * small step. */
 KERNEL_INLINE wide fibre_difference(const incidence *v, const wide step[3], wide *noise)
 {
     wide m, z[3];

@@ -27,8 +27,8 @@ enum {
 
 static const int strain_row[STRAINS] = {0, 1, 2, 0, 0, 1}, strain_column[STRAINS] = {0, 1, 2, 1, 2, 2};
 
-/* The strains C at the points in c, and their gradients g[p][3 a + i]. Returns the mask of finite strains; other
- * strains are set to zero. */
+/* The six Green strains C at the points in c, and their gradients g[p][3 a + i]. Returns the mask of tets with finite
+ * strains; other strains are set to zero. */
 KERNEL_INLINE wide_mask strains_of(const constrained *c, const wide lower[6], wide C[STRAINS], wide g[STRAINS][12])
 {
     wide F[9], l[4][3];
@@ -52,7 +52,8 @@ KERNEL_INLINE wide_mask strains_of(const constrained *c, const wide lower[6], wi
     return known;
 }
 
-/* y = (K V + shift 1) x, or with `inverse` (K V + shift 1)^-1 x; w = mu V, r = lambda / mu. */
+/* Applies the isotropic 6x6 stiffness matrix: y = (K V + shift 1) x, or with `inverse` (K V + shift 1)^-1 x; w = mu V,
+ * r = lambda / mu. */
 KERNEL_INLINE void stiffness_apply(wide w, wide r, wide shift, bool inverse, const wide x[STRAINS], wide y[STRAINS])
 {
     const wide diagonal = 2 * w + shift, off_diagonal = r * w, trace = x[0] + x[1] + x[2], shear = w + shift;
@@ -63,7 +64,8 @@ KERNEL_INLINE void stiffness_apply(wide w, wide r, wide shift, bool inverse, con
     }
 }
 
-/* Solves M d = t for a semi-definite M by L D L^T, which overwrites M. Dependent rows have d = 0. */
+/* Solves the 6x6 system M d = t of one tet's strains for a semi-definite M by L D L^T, which overwrites M. Dependent
+ * strains have d = 0. */
 KERNEL_INLINE void strain_solve(wide M[STRAINS][STRAINS], const wide t[STRAINS], wide d[STRAINS])
 {
     const wide zero = wide_set(0), one = wide_set(1);
@@ -91,7 +93,7 @@ KERNEL_INLINE void strain_solve(wide M[STRAINS][STRAINS], const wide t[STRAINS],
     }
 }
 
-/* The lower triangle of A = J W J^T + c S^-1. */
+/* The lower triangle of the 6x6 matrix A = J W J^T + c S^-1 of one tet's strains. */
 KERNEL_INLINE void strain_matrix(const constrained *c, const wide g[STRAINS][12], wide w, wide r, wide shift,
                                  wide compliance, wide A[STRAINS][STRAINS])
 {
@@ -125,7 +127,8 @@ KERNEL_INLINE void strain_force(const sinew_constrain_kernel *kernel, const int3
     }
 }
 
-/* Projects one group: solves for the six multipliers together. Elements of weight zero do not change. */
+/* Projects one group of tets: solves for the six multipliers of each tet together. Elements of weight zero do not
+ * change. */
 KERNEL_INLINE void strain_constrain_group(const sinew_constrain_kernel *kernel, int32_t group)
 {
     const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -167,7 +170,7 @@ static void green_strain_constrain(const sinew_constrain_kernel *kernel)
         strain_constrain_group(kernel, group);
 }
 
-/* Writes C, gradient and compliance of strain p of a group. */
+/* Writes C, gradient and compliance of Green strain p for a group of tets. */
 KERNEL_INLINE void strain_write(const sinew_jacobian_kernel *kernel, int32_t group, int p, wide weight, wide r, wide C,
                                 const wide g[12])
 {
@@ -202,7 +205,8 @@ static void strain_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* Factors s of the second derivatives of the strains: lambda; with SINEW_FORM_ENERGY lambda_0 times dpsi/dC = K C. */
+/* Factors s of the second derivatives of the six strains: lambda; with SINEW_FORM_ENERGY lambda_0 times dpsi/dC = K
+ * C. */
 KERNEL_INLINE void strain_factors(const sinew_jacobian_kernel *kernel, int32_t group, const sinew_real *data,
                                   const wide C[STRAINS], wide s[STRAINS])
 {
@@ -213,8 +217,9 @@ KERNEL_INLINE void strain_factors(const sinew_jacobian_kernel *kernel, int32_t g
         s[p] = as_energy ? lambda * s[p] : curvature_factor(kernel, group, p, STRAINS, weight);
 }
 
-/* A strain is a product of columns of F: block (a, b) = l_a^T S l_b 1, S the symmetric matrix of the factors. With
- * SINEW_FORM_ENERGY the constraint is C^T K C / 2 per unit of weight, which adds products of the strains' gradients. */
+/* Second derivatives of the strains. A strain is a product of columns of F: block (a, b) = l_a^T S l_b 1, S the
+ * symmetric matrix of the factors. With SINEW_FORM_ENERGY the constraint is C^T K C / 2 per unit of weight, which adds
+ * products of the strains' gradients. */
 static void strain_curvature(const sinew_jacobian_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

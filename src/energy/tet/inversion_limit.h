@@ -14,7 +14,7 @@
 
 #include "energy/tet/tet.h"
 
-/* c0 + c1 t + c2 t^2 + c3 t^3 = det(F + t D). */
+/* Coefficients c of the cubic c0 + c1 t + c2 t^2 + c3 t^3 = det(F + t D). */
 static inline void determinant_along(const double F[9], const double D[9], double c[4])
 {
     double cofF[9], cofD[9];
@@ -44,7 +44,7 @@ static inline int cubic_turns(const double c[4], double turns[2])
     int count = 0;
     if (!(under >= 0))
         return 0;
-    /* Computes the root without cancellation, and the other root from the product of both. */
+    /* Computes one root of the quadratic without cancellation, and the other root from the product of both. */
     const double q = -0.5 * (b + copysign(sqrt(under), b));
     const double both[2] = {q / a, c[1] / q};
     for (int i = 0; i < 2; i++)
@@ -58,7 +58,7 @@ static inline int cubic_turns(const double c[4], double turns[2])
     return count;
 }
 
-/* The root between low, where the cubic is positive, and high, where it is not positive, rounded down. */
+/* The root of the cubic between low, where it is positive, and high, where it is not positive, rounded down. */
 static inline double cubic_bisect(const double c[4], double low, double high)
 {
     for (int i = 0; i < 200; i++) {
@@ -73,7 +73,7 @@ static inline double cubic_bisect(const double c[4], double low, double high)
     return low;
 }
 
-/* The first root in (0, max], or max if there is none. c[0] > 0; max may be infinite. */
+/* The first root of the cubic in (0, max], or max if there is none. c[0] > 0; max may be infinite. */
 static inline double cubic_root(const double c[4], double max)
 {
     double turns[2], low = 0;
@@ -91,7 +91,7 @@ static inline double cubic_root(const double c[4], double max)
     return cubic_at(c, high) <= 0 ? cubic_bisect(c, low, high) : max;
 }
 
-/* The first t <= max at which det F of an element is zero along p, or max. Skips elements with det F <= 0 at x. */
+/* The first t <= max at which det F of a tet is zero along x + t p, or max. Skips elements with det F <= 0 at x. */
 KERNEL_INLINE double tet_step_limit(const sinew_kernel *kernel, int data_count, double max)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

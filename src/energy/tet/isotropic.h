@@ -22,7 +22,7 @@
 
 /* Second derivatives of a material by singular values. Pairs are in the order 01 02 12. */
 typedef struct isotropic_eigen {
-    wide A[6]; /* symmetric 3x3 matrix as A00 A11 A22 A01 A02 A12 */
+    wide A[6]; /* d2psi/dsigma_i dsigma_j, a symmetric 3x3 matrix stored as A00 A11 A22 A01 A02 A12 */
     wide even[3];
     wide odd[3];
 } isotropic_eigen;
@@ -39,7 +39,8 @@ typedef void isotropic_curvature(const wide sigma[3], const sinew_real *material
 #define ISOTROPIC_SUM_BOUND 1e-6
 #endif
 
-/* 2 / (sigma_i + sigma_j) for the three pairs, with ISOTROPIC_SUM_BOUND as lower bound of the sums. */
+/* 2 / (sigma_i + sigma_j) for the pairs 01, 02, 12 of singular values, with ISOTROPIC_SUM_BOUND as lower bound of the
+ * sums. */
 KERNEL_INLINE void isotropic_rotation_term(const wide sigma[3], wide term[3])
 {
     const wide bound = wide_set(ISOTROPIC_SUM_BOUND);
@@ -64,7 +65,7 @@ KERNEL_INLINE void isotropic_volume_form(const wide sigma[3], wide a, wide b, wi
     }
 }
 
-/* Sets negative eigenvalues of A, even and odd to zero; a semi-definite A keeps its bits. */
+/* Sets negative eigenvalues of A, even and odd to zero; a semi-definite A stays unchanged to the last bit. */
 KERNEL_INLINE void isotropic_project(isotropic_eigen *eigen)
 {
     const wide zero = wide_set(0);

@@ -8,7 +8,7 @@
 
 #include "energy/tet/tet_material.h"
 
-/* The operations of a material that needs no rotation. */
+/* The operations of an isotropic material whose stress needs no polar decomposition. */
 #define ISOTROPIC_MATERIAL_OPS                                                                                         \
     .value = material_value, .gradient = material_gradient, .linearise = material_linearise,                           \
     .stiffness = material_stiffness, .local_prox = material_prox
@@ -28,7 +28,7 @@ static inline void material_prox(const sinew_reduced_kernel *kernel)
     isotropic_prox(kernel, DATA_COUNT, stress, curvature);
 }
 
-/* Adds the gradient of an incidence and its exact block, projected to positive semi-definite. */
+/* Adds the gradient of one vertex and its exact Hessian block, projected to positive semi-definite. */
 KERNEL_INLINE void material_exact(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;

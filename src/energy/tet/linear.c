@@ -19,7 +19,7 @@ enum {
     RATIO = 0,
     FRAME = 1,
     DATA_COUNT = TET_MATERIAL + FRAME + 9
-}; /* the material's numbers in data: lambda / mu, then Q */
+}; /* the material constants in data: lambda / mu, then the rest frame Q */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -41,7 +41,7 @@ KERNEL_INLINE wide stress(const wide FQ[9], const sinew_real *material, wide PQ[
     multiply3_nt(FQ, Q, F);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            P[3 * i + j] = F[3 * i + j] + F[3 * j + i]; /* F + F^T, which is 2 e + 2 with the small strain e */
+            P[3 * i + j] = F[3 * i + j] + F[3 * j + i]; /* F + F^T = 2 e + 2, with the small-strain tensor e */
     for (int i = 0; i < 3; i++)
         P[4 * i] -= 2;
     const wide trace = half * (P[0] + P[4] + P[8]);
@@ -78,7 +78,8 @@ static void linear_linearise(const sinew_kernel *kernel)
     }
 }
 
-/* dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is linear, so no fit is needed. */
+/* Stiffness of the reduced coordinates: dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is linear, so no fit is
+ * needed. */
 static void linear_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -88,7 +89,8 @@ static void linear_stiffness(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* With E = e(Z), D = e(Y) and w = mu V: (2 w + w2) E + (lambda / mu) w tr(E) 1 = w2 D; the skew part of Y is kept. */
+/* Proximal map: with E = e(Z), D = e(Y) and w = mu V: (2 w + w2) E + (lambda / mu) w tr(E) 1 = w2 D; the skew part of Y
+ * is kept. */
 static void linear_local_prox(const sinew_reduced_kernel *kernel)
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0), one = wide_set(1);
@@ -129,7 +131,8 @@ static void linear_incidence(const sinew_real *data, const int32_t *particles, i
     }
 }
 
-/* The block is constant: |b|^2 1 + (1 + lambda/mu) b b^T, with b rotated back by Q. */
+/* Adds gradient and block of one vertex. The block is constant: |b|^2 1 + (1 + lambda/mu) b b^T, with the rest gradient
+ * b rotated back by Q. */
 KERNEL_INLINE void linear_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;

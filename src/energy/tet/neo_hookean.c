@@ -21,13 +21,13 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* the material's number in data: l / mu */
+}; /* the only material constant in data: l / mu */
 enum {
     MATCHED = LAME_PARAMETER_COUNT
 };
 enum {
     CONSTRAINT_COUNT = 2
-}; /* number of constraints per element in the split form */
+}; /* number of constraints per tet in the split form */
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,
@@ -71,7 +71,8 @@ KERNEL_INLINE wide neo_hookean_offset(const sinew_real *material)
     return (sinew_real)1.5 + (sinew_real)0.5 / wide_load(material);
 }
 
-/* C = |F| with alpha = 1/(mu V), then C = J - 1 - mu/l with alpha = 1/(l V) or hard, thesis (4.34), (4.35) */
+/* Projects the two constraints of the split form: C = |F| with alpha = 1/(mu V), then C = J - 1 - mu/l with alpha =
+ * 1/(l V) or hard, thesis (4.34), (4.35) */
 static void neo_hookean_constrain_split(const sinew_constrain_kernel *kernel)
 {
     const wide tiny = wide_set(WIDE_EPSILON);
@@ -98,14 +99,14 @@ static void neo_hookean_constrain_split(const sinew_constrain_kernel *kernel)
     }
 }
 
-/* The same stress, with psi computed without cancellation, so that the root of psi is as accurate as psi. */
+/* The stress of neo_hookean, with psi computed without cancellation, so that the root of psi is as accurate as psi. */
 KERNEL_INLINE wide neo_hookean_stress_near_rest(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide plain = stress(F, material, P);
     return neo_hookean_near_rest(F, wide_load(material), plain);
 }
 
-/* C = J - 1: the limit of thesis (4.32) for l to infinity and alpha to zero, thesis (4.33). */
+/* Projects the constraint C = J - 1: the limit of thesis (4.32) for l to infinity and alpha to zero, thesis (4.33). */
 static void neo_hookean_constrain_volume(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -187,7 +188,7 @@ static void neo_hookean_jacobian(const sinew_jacobian_kernel *kernel)
         tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, neo_hookean_stress_near_rest, no_offset);
 }
 
-/* Second derivatives of C = |F| and C = J. */
+/* Second derivatives of the split form's constraints C = |F| and C = J - 1 - mu/l, times their multipliers. */
 KERNEL_INLINE void curves_split(const wide F[9], const wide lambda[CONSTRAINT_COUNT], tet_second *s)
 {
     const wide inverse = 1 / wide_max(wide_sqrt(norm3(F)), wide_set(WIDE_EPSILON));
@@ -197,7 +198,7 @@ KERNEL_INLINE void curves_split(const wide F[9], const wide lambda[CONSTRAINT_CO
     memcpy(s->P, F, sizeof s->P);
 }
 
-/* Second derivatives of C = J - 1 alone. */
+/* Second derivatives of the constraint C = J - 1 alone, times its multiplier. */
 KERNEL_INLINE void curves_volume(const wide F[9], wide lambda, tet_second *s)
 {
     s->volume = lambda;
@@ -248,8 +249,8 @@ static void neo_hookean_incidence(const sinew_real *data, const int32_t *particl
     volume_incidence(data, particles, node, false, out, others);
 }
 
-/* psi is quadratic in one node, so a Newton step with the exact block (factor 1 of |b|^2, not 2) reaches its
- * minimum. */
+/* Adds gradient and block of one vertex. psi is quadratic in one vertex, so a Newton step with the exact block (factor
+ * 1 of |b|^2, not 2) reaches its minimum. */
 KERNEL_INLINE void neo_hookean_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH);

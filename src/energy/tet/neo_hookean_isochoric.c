@@ -19,7 +19,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* the material's number in data: kappa / mu, bulk over shear modulus */
+}; /* the only material constant in data: kappa / mu, bulk over shear modulus */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -29,7 +29,7 @@ static const char *isochoric_prepare(const sinew_element *element, sinew_real *d
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
-/* Factors of P = a F + b cof F per unit of mu, for J > 0. */
+/* Factors a and b of the stress P = a F + b cof F per unit of mu, for J > 0. */
 KERNEL_INLINE void isochoric_factors(wide norm, wide J, wide bulk, wide *a, wide *b)
 {
     const wide root = wide_cbrt(J);
@@ -51,7 +51,8 @@ static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *
     return wide_select(defined, psi, wide_set((sinew_real)INFINITY));
 }
 
-/* da/dsigma = -2a/(3J) cof, db/dsigma = (kappa + 5 a |F|^2 / (9 J^2)) cof - 2a/(3J) sigma */
+/* Second derivatives from da/dsigma = -2a/(3J) cof and db/dsigma = (kappa + 5 a |F|^2 / (9 J^2)) cof - 2a/(3J)
+ * sigma. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};
@@ -65,7 +66,8 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
     isotropic_volume_form(sigma, a, b, bent, eigen);
     for (int i = 0; i < 3; i++)
         eigen->A[i] = wide_select(defined, eigen->A[i] - 2 * slope * safe, zero);
-    for (int pair = 0; pair < 3; pair++) { /* sigma_i cof_j + sigma_j cof_i = (sigma_i^2 + sigma_j^2) sigma_k */
+    /* pairs (i, j) of singular values: sigma_i cof_j + sigma_j cof_i = (sigma_i^2 + sigma_j^2) sigma_k */
+    for (int pair = 0; pair < 3; pair++) {
         const wide i = sigma[first[pair]], j = sigma[second[pair]], k = sigma[2 - pair];
         eigen->A[3 + pair] = wide_select(defined, eigen->A[3 + pair] - slope * (i * i + j * j) * k, zero);
         eigen->even[pair] = wide_select(defined, eigen->even[pair], zero);
@@ -75,15 +77,15 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-/* stress() where psi is defined, else the energy neo_hookean with the same rest shape and moduli: sweeps start at
- * q_tilde, which may be inverted, and need a gradient there. */
+/* Stress of this energy where psi is defined, else the energy neo_hookean with the same rest shape and moduli: sweeps
+ * start at q_tilde, which may be inverted, and need a gradient there. */
 static __attribute__((noinline)) wide stress_anywhere(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide psi = stress(F, material, P);
     const wide_mask defined = wide_le(psi, wide_set(WIDE_HUGE));
     if (__builtin_expect(!wide_any(~defined), 1))
         return psi;
-    wide other[9]; /* stress of neo_hookean with l/mu = lambda/mu + 1 = kappa/mu + 1/3 */
+    wide other[9]; /* stress of the energy neo_hookean with l/mu = lambda/mu + 1 = kappa/mu + 1/3 */
     const wide beyond = neo_hookean_stress(F, wide_load(material) + (sinew_real)(1.0 / 3), other);
     for (int i = 0; i < 9; i++)
         P[i] = wide_select(defined, P[i], other[i]);
@@ -105,7 +107,8 @@ static double isochoric_step_limit(const sinew_kernel *kernel, double max)
     return tet_step_limit(kernel, DATA_COUNT, max);
 }
 
-/* The approximate block of neo_hookean, which has the same moduli at rest. It is no upper bound. */
+/* Adds the gradient of one vertex and the approximate block of neo_hookean, which has the same moduli at rest. The
+ * block is no upper bound. */
 KERNEL_INLINE void isochoric_add_cheap(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
@@ -124,7 +127,8 @@ static void isochoric_vertex(const sinew_vertex_kernel *kernel)
         incidence_run(kernel, 3, DATA_COUNT, false, isochoric_add_cheap);
 }
 
-/* An undefined psi counts as infinite, so every step to a defined point is a decrease. */
+/* Change of psi by a step of one vertex. An undefined psi counts as infinite, so every step to a defined point is a
+ * decrease. */
 KERNEL_INLINE wide isochoric_difference(const incidence *v, const wide d[3], wide *noise)
 {
     const wide huge = wide_set(WIDE_HUGE), change = tet_incidence_difference(v, d, stress, noise);

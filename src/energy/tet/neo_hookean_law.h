@@ -32,7 +32,7 @@ KERNEL_INLINE wide neo_hookean_stress(const wide F[9], wide ratio, wide P[9])
 KERNEL_INLINE wide neo_hookean_near_rest(const wide F[9], wide ratio, wide plain)
 {
     const wide half = wide_set((sinew_real)0.5);
-    wide cofactor[9], E[6]; /* E as 00 11 22 01 02 12 */
+    wide cofactor[9], E[6]; /* E: Green strain, stored as 00 11 22 01 02 12 */
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     const wide growth = cofactor3(F, cofactor) - 1;
     for (int i = 0; i < 6; i++) {

@@ -16,7 +16,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* the material's number in data: lambda / mu of the Lame constants */
+}; /* the only material constant in data: lambda / mu of the Lame constants */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
 
@@ -41,7 +41,8 @@ KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9]
     return wide_select(defined, psi, wide_set((sinew_real)INFINITY));
 }
 
-/* psi_i = sigma_i + c / sigma_i with c = lambda/mu log J - 1 */
+/* Second derivatives from psi_i = dpsi/dsigma_i = sigma_i + c / sigma_i with c = lambda/mu log J - 1, per unit of
+ * mu. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     const wide ratio = wide_load(material), zero = wide_set(0), one = wide_set(1);
@@ -64,8 +65,8 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-/* stress() where psi is defined, else the energy neo_hookean with the same rest shape and moduli: sweeps start at
- * q_tilde, which may be inverted, and need a gradient there. */
+/* Stress of this energy where psi is defined, else the energy neo_hookean with the same rest shape and moduli: sweeps
+ * start at q_tilde, which may be inverted, and need a gradient there. */
 KERNEL_INLINE wide stress_anywhere(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide huge = wide_set(WIDE_HUGE), psi = stress(F, material, P);
@@ -100,9 +101,9 @@ static void log_incidence(const sinew_real *data, const int32_t *particles, int 
     volume_incidence(data, particles, node, false, out, others);
 }
 
-/* phi = -log J + r/2 (log J)^2, r = lambda/mu, has phi'' = (1 + r - r log J) / J^2. It is unbounded toward J = 0, so
- * the block is no upper bound. For log J > 1 + 1/r it is negative and counts as zero; in the approximate block it is
- * at least r. */
+/* Adds gradient and block of one vertex. The volume term phi = -log J + r/2 (log J)^2, r = lambda/mu, has phi'' = (1 +
+ * r - r log J) / J^2. It is unbounded toward J = 0, so the block is no upper bound. For log J > 1 + 1/r, phi'' is
+ * negative and counts as zero; in the approximate block it is at least r. */
 KERNEL_INLINE void log_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH), zero = wide_set(0), one = wide_set(1);

@@ -24,20 +24,20 @@
 enum {
     RATIO = 0,
     STRENGTH = 1,
-    SLACK = 2, /* lower bound of I4 - 1: -1, or 0 for fibres without compression */
+    SLACK = 2, /* index of the lower bound of I4 - 1: -1, or 0 for fibres that do not resist compression */
     AXIS = 3,
     DATA_COUNT = TET_MATERIAL + AXIS + 3
-}; /* numbers of the material: l / mu, k / mu, slack, Q^T a */
+}; /* indices of the material constants in data: l / mu, k / mu, the lower bound of I4 - 1, Q^T a */
 enum {
     FIBRE = LAME_PARAMETER_COUNT,
     COMPRESS,
     DIRECTION
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy reinforced */
 enum {
     TANGENT_REACH = TET_TANGENT_COUNT,
     TANGENT_K = TANGENT_REACH + 3,
     TANGENT_COUNT = TANGENT_K + 6
-}; /* the tangent: that of the rubber matrix, then L Q^T a and w K of the fibres */
+}; /* layout of the tangent: that of the rubber matrix, then L Q^T a and the weighted 3x3 matrix K of the fibres */
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,
@@ -97,7 +97,8 @@ KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9]
     return psi + fibre_stress(F, a, material, P);
 }
 
-/* Stress with psi computed without cancellation, so that its root is as accurate as psi; for constraints. */
+/* Stress of rubber and fibres with psi computed without cancellation, so that its root is as accurate as psi; for
+ * constraints. */
 KERNEL_INLINE wide reinforced_stress_near_rest(const wide F[9], const sinew_real *material, wide P[9])
 {
     wide a[3];
@@ -106,7 +107,7 @@ KERNEL_INLINE wide reinforced_stress_near_rest(const wide F[9], const sinew_real
     return neo_hookean_near_rest(F, ratio, plain) + fibre_stress(F, a, material, P);
 }
 
-/* Second derivatives of the rubber matrix, without fibres. */
+/* Second derivatives of the rubber matrix by singular values, without fibres. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     const wide ratio = wide_load(material), growth = sigma[0] * sigma[1] * sigma[2] - 1;
@@ -135,7 +136,7 @@ KERNEL_INLINE void add_fibres(const wide F[9], const sinew_real *material, wide 
     block_add(K, strength * across, strength * along, Fa);
 }
 
-/* The kernel of one group; its tangent starts with the tangent of the rubber matrix. */
+/* The kernel call restricted to one group; its tangent starts with the tangent of the rubber matrix. */
 KERNEL_INLINE sinew_kernel one_group(const sinew_kernel *kernel, int32_t group)
 {
     sinew_kernel one = *kernel;
@@ -163,7 +164,7 @@ static void reinforced_linearise(const sinew_kernel *kernel)
     }
 }
 
-/* K of the fibres as a full matrix, and the derivative of F a by each vertex except the first. */
+/* The fibres' matrix K as nine numbers, and the factors `reach` of F a's derivatives by vertices 1 to 3. */
 KERNEL_INLINE void load_fibres(const sinew_kernel *one, wide reach[3], wide full[9])
 {
     static const int padded_index[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
@@ -232,7 +233,7 @@ static void reinforced_jacobian(const sinew_jacobian_kernel *kernel)
     tet_jacobian(kernel, DATA_COUNT, 1, reinforced_stress_near_rest, no_offset);
 }
 
-/* ---- Incidences ---------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient and Hessian block of one vertex ------------------------------------- */
 
 static void reinforced_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                                  int32_t *others)
@@ -245,7 +246,8 @@ static void reinforced_incidence(const sinew_real *data, const int32_t *particle
         out[TET_MATERIAL + AXIS + i] = (sinew_real)vec3_dot(q[i], direction);
 }
 
-/* As one node moves, psi of the rubber is quadratic and psi of the fibres quartic, so the block is no upper bound. */
+/* Adds gradient and block of one vertex. As a vertex moves, psi of the rubber is quadratic and psi of the fibres
+ * quartic, so the block is no upper bound. */
 KERNEL_INLINE void reinforced_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const sinew_real *material = v->data + TET_MATERIAL * SIMD_WIDTH;

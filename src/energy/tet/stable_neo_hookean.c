@@ -17,9 +17,9 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* the material's number in data: l / mu */
+}; /* the only material constant in data: l / mu */
 
-/* m / mu, the factor of the shear terms */
+/* m / mu = 4/3, the factor of the shear terms */
 #define SHEAR ((sinew_real)(4.0 / 3.0))
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
@@ -49,7 +49,7 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
     const wide I = sigma[0] * sigma[0] + sigma[1] * sigma[1] + sigma[2] * sigma[2];
     const wide inverse = 1 / (I + 1);
     isotropic_volume_form(sigma, shear * I * inverse, ratio * growth - 1, ratio, eigen);
-    /* Adds sigma_i times the derivative of the factor of F by sigma_j. */
+    /* Adds to A_ij the product of sigma_i and the derivative by sigma_j of the factor m I/(1 + I) of F. */
     const wide extra = 2 * shear * inverse * inverse;
     for (int i = 0; i < 3; i++)
         eigen->A[i] += extra * sigma[i] * sigma[i];
@@ -66,8 +66,9 @@ static void stable_incidence(const sinew_real *data, const int32_t *particles, i
     volume_incidence(data, particles, node, true, out, others);
 }
 
-/* The exact block is semi-definite. It adds 2m/(1 + I)^2 F b (F b)^T, the derivative of the factor I/(1 + I). The
- * terms with m are at most 9/8 m = 3/2 mu, below the 2 mu of the approximate block. */
+/* Adds gradient and block of one vertex. The exact block is semi-definite. It adds 2m/(1 + I)^2 F b (F b)^T, the
+ * derivative of the factor I/(1 + I). The terms with m are at most 9/8 m = 3/2 mu, below the 2 mu of the approximate
+ * block. */
 KERNEL_INLINE void stable_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH), shear = wide_set(SHEAR), zero = wide_set(0);

@@ -90,8 +90,8 @@ static void strain_local_project(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* min over Z of min over R of w/2 |Z - R|^2 + w2/2 |Z - Y|^2: for any R, Z = (w R + w2 Y) / (w + w2), and the
- * remainder, |R - Y|^2 times a constant, is minimal for the rotation nearest to Y. */
+/* Proximal map: min over Z of min over R of w/2 |Z - R|^2 + w2/2 |Z - Y|^2: for any R, Z = (w R + w2 Y) / (w + w2), and
+ * the remainder, |R - Y|^2 times a constant, is minimal for the rotation nearest to Y. */
 static void strain_local_prox(const sinew_reduced_kernel *kernel)
 {
     wide F[TET_TILE][9], Y[TET_TILE][9], R[TET_TILE][9];
@@ -121,7 +121,7 @@ static void strain_constrain(const sinew_constrain_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, strain_rotated_stress, no_offset);
 }
 
-/* Adds the gradient, which needs only R b, and the approximate block with 2 mu = k and lambda = 0. */
+/* Adds the gradient of one vertex, which needs only R b, and the approximate block with 2 mu = k and lambda = 0. */
 KERNEL_INLINE void strain_add_cheap(const incidence *v, const wide F[9], const wide R[9], const wide b[3],
                                     incidence_sum *sum)
 {

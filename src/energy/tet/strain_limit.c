@@ -20,7 +20,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy strain_limit */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,
@@ -43,13 +43,13 @@ KERNEL_INLINE void clamped(const wide sigma[3], const sinew_real *material, wide
         s[i] = wide_min(wide_max(sigma[i], min), greatest);
 }
 
-/* Not inlined, because the decomposition is a call in any case. */
+/* The stress function is not inlined, because the singular value decomposition is a call in any case. */
 static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     return tet_set_stress(F, material, clamped, P);
 }
 
-/* At a limit the derivative is the one beyond the limit. */
+/* Second derivatives by singular values. At a limit the derivative is the one beyond the limit. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};

@@ -17,7 +17,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* the material's number in data: lambda / mu of the Lame constants */
+}; /* the only material constant in data: lambda / mu of the Lame constants */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -30,7 +30,7 @@ static const char *stvk_prepare(const sinew_element *element, sinew_real *data)
 KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
-    wide S[9]; /* 2 E (E: Green strain), later the second Piola-Kirchhoff stress */
+    wide S[9]; /* 2 E (E: Green strain), then the second Piola-Kirchhoff stress per unit of mu */
     multiply3_tn(F, F, S);
     for (int i = 0; i < 3; i++)
         S[4 * i] -= 1;
@@ -42,7 +42,7 @@ KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9]
     return psi;
 }
 
-/* psi_i = c sigma_i + sigma_i^3 with c = lambda/mu tr E - 1 */
+/* Second derivatives from psi_i = dpsi/dsigma_i = c sigma_i + sigma_i^3 with c = lambda/mu tr E - 1, per unit of mu. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
@@ -62,8 +62,8 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-/* The second derivatives grow with the stretch; the approximate block grows only perpendicular to it. The block is
- * no upper bound. */
+/* Adds gradient and block of one vertex. The second derivatives grow with the stretch; the approximate block grows only
+ * perpendicular to it, so it is no upper bound. */
 KERNEL_INLINE void stvk_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide F[9], b[3];
@@ -81,7 +81,7 @@ static void stvk_vertex(const sinew_vertex_kernel *kernel)
     incidence_vertex(kernel, 3, DATA_COUNT, stvk_add);
 }
 
-/* The fields of the energy's table except name, summary and constraints. */
+/* The fields of a St. Venant-Kirchhoff energy's table except name, summary and constraints. */
 #define STVK_INFO TET_MATERIAL_INFO, .capabilities = TET_MATERIAL_CAPABILITIES
 #define STVK_OPS                                                                                                       \
     TET_MATERIAL_OPS, .prepare = stvk_prepare, .vertex = stvk_vertex, ISOTROPIC_MATERIAL_OPS, INCIDENCE_ANY_OPS,       \

@@ -13,7 +13,7 @@
 #include "energy/tet/tet.h"
 #include "math/vec3.h"
 
-/* Smallest det Dm / (longest edge)^3 of a rest shape with an accurate inverse. */
+/* Smallest det Dm / (longest edge)^3 of a tet's rest shape with an accurate inverse. */
 #define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
 
 /* Normalises a vector: to = a / |a|; returns |a|. */
@@ -25,13 +25,14 @@ static double unit(const double a[3], double to[3])
     return length;
 }
 
-/* The rows of q are the columns of Q, by Gram-Schmidt from the last edge: q[2] along e3, q[1] in the plane of e2 and
- * e3. */
+/* Rest frame Q of a tet by Gram-Schmidt from the last edge: row i of q is column i of Q; q[2] along e3, q[1] in the
+ * plane of e2 and e3. */
 static void rest_frame(double edge[3][3], double q[3][3])
 {
     unit(edge[2], q[2]);
     double rest[3] = {edge[1][0], edge[1][1], edge[1][2]};
-    for (int pass = 0; pass < 2; pass++) { /* twice: orthogonal up to round-off for any two edges */
+    /* Gram-Schmidt runs twice: the result is then orthogonal up to round-off for any two edges */
+    for (int pass = 0; pass < 2; pass++) {
         const double along = vec3_dot(q[2], rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= along * q[2][i];
@@ -40,7 +41,7 @@ static void rest_frame(double edge[3][3], double q[3][3])
     vec3_cross(q[1], q[2], q[0]);
 }
 
-/* Length of the longest of all six edges. */
+/* Length of the longest of a tet's six edges, from its three edge vectors at vertex 0. */
 static double longest_edge(double edge[3][3])
 {
     double longest = 0;
@@ -67,7 +68,7 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
     if (!(fabs(det) > FLATNESS_BOUND * longest * longest * longest) || !isfinite(det))
         return "its rest shape has no volume";
     rest_frame(edge, q);
-    /* T = Q^T Dm, and the rows of its inverse */
+    /* T = Q^T Dm is lower triangular; l_ij are the entries of its inverse L. */
     const double l00 = 1 / vec3_dot(q[0], edge[0]), l11 = 1 / vec3_dot(q[1], edge[1]),
                  l22 = 1 / vec3_dot(q[2], edge[2]);
     const double t10 = vec3_dot(q[1], edge[0]), t20 = vec3_dot(q[2], edge[0]), t21 = vec3_dot(q[2], edge[1]);
@@ -84,7 +85,7 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
     return NULL;
 }
 
-/* N = (A, s, t) M: applies the second derivatives in the frames U and V (tet.h). */
+/* N = dP for dF = M: applies the second derivatives A, s, t in the frames U and V (tet.h). */
 KERNEL_INLINE void tet_apply_tangent(const sinew_real *tangent, const wide M[9], wide N[9])
 {
     wide A[6], s[3], t[3];
@@ -133,7 +134,7 @@ void sinew_tet_product(const sinew_kernel *kernel)
         product_fan(kernel, group, 1);
 }
 
-/* K = block of rows wa and wb of W, in the frame of U. */
+/* K = 3x3 Hessian block of the vertices with rows wa and wb of W, in the frame of U. */
 KERNEL_INLINE void block_in_frame(const sinew_real *tangent, const wide *wa, const wide *wb, wide K[9])
 {
     wide A[6], s[3], t[3], w[3];
@@ -174,7 +175,8 @@ void sinew_tet_hessian(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TET_TANGENT_COUNT);
         sinew_real *blocks = group_blocks(kernel, group, 10);
-        wide U[9], W[9], row[4][9]; /* row[a] = sum of K_ab over b = 1..3; row[0] = sum of these */
+        /* row[a] = sum of the Hessian blocks K_ab over b = 1..3; row[0] = sum of row[1..3] */
+        wide U[9], W[9], row[4][9];
         load_wide_array(tangent + TET_U * SIMD_WIDTH, 9, U);
         load_wide_array(tangent + TET_W * SIMD_WIDTH, 9, W);
         memset(row, 0, sizeof row);

@@ -35,7 +35,7 @@ enum {
     TET_WEIGHT = 0,
     TET_LOWER = 1,
     TET_MATERIAL = 7
-}; /* indices in data: weight, inverse rest shape L, numbers of the material */
+}; /* indices in the data of a tet: weight w, inverse rest shape L, constants of the material */
 enum {
     TET_U = 0,
     TET_W = 9,
@@ -43,38 +43,40 @@ enum {
     TET_S = 24,
     TET_T = 27,
     TET_TANGENT_COUNT = 30
-}; /* indices of U, W, A, s and t in the tangent */
+}; /* indices of U, W, A, s and t in the tangent of a tet */
 
-/* The second derivatives in the frames of the singular value decomposition. Pairs are in the order 01 02 12. */
+/* The second derivatives of psi in the frames U, V of the singular value decomposition. s and t are in the order of
+ * pairs 01 02 12. */
 typedef struct tet_tangent {
-    wide A[6]; /* symmetric 3x3 matrix as A00 A11 A22 A01 A02 A12 */
+    wide A[6]; /* symmetric 3x3 matrix d2psi/dsigma_i dsigma_j, stored as A00 A11 A22 A01 A02 A12 */
     wide s[3];
     wide t[3];
 } tet_tangent;
 
-/* A material: psi and P = dpsi/dF per unit of the modulus. `material` is data from TET_MATERIAL on. */
+/* A material: returns psi and sets P = dpsi/dF, per unit of the modulus. `material` is the tet's data from TET_MATERIAL
+ * on. */
 typedef wide tet_stress(const wide F[9], const sinew_real *material, wide P[9]);
-/* psi and P of a material that takes the rotation R nearest to F as input. */
+/* A material that takes the rotation R nearest to F as input: returns psi and sets P = dpsi/dF. */
 typedef wide tet_rotated_stress(const wide F[9], const wide R[9], const sinew_real *material, wide P[9]);
 
 #define sinew_tet_prepare SINEW_SIMD_SYMBOL(sinew_tet_prepare)
 #define sinew_tet_product SINEW_SIMD_SYMBOL(sinew_tet_product)
 #define sinew_tet_hessian SINEW_SIMD_SYMBOL(sinew_tet_hessian)
 
-/* data = modulus x filled rest volume, L. Returns NULL or a reason to refuse. `frame` is NULL or receives Q, row-major.
- * With element->rest_known only the weight is computed, from element->size. */
+/* Fills the first data of a tet: modulus x filled rest volume, L. Returns NULL or a reason to refuse the tet. `frame`
+ * is NULL or receives Q, row-major. With element->rest_known only the weight is computed, from element->size. */
 const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame);
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);
 
-/* ---- Fans of tets (batch_layout.h) ----------------------------------------------------------------- */
+/* ---- Fans: chains of up to three tets that share faces (batch_layout.h) -------------------------- */
 
-/* Indices of the points of a fan, except the first, in the vertices of its groups, and the end points of the edges of
- * each tet. */
+/* Index of each point of a fan, except the first, among the vertices of the fan's groups; and, per tet, the three
+ * edges' end points among those points. */
 static const int tet_fan_vertex[SINEW_FAN + 2] = {1, 2, 3, 7, 11};
 static const int tet_fan_edge[SINEW_FAN][3] = {{0, 1, 2}, {0, 1, 3}, {0, 3, 4}};
 
-/* Ds = [x1-x0  x2-x0  x3-x0] of the tets of one fan. */
+/* Gathers the edge matrices Ds = [x1-x0  x2-x0  x3-x0] of the tets of one fan. */
 KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, int fan, wide Ds[][9])
 {
     wide edge[SINEW_FAN + 2][3];
@@ -85,8 +87,8 @@ KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, in
             Ds[k][i] = edge[tet_fan_edge[k][i % 3]][i / 3];
 }
 
-/* g += the nodal vectors of the tets of one fan: the columns of f[k], and minus their sum at the common vertex. The
- * sums are those of tet_fan_edge written out, without additions to zero. */
+/* g += the gradients at the vertices of the tets of one fan: the columns of f[k], and minus their sum at the common
+ * vertex. The sums follow tet_fan_edge, written out without additions to zero. */
 KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan, const wide f[][9])
 {
     wide sum[SINEW_FAN + 2][3];
@@ -115,7 +117,7 @@ KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, c
     multiply3_lower(Ds[0], lower, F);
 }
 
-/* Adds the gradient P L^T of a stress P to g of the four vertices. */
+/* Adds the gradient P L^T of a tet's stress P to g of its four vertices. */
 KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const wide P[9], const wide lower[6])
 {
     wide f[1][9];
@@ -123,7 +125,7 @@ KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const wide 
     tet_scatter_fan(g, vertex, 1, (const wide(*)[9])f);
 }
 
-/* ---- Tiles ------------------------------------------------------------------------------------ */
+/* ---- Tiles: several groups per stage of a kernel ------------------------------------------------- */
 
 /* Gather, material and scatter each run over a few groups before the next stage starts. In one loop they would be a
  * chain of dependent instructions longer than a processor's reorder window; separate loops overlap groups. */
@@ -131,7 +133,7 @@ enum {
     TET_TILE = SINEW_POLAR_TILE
 };
 
-/* Consecutive groups that a kernel processes together: fans of one size. */
+/* A tile: consecutive groups of tets, in fans of one size, that a kernel processes together. */
 typedef struct tet_tile {
     int32_t first, count;
     int fan;
@@ -147,7 +149,8 @@ KERNEL_INLINE tet_tile tet_tile_at(const sinew_groups *groups, int32_t first)
     return (tet_tile){first, left < max ? left : max, fan};
 }
 
-/* Prefetches `size` bytes. The address may be beyond the end of the array, so it is an integer, not a pointer. */
+/* Prefetches `size` bytes into the cache. The address may be beyond the end of the array, so it is an integer, not a
+ * pointer. */
 KERNEL_INLINE void tet_prefetch(uintptr_t address, uintptr_t size)
 {
     for (uintptr_t line = 0; line < size; line += 64)
@@ -201,7 +204,7 @@ KERNEL_INLINE void tet_scatter_fans(const sinew_groups *groups, sinew_real *g, c
         for (int i = 0; i < fan; i++) {
             const sinew_real *data = group_data(groups, tile->first + k + i, data_count);
             const wide weight = wide_load(data + TET_WEIGHT * SIMD_WIDTH);
-            wide lower[6]; /* w L: six products instead of the nine of w P, and later in the chain */
+            wide lower[6]; /* w L: scaling L takes six products instead of nine for w P, and does not wait for P */
             load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
             for (int j = 0; weighted && j < 6; j++)
                 lower[j] *= weight;
@@ -211,7 +214,7 @@ KERNEL_INLINE void tet_scatter_fans(const sinew_groups *groups, sinew_real *g, c
     }
 }
 
-/* g += the forces of w P, or of P if not `weighted`. */
+/* g += the gradients of the tets of a tile from their stresses w P, or P if not `weighted`. */
 KERNEL_INLINE void tet_scatter_tile(const sinew_groups *groups, sinew_real *g, const tet_tile *tile, int data_count,
                                     bool weighted, const wide P[TET_TILE][9])
 {
@@ -223,12 +226,13 @@ KERNEL_INLINE void tet_scatter_tile(const sinew_groups *groups, sinew_real *g, c
         tet_scatter_fans(groups, g, tile, 1, data_count, weighted, P);
 }
 
-/* Returns the value; also adds the gradient if `scatter`. rotated: NULL, or used instead of stress. */
+/* Returns the energy of all tets of a kernel call; with `scatter`, also adds its gradient. rotated: NULL, or the
+ * material function used instead of `stress`. */
 KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bool scatter, tet_stress *stress,
                                   tet_rotated_stress *rotated)
 {
     value_sum sum = {0};
-    wide FP[TET_TILE][9], R[TET_TILE][9]; /* FP: deformation gradients F, later stresses P */
+    wide FP[TET_TILE][9], R[TET_TILE][9]; /* FP: deformation gradients F, overwritten by stresses P */
     tet_tile tile;
     for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
         tile = tet_tile_at(&kernel->groups, first);
@@ -271,7 +275,7 @@ KERNEL_INLINE double tet_rotated_gradient(const sinew_kernel *kernel, int data_c
     return tet_evaluate(kernel, data_count, true, stress, rotated);
 }
 
-/* Writes the tangent of one group, given by the frames U and W = L V. */
+/* Writes the tangent of one group of tets: the frames U and W = L V, and the weighted second derivatives A, s, t. */
 KERNEL_INLINE void tet_store_tangent(sinew_real *to, wide weight, const wide U[9], const wide W[9],
                                      const tet_tangent *tangent)
 {

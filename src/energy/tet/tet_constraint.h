@@ -13,7 +13,7 @@
 #include "energy/constrain.h"
 #include "energy/tet/tet.h"
 
-/* Deformation gradient F at the group's points in c. */
+/* Deformation gradients F of a group of tets at the points in c. */
 KERNEL_INLINE void constrain_deformation(const constrained *c, const wide lower[6], wide F[9])
 {
     wide Ds[9];
@@ -23,7 +23,7 @@ KERNEL_INLINE void constrain_deformation(const constrained *c, const wide lower[
     multiply3_lower(Ds, lower, F);
 }
 
-/* Converts the gradient P by F to the gradient by the vertices. */
+/* Converts the derivative P of a tet's constraint by F to the gradient by its vertices, in c->gradient. */
 KERNEL_INLINE void constrain_gradient(const wide P[9], const wide lower[6], constrained *c)
 {
     wide f[9];
@@ -35,7 +35,7 @@ KERNEL_INLINE void constrain_gradient(const wide P[9], const wide lower[6], cons
     }
 }
 
-/* A constant that is added to psi under the root, per unit of the modulus. */
+/* A constant that is added to psi under the root of the constraint, per unit of the modulus. */
 typedef wide tet_offset(const sinew_real *material);
 
 KERNEL_INLINE wide no_offset(const sinew_real *material)
@@ -44,13 +44,13 @@ KERNEL_INLINE wide no_offset(const sinew_real *material)
     return wide_set(0);
 }
 
-/* C and r of one group, with psi and P = dpsi/dF per unit of the modulus at the points in c; writes r times the
- * gradient to c. `as_energy`: C = psi. */
+/* The constraint C and r (constrain.h) of one group of tets, with psi and P = dpsi/dF per unit of the modulus at the
+ * points in c; writes r times the gradient to c. `as_energy`: C = psi. */
 KERNEL_INLINE void tet_constraint(const sinew_real *data, bool as_energy, wide psi, wide P[9], wide shift,
                                   constrained *c, wide *C, wide *r)
 {
     const wide zero = wide_set(0), tiny = wide_set(WIDE_EPSILON * WIDE_EPSILON), huge = wide_set(WIDE_HUGE);
-    /* If the energy is undefined, the constraint is absent. */
+    /* If the energy of a tet is undefined, its constraint is absent. */
     const wide_mask defined = wide_le(psi, huge);
     if (wide_any(~defined)) {
         psi = wide_select(defined, psi, zero);
@@ -75,8 +75,8 @@ KERNEL_INLINE void tet_constrain_step(const sinew_constrain_kernel *kernel, int3
                    group_lambda(kernel, group, constraint_count), c);
 }
 
-/* Groups that share no vertex are processed in tiles, as in tet_evaluate(). rotated: NULL, or used instead of
- * stress. */
+/* Projects one constraint per tet. Groups that share no vertex are processed in tiles, as in tet_evaluate(). rotated:
+ * NULL, or the material function used instead of `stress`. */
 KERNEL_INLINE void tet_any_constrain(const sinew_constrain_kernel *kernel, int data_count, int constraint_count,
                                      tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
 {
@@ -119,7 +119,8 @@ KERNEL_INLINE void tet_rotated_constrain(const sinew_constrain_kernel *kernel, i
     tet_any_constrain(kernel, data_count, constraint_count, stress, rotated, offset);
 }
 
-/* Writes C, gradient and compliance of the constraint as the first of constraint_count; the others are absent. */
+/* Writes C, gradient and compliance of a tet's constraint as the first of constraint_count constraints; the others are
+ * absent. */
 KERNEL_INLINE void tet_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int constraint_count,
                                 tet_stress *stress, tet_offset *offset)
 {

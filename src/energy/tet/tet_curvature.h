@@ -19,7 +19,7 @@ typedef struct tet_second {
     wide P[9];
 } tet_second;
 
-/* l[a][j] = rest gradients of all four vertices. */
+/* l[a] = rest gradient of the shape function of vertex a, for all four vertices of a tet. */
 KERNEL_INLINE void tet_rest_gradients(const wide lower[6], wide l[4][3])
 {
     const wide zero = wide_set(0);
@@ -31,7 +31,7 @@ KERNEL_INLINE void tet_rest_gradients(const wide lower[6], wide l[4][3])
     }
 }
 
-/* d2J/dx_a dx_b: entry (i, j) is sum_k eps_ijk (F (l_a x l_b))_k. */
+/* 3x3 block d2J/dx_a dx_b of J = det F: entry (i, j) is sum_k eps_ijk (F (l_a x l_b))_k. */
 KERNEL_INLINE void tet_volume_block(const wide F[9], const wide la[3], const wide lb[3], wide block[9])
 {
     const wide n[3] = {la[1] * lb[2] - la[2] * lb[1], la[2] * lb[0] - la[0] * lb[2], la[0] * lb[1] - la[1] * lb[0]};

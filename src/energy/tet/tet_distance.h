@@ -21,10 +21,11 @@
 #include "energy/tet/tet_reduced.h"
 #include "energy/tet/tet_vertex_kernel.h"
 
-/* s = the point of the set nearest to sigma (sigma0 >= sigma1 >= |sigma2|), sorted in the same way. */
+/* Computes s, the point of the set nearest to the singular values sigma (sigma0 >= sigma1 >= |sigma2|), sorted in the
+ * same way. */
 typedef void tet_set_nearest(const wide sigma[3], const sinew_real *material, wide s[3]);
 
-/* psi and P = U diag(sigma - s) V^T, which is zero to the last bit if F is in the set. */
+/* Returns psi and sets P = U diag(sigma - s) V^T, which is zero to the last bit if F is in the set. */
 KERNEL_INLINE wide tet_set_stress(const wide F[9], const sinew_real *material, tet_set_nearest *nearest, wide P[9])
 {
     wide U[9], sigma[3], V[9], s[3], psi = wide_set(0);
@@ -73,7 +74,7 @@ KERNEL_INLINE void tet_set_prox(const sinew_reduced_kernel *kernel, int data_cou
     }
 }
 
-/* Adds the gradient by the node and the approximate Hessian block w |b|^2 1. */
+/* Adds the gradient by one vertex and the approximate Hessian block w |b|^2 1, b the rest gradient of the vertex. */
 KERNEL_INLINE void tet_set_add(const incidence *v, tet_stress *stress, incidence_sum *sum)
 {
     wide F[9], b[3];

@@ -37,7 +37,7 @@ static inline double material_gradient(const sinew_kernel *kernel)
     return tet_gradient(kernel, DATA_COUNT, stress);
 }
 
-/* Projects the one constraint of each element. */
+/* Projects the one constraint of each tet. */
 static inline void material_constrain(const sinew_constrain_kernel *kernel)
 {
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);
@@ -59,7 +59,7 @@ static inline void material_reduce(const sinew_reduced_kernel *kernel)
     tet_reduce(kernel, DATA_COUNT);
 }
 
-/* ---- Incidences ---------------------------------------------------------------------------------- */
+/* ---- Vertex-tet incidences, for vertex kernels --------------------------------------------------- */
 
 static inline void material_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                                       int32_t *others)

@@ -17,9 +17,10 @@
 #include "energy/prox_newton.h"
 #include "energy/tet/isotropic.h"
 
-#define FIT_INTERVALS 32 /* intervals of Simpson's rule over the stretches of the stiffness fit */
+#define FIT_INTERVALS 32 /* number of intervals of Simpson's rule over the stretches of the stiffness fit */
 
-/* D[r][a]: F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], D[r][0] = -sum */
+/* Writes D of z = D x: column r of F is F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], D[r][0] = -sum of the
+ * others. */
 KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -39,7 +40,7 @@ KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count
     }
 }
 
-/* Writes the weights w of energies that are w/2 times a squared distance. */
+/* Stiffness of energies that are w/2 times a squared distance: the weight w of each tet. */
 KERNEL_INLINE void tet_weight_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -68,15 +69,16 @@ KERNEL_INLINE void tet_fit_stiffness(const sinew_reduced_kernel *kernel, int dat
             top += simpson * (stretch - 1) * P[0];
             bottom += wide_set(simpson * (stretch - 1) * (stretch - 1));
         }
-        /* The fitted slope of all materials is positive; the lower bound is for extreme intervals. */
+        /* The fitted stiffness of all materials is positive; the lower bound is for extreme ranges of stretches. */
         const wide k = wide_max(top / bottom, wide_set((sinew_real)0.01));
         wide_store(kernel->weights + group * SIMD_WIDTH, k * wide_load(data));
     }
 }
 
-/* ---- Proximal map ---------------------------------------------------------------------------- */
+/* ---- Proximal map of isotropic materials, for ADMM ----------------------------------------------- */
 
-/* Solves (A + shift 1) d = -g for symmetric A by Cholesky; returns the mask of positive definite lanes. */
+/* Solves (A + shift 1) d = -g for a symmetric 3x3 matrix A by Cholesky; returns the mask of lanes with a positive
+ * definite matrix. */
 KERNEL_INLINE wide_mask solve_definite(const wide A[6], wide shift, const wide g[3], wide d[3])
 {
     const wide one = wide_set(1), zero = wide_set(0);
@@ -95,7 +97,7 @@ KERNEL_INLINE wide_mask solve_definite(const wide A[6], wide shift, const wide g
     return good0 & good1 & good2;
 }
 
-/* psi + r/2 |s - s0|^2 and its gradient, r = w2 / w */
+/* Objective of the proximal map over singular values: psi + r/2 |s - s0|^2 and its gradient, r = w2 / w */
 KERNEL_INLINE wide isotropic_prox_value(const wide s[3], const wide s0[3], wide r, const sinew_real *material,
                                         tet_stress *stress, wide g[3])
 {
@@ -132,8 +134,9 @@ KERNEL_INLINE void isotropic_prox_sort(wide s[3], int i, int j)
     s[j] = low;
 }
 
-/* Sorts s0 >= s1 >= |s2|. The energy is invariant under permutations and two sign changes, and the sorted point is
- * nearest to Y, whose singular values are sorted. A minimum in another order is a saddle point over rotations of Z. */
+/* Sorts the singular values s0 >= s1 >= |s2|. The energy is invariant under permutations and two sign changes, and the
+ * sorted point is nearest to Y, whose singular values are sorted. A minimum in another order is a saddle point over
+ * rotations of Z. */
 KERNEL_INLINE void isotropic_prox_canonical(wide s[3])
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -147,8 +150,8 @@ KERNEL_INLINE void isotropic_prox_canonical(wide s[3])
     }
 }
 
-/* Start of the iteration: s0. The nearest point well inside the domain replaces s0 if its value is lower, or if the
- * rotation nearest to s0 is not unique (s1 + s2 = 0). */
+/* Newton's method for the proximal map starts at s0. The nearest point well inside the domain replaces s0 if its value
+ * is lower, or if the rotation nearest to s0 is not unique (s1 + s2 = 0). */
 KERNEL_INLINE void isotropic_prox_start(const prox_problem *p, prox_iterate *at)
 {
     const wide bound = wide_set((sinew_real)0.25), *s0 = p->y;
@@ -180,12 +183,12 @@ KERNEL_INLINE sinew_real *group_dual(const sinew_reduced_kernel *kernel, int32_t
     return kernel->u + (size_t)group * (size_t)(count * SIMD_WIDTH);
 }
 
-/* u = Y - Z, P = w2 (Z - u - F); zero for fillers. P may be F. */
+/* Updates ADMM's dual variable u = Y - Z and sets P = w2 (Z - u - F); both are zero for padding lanes. P may be F. */
 KERNEL_INLINE void tet_prox_dual(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
                                  const wide F[9], const wide Y[9], const wide Z[9], wide P[9])
 {
     const wide zero = wide_set(0), w2 = wide_load(kernel->weights + group * SIMD_WIDTH);
-    /* The local problem of a filler has no weight and may diverge, and infinity times zero is not zero. */
+    /* The local problem of a padding lane has no weight and may diverge, and infinity times zero is not zero. */
     const wide_mask filler = wide_eq(wide_load(data), zero);
     wide u[9];
     for (int i = 0; i < 9; i++) {
@@ -195,7 +198,7 @@ KERNEL_INLINE void tet_prox_dual(const sinew_reduced_kernel *kernel, int32_t gro
     store_wide_array(group_dual(kernel, group, 9), 9, u);
 }
 
-/* Updates u like tet_prox_dual() and adds g += D^T P. */
+/* Updates ADMM's dual variable u like tet_prox_dual() and adds g += D^T P. */
 KERNEL_INLINE void tet_prox_finish(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
                                    const wide F[9], const wide Y[9], const wide Z[9], const wide lower[6])
 {

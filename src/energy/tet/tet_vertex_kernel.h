@@ -25,7 +25,8 @@
 #include "energy/vertex_kernel.h"
 #include "math/vec3.h"
 
-/* The other three vertices, in order, after the node. All four orders are even permutations, so J keeps its sign. */
+/* Order of the other three vertices of a tet after the node. All four orders are even permutations, so J keeps its
+ * sign. */
 static const int tet_incidence_order[4][3] = {{1, 2, 3}, {0, 3, 2}, {3, 0, 1}, {2, 1, 0}};
 
 static inline void tet_incidence_others(const int32_t *particles, int node, int32_t *others)
@@ -34,7 +35,7 @@ static inline void tet_incidence_others(const int32_t *particles, int node, int3
         others[k] = particles[tet_incidence_order[node][k]];
 }
 
-/* Rest gradient of a vertex's shape function, in the element's own frame (tet.h). */
+/* Rest gradient b of a vertex's shape function, in 1/m, in the tet's own frame (tet.h). */
 static inline void tet_rest_gradient(const sinew_real *data, int vertex, double b[3])
 {
     const sinew_real *L = data + TET_LOWER;
@@ -44,7 +45,7 @@ static inline void tet_rest_gradient(const sinew_real *data, int vertex, double 
         b[i] = vertex > 0 ? rows[vertex - 1][i] : -(rows[0][i] + rows[1][i] + rows[2][i]);
 }
 
-/* ---- General --------------------------------------------------------------------------------- */
+/* ---- General layout of a vertex-tet incidence ---------------------------------------------------- */
 
 /* Rotates the rest shape for the vertex order of the incidence: the rows of L are the rest gradients of x1 x2 x3 in
  * the frame q of their Gram-Schmidt basis. The rows of q are its axes in the element's frame. */
@@ -54,7 +55,8 @@ static inline void tet_incidence_frame(double b[3][3], double lower[6], double q
     double rest[3] = {b[1][0], b[1][1], b[1][2]};
     for (int i = 0; i < 3; i++)
         q[0][i] = b[0][i] / first;
-    for (int pass = 0; pass < 2; pass++) { /* twice: orthogonal up to round-off for any two gradients */
+    /* Gram-Schmidt runs twice: the result is then orthogonal up to round-off for any two gradients */
+    for (int pass = 0; pass < 2; pass++) {
         const double along = vec3_dot(q[0], rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= along * q[0][i];
@@ -71,7 +73,7 @@ static inline void tet_incidence_frame(double b[3][3], double lower[6], double q
         lower[3 + k] = vec3_dot(b[2], q[k]);
 }
 
-/* Writes an incidence in the general layout; q is the frame that anisotropic materials need. */
+/* Writes a vertex-tet incidence in the general layout; q is the frame that anisotropic materials need. */
 static inline void tet_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
                                  sinew_real *out, int32_t *others, double q[3][3])
 {
@@ -85,7 +87,7 @@ static inline void tet_incidence(const sinew_real *data, int data_count, const i
         out[TET_LOWER + i] = (sinew_real)lower[i];
 }
 
-/* Deformation gradient F of the incidence, and rest gradient b of its node. */
+/* Deformation gradient F of the tet of an incidence, and rest gradient b of its node. */
 KERNEL_INLINE void tet_incidence_deformation(const incidence *v, wide F[9], wide b[3])
 {
     wide D[9], L[6], xa[3];
@@ -107,7 +109,7 @@ KERNEL_INLINE void apply3(const wide M[9], const wide b[3], wide out[3])
         out[i] = dot3(M + 3 * i, b);
 }
 
-/* Adds the gradient w P b of psi by the node to sum. */
+/* Adds the gradient w P b of psi by the incidence's node to sum. */
 KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], const wide b[3], tet_stress *stress,
                                           incidence_sum *sum)
 {
@@ -130,9 +132,9 @@ KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], cons
     block_add(sum->A, weight * shear * dot3(b, b), weight * bulk, c);
 }
 
-/* sum += block of the second derivatives with their negative eigenvalues in F set to zero (isotropic.h). In the frames
- * of the singular value decomposition, with a = V^T b: K_ii = A_ii a_i^2 + sum_j s_ij a_j^2,
- * K_ij = (A_ij + t_ij) a_i a_j. */
+/* sum += 3x3 Hessian block of a vertex, from the second derivatives by F with negative eigenvalues set to zero
+ * (isotropic.h). In the frames of the singular value decomposition, with a = V^T b: K_ii = A_ii a_i^2 + sum_j s_ij
+ * a_j^2, K_ij = (A_ij + t_ij) a_i a_j. */
 KERNEL_INLINE void tet_incidence_projected(const incidence *v, const wide F[9], const wide b[3],
                                            isotropic_curvature *curvature, incidence_sum *sum)
 {
@@ -174,12 +176,12 @@ KERNEL_INLINE wide tet_incidence_difference(const incidence *v, const wide d[3],
     return after - before;
 }
 
-/* ---- General, with the nearest rotation ------------------------------------------------------ */
+/* ---- General layout, for materials that need the nearest rotation -------------------------------- */
 
-/* sum += terms of a material that depends on R only through R b. */
+/* Adds gradient and block of a vertex, for a material that depends on the rotation R only through R b. */
 typedef void tet_rotated_add(const incidence *v, const wide F[9], const wide R[9], const wide b[3], incidence_sum *sum);
 
-/* Processes several incidences at once, which takes a fraction of the time per polar decomposition. */
+/* Processes several incidences of a group together, which reduces the time per polar decomposition. */
 KERNEL_INLINE void tet_rotated_vertex(const sinew_vertex_kernel *kernel, int data_count, tet_rotated_add *add)
 {
     wide F[SINEW_POLAR_TILE][9], R[SINEW_POLAR_TILE][9], b[SINEW_POLAR_TILE][3];
@@ -205,9 +207,10 @@ KERNEL_INLINE void tet_rotated_vertex(const sinew_vertex_kernel *kernel, int dat
     }
 }
 
-/* ---- Volume form ----------------------------------------------------------------------------- */
+/* ---- Volume form of a vertex-tet incidence ------------------------------------------------------- */
 
-/* Data: weight, det L, K_01 K_02 K_03, the material's one number; if |F|^2 is needed, also K_12 K_13 K_23. */
+/* Data of an incidence in volume form: weight, det L, K_01 K_02 K_03, the material's constant; if |F|^2 is needed, also
+ * K_12 K_13 K_23. */
 enum {
     VOLUME_DET = 1,
     VOLUME_OWN = 2,
@@ -240,11 +243,11 @@ static inline void volume_incidence(const sinew_real *data, const int32_t *parti
             (sinew_real)tet_rest_product(data, order[pair == 2 ? 1 : 0], order[pair == 0 ? 1 : 2]);
 }
 
-/* The quantities on which an energy in volume form depends, and their derivatives by x0. */
+/* The quantities on which an energy in volume form depends, and their derivatives by the node x0. */
 typedef struct volume_state {
     wide J, c[3];
-    wide fb[3], b2; /* F b, |b|^2: |F|^2 changes by 2 d . F b + |d|^2 |b|^2 */
-    wide norm;      /* squared norm |F|^2; set only if requested */
+    wide fb[3], b2; /* F b and |b|^2: a step d of the node changes |F|^2 by 2 d . F b + |d|^2 |b|^2 */
+    wide norm;      /* squared Frobenius norm |F|^2; set only if requested */
 } volume_state;
 
 KERNEL_INLINE wide square_distance(const wide a[3], const wide b[3])
@@ -281,7 +284,7 @@ KERNEL_INLINE void volume_geometry(const incidence *v, bool norm, volume_state *
     }
 }
 
-/* sum += w (scale F b + pressure c), w (diagonal |b|^2 1 + bulk c c^T) */
+/* Adds the gradient w (scale F b + pressure c) and the block w (diagonal |b|^2 1 + bulk c c^T) of the node. */
 KERNEL_INLINE void volume_add(const incidence *v, const volume_state *s, wide scale, wide pressure, wide diagonal,
                               wide bulk, incidence_sum *sum)
 {
@@ -291,7 +294,7 @@ KERNEL_INLINE void volume_add(const incidence *v, const volume_state *s, wide sc
     block_add(sum->A, w * diagonal * s->b2, w * bulk, s->c);
 }
 
-/* Changes of |F|^2 and J by the step d of the node. */
+/* Changes of |F|^2 and J = det F by the step d of the node. */
 KERNEL_INLINE void volume_moved(const volume_state *s, const wide d[3], wide *norm, wide *J)
 {
     *norm = 2 * dot3(d, s->fb) + dot3(d, d) * s->b2;

@@ -29,7 +29,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy volume */
 
 #define NEWTON_ITERATIONS 60
 #define FLAT_SAMPLES      32
@@ -49,13 +49,13 @@ static const char *volume_prepare(const sinew_element *element, sinew_real *data
     return refusal ? refusal : sinew_tet_prepare(element, (double)element->parameters[STIFFNESS], data, NULL);
 }
 
-/* Computes the stationary s with s2 = t, and r_i = 2 s_i - sigma_i. */
+/* Computes the stationary point s of the distance with s2 = t, and r_i = 2 s_i - sigma_i. */
 KERNEL_INLINE void others_at(const wide sigma[3], wide t, wide s[3], wide r[3])
 {
     r[2] = 2 * t - sigma[2];
     s[2] = t;
     for (int i = 0; i < 2; i++) {
-        /* sigma_i^2 + 4 nu, from squares and products of nonnegative numbers */
+        /* r_i^2 = sigma_i^2 + 4 nu, from squares and products of nonnegative numbers */
         r[i] = wide_sqrt(r[2] * r[2] + (sigma[i] - sigma[2]) * (sigma[i] + sigma[2]));
         s[i] = (sinew_real)0.5 * (sigma[i] + r[i]);
     }
@@ -108,8 +108,8 @@ KERNEL_INLINE wide bisected_root(const wide sigma[3], wide c, wide low, wide hig
     return high;
 }
 
-/* For J > 2 c: the first and the last root t of t s0(t) s1(t) = c in (0, sigma2] are minima of |s - sigma|. Returns the
- * root with the smaller distance. Samples bracket both. */
+/* For J > 2 c, c the volume bound: the first and the last root t of t s0(t) s1(t) = c in (0, sigma2] are minima of |s -
+ * sigma|. Returns the root with the smaller distance. Samples bracket both. */
 static __attribute__((noinline)) wide flat_root(const wide sigma[3], wide c)
 {
     const wide zero = wide_set(0), step = sigma[2] / (sinew_real)FLAT_SAMPLES;
@@ -127,7 +127,8 @@ static __attribute__((noinline)) wide flat_root(const wide sigma[3], wide c)
     return wide_select(wide_lt(distance_at(sigma, a), distance_at(sigma, b)), a, b);
 }
 
-/* The violated bound, and the mask of violations. A value at a bound counts as violated. */
+/* Returns the bound of the determinant that J violates, and the mask of violations. A value at a bound counts as
+ * violated. */
 KERNEL_INLINE wide bound_of(const wide sigma[3], const sinew_real *material, wide_mask *passed)
 {
     const wide J = sigma[0] * sigma[1] * sigma[2], min = wide_load(material),
@@ -151,14 +152,15 @@ static __attribute__((noinline)) void nearest(const wide sigma[3], const sinew_r
         s[i] = wide_select(passed, wide_max(s[i], zero), sigma[i]);
 }
 
-/* Not inlined, because the decomposition is a call in any case. */
+/* The stress function is not inlined, because the singular value decomposition is a call in any case. */
 static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     return tet_set_stress(F, material, nearest, P);
 }
 
-/* r ds = s dsigma + dnu and sum ds/s = 0 give ds_i/dsigma_j = s_i/r_i delta_ij - 1/(r_i r_j K), K = sum 1/(s_i r_i).
- * 1/r_i and 1/s_i have upper bounds, because they are infinite where T jumps or is flat. */
+/* Second derivatives by singular values: r ds = s dsigma + dnu and sum ds/s = 0 give ds_i/dsigma_j = s_i/r_i delta_ij -
+ * 1/(r_i r_j K), K = sum 1/(s_i r_i). 1/r_i and 1/s_i have upper bounds, because they are infinite where T jumps or is
+ * flat. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};

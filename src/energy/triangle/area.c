@@ -27,13 +27,14 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy area */
 
 /* Number of Newton steps. Convergence is quadratic except near the triple root x = y = sigma0/2, where each step
  * removes a third of the error. */
 #define AREA_ITERATIONS 60
 
-/* Mask of elements whose area is beyond a bound, or whose bounds are equal. *c = the bound; 1 for other elements. */
+/* Mask of triangles whose area is beyond a bound, or whose bounds are equal. *c = the violated bound; 1 for other
+ * triangles. */
 KERNEL_INLINE wide_mask beyond(const wide sigma[2], const sinew_real *material, wide *c)
 {
     const wide low = wide_load(material), high = wide_load(material + SIMD_WIDTH), area = sigma[0] * sigma[1];
@@ -67,7 +68,7 @@ KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide
     s[1] = wide_select(outside, c / x, sigma[1]);
 }
 
-/* psi_0 = sigma0 - x = l y, psi_1 = l x; dx follows from q = 0. */
+/* Second derivatives by singular values: psi_0 = sigma0 - x = l y, psi_1 = l x; dx follows from q = 0. */
 KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
     const wide zero = wide_set(0);

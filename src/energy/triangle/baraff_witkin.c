@@ -26,7 +26,7 @@ enum {
     STRETCH_WEFT,
     SHEAR,
     DIRECTION
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy baraff_witkin */
 
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 
@@ -64,7 +64,7 @@ static const char *weave_prepare(const sinew_element *element, sinew_real *data)
     return directional_prepare(element, warp, DIRECTION, data);
 }
 
-/* Lengths of the columns u and v of F, and their dot product. */
+/* Lengths |u|, |v| of the columns of F, and their dot product. */
 KERNEL_INLINE void measures(const wide F[6], wide l[2], wide *product)
 {
     wide C[3];
@@ -89,7 +89,8 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     return half * (u * u + weft * v * v + shear * c * c);
 }
 
-/* The projection treats the three conditions separately: [0 c; c 0] becomes |c|/2 [1 +-1; +-1 1]. */
+/* Second derivatives by F. The projection treats the three conditions separately: [0 c; c 0] becomes |c|/2 [1 +-1; +-1
+ * 1]. */
 KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m)
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
@@ -118,9 +119,10 @@ KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], i
 
 #include "energy/triangle/directional_material.h"
 
-/* ---- Constraints ---------------------------------------------------------------------------------- */
+/* ---- The three conditions as constraints, for PBD, XPBD and KKT systems -------------------------- */
 
-/* Condition i at the points in c: returns C and writes r, the weight 1 / alpha, and r times the gradient to c. */
+/* Condition i (stretch of warp, of weft, shear) at the points in c: returns C and writes r, the weight 1 / alpha, and r
+ * times the gradient to c. */
 KERNEL_INLINE wide condition(const sinew_real *data, int i, constrained *c, wide *r, wide *weight)
 {
     const wide zero = wide_set(0);
@@ -160,7 +162,7 @@ static void weave_constrain(const sinew_constrain_kernel *kernel)
     }
 }
 
-/* Writes C, gradient and compliance of all conditions at x. */
+/* Writes C, gradient and compliance of the three conditions of each triangle at x. */
 static void weave_jacobian(const sinew_jacobian_kernel *kernel)
 {
     const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
@@ -178,8 +180,8 @@ static void weave_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* Terms of the second derivatives: K of u and of v, the factor of the block [0 1; 1 0] of shear between u and v,
- * and, for SINEW_FORM_ENERGY, the factor of the square of the shear gradient. */
+/* Terms of the conditions' second derivatives: K of u and of v, the factor of the block [0 1; 1 0] of shear between u
+ * and v, and, for SINEW_FORM_ENERGY, the factor of the square of the shear gradient. */
 typedef struct weave_second {
     wide K[2][6], mixed, square;
 } weave_second;
@@ -206,8 +208,8 @@ KERNEL_INLINE void weave_factors(const sinew_jacobian_kernel *kernel, int32_t gr
     s->square = as_energy ? lambda[2] : zero;
 }
 
-/* block (a, b) = c_a c_b K_u + d_a d_b K_v + (c_a d_b + d_a c_b) mixed 1 + square g_a g_b^T, g_a = c_a v + d_a u, with
- * u = sum c_a x_a and v = sum d_a x_a */
+/* Second derivatives of the conditions, times their multipliers: block (a, b) = c_a c_b K_u + d_a d_b K_v + (c_a d_b +
+ * d_a c_b) mixed 1 + square g_a g_b^T, g_a = c_a v + d_a u, with u = sum c_a x_a and v = sum d_a x_a */
 static void weave_curvature(const sinew_jacobian_kernel *kernel)
 {
     static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};

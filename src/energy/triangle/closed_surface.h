@@ -17,7 +17,7 @@
 #include "math/simd.h"
 #include "mesh/topology/facets.h"
 
-/* Six times the signed volume of the tetrahedron of one triangle and c. */
+/* Six times the signed volume of the tetrahedron that one triangle forms with the point c. */
 static inline double closed_six_volumes(const sinew_real *points, const int32_t *corner, const double c[3])
 {
     double x[3][3];
@@ -43,7 +43,7 @@ static inline double closed_volume(const sinew_global_constraint *all, const sin
     return sum / 6;
 }
 
-/* The largest distance of a corner from the centre along an axis. */
+/* The largest distance of a corner of the surface from the centre along a coordinate axis, in m. */
 static inline double closed_reach(const sinew_global_constraint *all, const sinew_real *points, const double centre[3])
 {
     double max = 0;
@@ -55,11 +55,12 @@ static inline double closed_reach(const sinew_global_constraint *all, const sine
 
 typedef struct closed_edges {
     const int32_t *triangles;
-    int32_t open, turned, crowded; /* edges with one triangle; with two of inconsistent orientation; with more */
+    /* numbers of edges with one triangle; with two triangles of inconsistent orientation; with more than two */
+    int32_t open, turned, crowded;
 } closed_edges;
 
-/* Whether a triangle traverses an edge from the lower to the higher vertex. use = 3 triangle + corner opposite to
- * the edge. */
+/* Whether a triangle traverses one of its edges from the lower to the higher vertex index. use = 3 * triangle + corner
+ * opposite to the edge. */
 static inline bool closed_goes_up(const int32_t *triangles, int64_t use)
 {
     const int32_t *t = triangles + use / 3 * 3;
@@ -99,8 +100,9 @@ static inline sinew_status closed_check_edges(const sinew_global_constraint *all
     return SINEW_OK;
 }
 
-/* Checks that the surface is closed, that all triangles have the same parameters, and that triangles face outwards
- * at rest. *volume = rest volume, 0 if the surface is flat. instead: advice for surfaces that enclose no volume. */
+/* Checks that the surface is closed, that all triangles have the same parameters, and that triangles face outwards at
+ * rest. *volume = rest volume, 0 if the surface is flat. instead: advice in the error message for surfaces that enclose
+ * no volume. */
 static inline sinew_status closed_check(const sinew_global_constraint *all, const char *name, const char *instead,
                                         double *volume, const sinew_allocator *allocator, sinew_error *error)
 {

@@ -16,7 +16,7 @@ KERNEL_INLINE void corner_cross(wide s, const wide a[3], const wide b[3], wide o
         out[i] = s * (a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
 }
 
-/* Returns the volume and, unless g is NULL, writes its gradient g[9]. */
+/* Returns the scaled volume s r_0 . (r_1 x r_2) of a triangle and, unless g is NULL, writes its gradient g[9]. */
 KERNEL_INLINE wide corner_volume(wide s, const wide r[9], wide *g)
 {
     wide up[3];
@@ -26,8 +26,8 @@ KERNEL_INLINE wide corner_volume(wide s, const wide r[9], wide *g)
     return up[0] * r[0] + up[1] * r[1] + up[2] * r[2];
 }
 
-/* The lower triangle of the Hessian (dense_element.h): the entry of r_a[i] and r_b[j] is s eps_ijk r_c[k] for (a, b, c)
- * in cyclic order. */
+/* The lower triangle of the Hessian of s r_0 . (r_1 x r_2) (dense_element.h): the entry of r_a[i] and r_b[j] is s
+ * eps_ijk r_c[k] for (a, b, c) in cyclic order. */
 KERNEL_INLINE void corner_volume_second(wide s, const wide r[9], wide *H)
 {
     for (int i = 0; i < DENSE_COUNT(3); i++)

@@ -15,15 +15,15 @@
 #include "energy/triangle/membrane.h"
 
 typedef struct directional_moduli {
-    wide S[3]; /* in-plane stresses S_uu S_vv S_uv */
-    wide c[3]; /* moduli c_uu c_vv c_uv of the stretches */
+    wide S[3]; /* in-plane stresses S_uu S_vv S_uv along warp (u) and weft (v) */
+    wide c[3]; /* moduli c_uu c_vv c_uv of the stretches along warp (u) and weft (v) */
     wide shear;
 } directional_moduli;
 
-/* The moduli at F, exact or projected so that d2psi is semi-definite. */
+/* Computes the moduli S, c and s at F, exact or projected so that d2psi/dF2 is semi-definite. */
 typedef void directional_curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m);
 
-/* ---- Parameters ----------------------------------------------------------------------------------- */
+/* ---- Parameters of the warp direction ------------------------------------------------------------ */
 
 #define DIRECTIONAL_WARP_PARAMETER(text, axis, value)                                                                  \
     {                                                                                                                  \
@@ -35,7 +35,7 @@ typedef void directional_curvature(const wide F[6], const sinew_real *material, 
     DIRECTIONAL_WARP_PARAMETER("warp_x", "x", 1), DIRECTIONAL_WARP_PARAMETER("warp_y", "y", 0),                        \
         DIRECTIONAL_WARP_PARAMETER("warp_z", "z", 0)
 
-/* Calls sinew_triangle_prepare() with the direction in parameters first .. first + 2. */
+/* Prepares a triangle with the warp direction in parameters first .. first + 2 (sinew_triangle_prepare()). */
 static inline const char *directional_prepare(const sinew_element *element, double modulus, int first, sinew_real *data)
 {
     const sinew_real *p = element->parameters + first;
@@ -43,9 +43,9 @@ static inline const char *directional_prepare(const sinew_element *element, doub
     return sinew_triangle_prepare(element, modulus, along, data);
 }
 
-/* ---- Second derivatives --------------------------------------------------------------------------- */
+/* ---- Second derivatives as Hessian blocks -------------------------------------------------------- */
 
-/* K = a_u b_u H_uu + a_v b_v H_vv + ..., the block of two vertices with rest gradients a and b. */
+/* K = a_u b_u H_uu + a_v b_v H_vv + ..., the 3x3 Hessian block of two vertices with rest gradients a and b. */
 KERNEL_INLINE void directional_block(const directional_moduli *m, const wide F[6], const wide a[2], const wide b[2],
                                      wide K[9])
 {
@@ -75,7 +75,7 @@ KERNEL_INLINE void directional_linearise(const sinew_kernel *kernel, int data_co
     }
 }
 
-/* Adds the node's block of second derivatives, made semi-definite. */
+/* Adds the 3x3 Hessian block of the incidence's node, made semi-definite. */
 KERNEL_INLINE void directional_incidence(const incidence *v, const wide F[6], const wide b[2],
                                          directional_curvature *curvature, incidence_sum *sum)
 {
@@ -86,8 +86,8 @@ KERNEL_INLINE void directional_incidence(const incidence *v, const wide F[6], co
     triangle_incidence_block(v, K, sum);
 }
 
-/* Adds an approximate block: the moduli of warp, weft and shear in every direction of space, and the square of the
- * gradient of the shear strain. */
+/* Adds an approximate Hessian block of one vertex: the moduli of warp, weft and shear in every direction of space, and
+ * the square of the gradient of the shear strain. */
 KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const wide b[2], wide weft, wide shear,
                                      incidence_sum *sum)
 {
@@ -98,9 +98,9 @@ KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const 
     block_add(sum->A, weight * (uu + weft * vv + shear * (uu + vv)), weight * shear, c);
 }
 
-/* ---- Proximal map --------------------------------------------------------------------------------- */
+/* ---- Proximal map, for ADMM ---------------------------------------------------------------------- */
 
-/* M = d2psi + r 1 over the six entries of F, row-major. */
+/* M = d2psi/dF2 + r 1, the 6x6 matrix of Newton's method over the six entries of F, row-major. */
 KERNEL_INLINE void directional_matrix(const directional_moduli *m, const wide F[6], wide r, wide M[36])
 {
     const wide zero = wide_set(0), one = wide_set(1);
@@ -114,7 +114,7 @@ KERNEL_INLINE void directional_matrix(const directional_moduli *m, const wide F[
         }
 }
 
-/* Solves M d = -g for a positive definite M by L D L^T, which overwrites M. */
+/* Solves the 6x6 system M d = -g for a positive definite M by L D L^T, which overwrites M. */
 KERNEL_INLINE void directional_solve(wide M[36], const wide g[6], wide d[6])
 {
     wide inverse[6];
@@ -126,7 +126,7 @@ KERNEL_INLINE void directional_solve(wide M[36], const wide g[6], wide d[6])
                 M[6 * i + k] -= l * M[6 * k + j];
         }
     }
-    /* M is factorised: it holds L D below and on the diagonal. */
+    /* M = L D L^T is factorised: M holds L D below and on the diagonal. */
     for (int i = 0; i < 6; i++) {
         d[i] = -g[i];
         for (int k = 0; k < i; k++)
@@ -139,7 +139,7 @@ KERNEL_INLINE void directional_solve(wide M[36], const wide g[6], wide d[6])
     }
 }
 
-/* psi + r/2 |Z - Y|^2 and its gradient, r = w2 / w */
+/* Objective of the proximal map over the entries of F: psi + r/2 |Z - Y|^2 and its gradient, r = w2 / w */
 KERNEL_INLINE wide directional_prox_value(const wide Z[6], const wide Y[6], wide r, const sinew_real *material,
                                           triangle_stress *stress, wide g[6])
 {
@@ -152,9 +152,9 @@ KERNEL_INLINE wide directional_prox_value(const wide Z[6], const wide Y[6], wide
     return psi + wide_set((sinew_real)0.5) * r * norm32(apart);
 }
 
-/* The Newton direction. The moduli are semi-definite, and at a minimum S >= -r, because only S and r resist motion
- * of the columns out of the plane. S + 0.999 r is therefore projected to semi-definite, which hardly changes it at a
- * minimum. */
+/* The Newton direction of the proximal map. The moduli are semi-definite, and at a minimum S >= -r, because only S and
+ * r resist motion of the columns out of the plane. S + 0.999 r is therefore projected to semi-definite, which hardly
+ * changes it at a minimum. */
 KERNEL_INLINE void directional_prox_direction(const wide Z[6], wide r, const sinew_real *material,
                                               directional_curvature *curvature, const wide g[6], wide d[6])
 {
@@ -169,14 +169,15 @@ KERNEL_INLINE void directional_prox_direction(const wide Z[6], wide r, const sin
     directional_solve(M, g, d);
 }
 
-/* No other F is equivalent: warp and weft distinguish the columns. */
+/* The canonical form of F for the proximal map is F itself: warp and weft distinguish the columns, so no other F is
+ * equivalent. */
 KERNEL_INLINE void directional_prox_canonical(wide *Z)
 {
     (void)Z;
 }
 
-/* Start of the iteration: Y. Columns of at least a quarter of their rest length replace Y if the value is lower, or
- * if a column of Y is nearly zero and has no direction. */
+/* Newton's method for the proximal map starts at Y. Columns of at least a quarter of their rest length replace Y if the
+ * value is lower, or if a column of Y is nearly zero and has no direction. */
 KERNEL_INLINE void directional_prox_start(const prox_problem *p, prox_iterate *at)
 {
     const wide min = wide_set((sinew_real)0.25), tiny = wide_set((sinew_real)1e-6), zero = wide_set(0), *Y = p->y;

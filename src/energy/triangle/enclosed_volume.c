@@ -21,9 +21,9 @@
 #include "energy/curvature.h"
 
 enum {
-    DATA_WEIGHT, /* 1 / alpha, the inverse compliance */
+    DATA_WEIGHT, /* 1 / alpha, the inverse compliance k / V_0 of the volume constraint */
     DATA_CENTRE,
-    DATA_REST_VOLUME = DATA_CENTRE + 3, /* the triangle's contribution to f V_0, in m3 */
+    DATA_REST_VOLUME = DATA_CENTRE + 3, /* the triangle's contribution to the target volume f V_0, in m3 */
     DATA_COUNT
 };
 
@@ -49,7 +49,7 @@ static const sinew_parameter parameters[] = {
                 .meaning = "f, the volume that is wanted over that at rest; above 1 it blows the surface up"},
 };
 
-/* All elements share all numbers, which are computed for the whole surface when a step begins or the state is
+/* All triangles share their data, which are computed for the whole surface when a step begins or the state is
  * measured. */
 static const char *enclosed_prepare(const sinew_element *element, sinew_real *data)
 {
@@ -83,7 +83,7 @@ static void enclosed_update_shared_data(const sinew_global_constraint *all, sine
         shared[DATA_CENTRE + c] = (sinew_real)centre[c];
 }
 
-/* ---- Elements --------------------------------------------------------------------------------- */
+/* ---- Contribution of each triangle to the volume constraint and its derivatives ------------------ */
 
 /* r = corners of the triangles relative to the centre c of the surface */
 KERNEL_INLINE void enclosed_from_centre(const wide *x, const sinew_real *data, wide r[9])
@@ -92,7 +92,7 @@ KERNEL_INLINE void enclosed_from_centre(const wide *x, const sinew_real *data, w
         r[i] = x[i] - wide_load(data + (DATA_CENTRE + i % 3) * SIMD_WIDTH);
 }
 
-/* The contribution of a triangle to C = V - f V_0. */
+/* The contribution of a triangle to the volume constraint C = V - f V_0. */
 KERNEL_INLINE wide enclosed_first(const wide *x, const sinew_real *data, wide *g)
 {
     wide r[9];
@@ -148,7 +148,7 @@ static void enclosed_hessian(const sinew_kernel *kernel)
     dense_hessian(kernel, 3);
 }
 
-/* ---- Contribution to the constraint ------------------------------------------------------------ */
+/* ---- Contribution of each triangle to the Jacobian of the volume constraint ---------------------- */
 
 static void enclosed_jacobian(const sinew_jacobian_kernel *kernel)
 {

@@ -21,15 +21,15 @@
 #include "energy/prox_newton.h"
 #include "energy/triangle/triangle.h"
 
-#define MEMBRANE_INTERVALS 128 /* intervals of Simpson's rule over the stretches of the stiffness fit */
+#define MEMBRANE_INTERVALS 128 /* number of intervals of Simpson's rule over the stretches of the stiffness fit */
 
 typedef struct membrane_eigen {
-    wide A[3]; /* symmetric 2x2 matrix as A00 A11 A01 */
+    wide A[3]; /* d2psi/dsigma_i dsigma_j, a symmetric 2x2 matrix stored as A00 A11 A01 */
     wide even, odd;
     wide out[2];
 } membrane_eigen;
 
-/* The material's second derivatives at sigma0 >= sigma1 >= 0. */
+/* Computes a material's second derivatives at the singular values sigma0 >= sigma1 >= 0. */
 typedef void membrane_curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen);
 
 /* If an energy measures the distance to stretched shapes, odd and out are unbounded as a singular value goes to
@@ -41,20 +41,21 @@ typedef void membrane_curvature(const wide sigma[2], const sinew_real *material,
 #define MEMBRANE_BOUND 1e-6
 #endif
 
-/* 1 / a, with MEMBRANE_BOUND as lower bound of a. */
+/* 1 / a for a divisor a of second derivatives, with MEMBRANE_BOUND as lower bound of a. */
 KERNEL_INLINE wide membrane_inverse(wide a)
 {
     return 1 / wide_max(a, wide_set(MEMBRANE_BOUND));
 }
 
-/* Sets negative eigenvalues of the symmetric matrix A (00 11 01) to zero; a semi-definite A keeps its bits. */
+/* Sets negative eigenvalues of the symmetric 2x2 matrix A (00 11 01) to zero; a semi-definite A stays unchanged to the
+ * last bit. */
 KERNEL_INLINE void membrane_lift(wide A[3])
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
     const wide middle = half * (A[0] + A[1]), apart = half * (A[0] - A[1]);
     const wide radius = wide_sqrt(apart * apart + A[2] * A[2]);
     const wide both = wide_max(-(middle + radius), zero), low = wide_max(radius - middle, zero);
-    /* The projector onto the lower eigenvector is (middle + radius - A) / (2 radius). */
+    /* The projector onto the eigenvector of the lower eigenvalue of A is (middle + radius - A) / (2 radius). */
     const wide blend = (low - both) / wide_max(2 * radius, wide_set(WIDE_TINY));
     A[0] += both + blend * (radius - apart);
     A[1] += both + blend * (radius + apart);
@@ -71,7 +72,7 @@ KERNEL_INLINE void membrane_project(membrane_eigen *eigen)
         eigen->out[i] = wide_max(eigen->out[i], zero);
 }
 
-/* K = block of d2psi for two vertices, a and b being their rest gradients times V. */
+/* K = 3x3 Hessian block of two vertices, a and b being their rest gradients times V. */
 KERNEL_INLINE void membrane_block(const membrane_eigen *eigen, const wide U[9], const wide a[2], const wide b[2],
                                   wide K[9])
 {
@@ -101,7 +102,8 @@ KERNEL_INLINE void membrane_linearise(const sinew_kernel *kernel, int data_count
         curvature(sigma, data + TRIANGLE_MATERIAL * SIMD_WIDTH, &eigen);
         if (kernel->project)
             membrane_project(&eigen);
-        for (int i = 0; i < 4; i++) /* W = B V, the inverse rest shape in the axes V */
+        /* W = B V, the inverse rest shape B in the axes V of the singular value decomposition */
+        for (int i = 0; i < 4; i++)
             W[i] = inverse[i / 2 * 2] * V[i % 2] + inverse[i / 2 * 2 + 1] * V[2 + i % 2];
         membrane_block(&eigen, U, W, W, near);
         membrane_block(&eigen, U, W + 2, W, mixed);
@@ -110,7 +112,7 @@ KERNEL_INLINE void membrane_linearise(const sinew_kernel *kernel, int data_count
     }
 }
 
-/* sum += block of the second derivatives, with their negative eigenvalues in F set to zero. */
+/* sum += 3x3 Hessian block of a vertex, from the second derivatives by F with negative eigenvalues set to zero. */
 KERNEL_INLINE void membrane_incidence_projected(const incidence *v, const wide F[6], const wide b[2],
                                                 membrane_curvature *curvature, incidence_sum *sum)
 {
@@ -124,17 +126,17 @@ KERNEL_INLINE void membrane_incidence_projected(const incidence *v, const wide F
     triangle_incidence_block(v, K, sum);
 }
 
-/* ---- Reduced coordinates ------------------------------------------------------------------------ */
+/* ---- Membranes in reduced coordinates, for PD and ADMM ------------------------------------------- */
 
-/* weights = k w, k the slope of the line through (1, 0) that fits dpsi/ds at F = diag(s, 1) best, thesis (4.64). If
- * `both`, k is the larger of the slopes for diag(s, 1) and diag(1, s). */
+/* Stiffness of reduced coordinates: weights = k w, k the slope of the line through (1, 0) that fits dpsi/ds at F =
+ * diag(s, 1) best, thesis (4.64). If `both`, k is the larger of the slopes for diag(s, 1) and diag(1, s). */
 KERNEL_INLINE void triangle_fit_stiffness(const sinew_reduced_kernel *kernel, int data_count, bool both,
                                           triangle_stress *stress)
 {
     const double low = kernel->stretch_low, step = (kernel->stretch_high - low) / MEMBRANE_INTERVALS;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        /* The fitted slope of every material is positive; the lower bound is for extreme intervals. */
+        /* The fitted stiffness of every material is positive; the lower bound is for extreme ranges of stretches. */
         wide best = wide_set((sinew_real)0.01);
         for (int axis = 0; axis < (both ? 2 : 1); axis++) {
             wide top = wide_set(0), bottom = wide_set(0);
@@ -154,7 +156,7 @@ KERNEL_INLINE void triangle_fit_stiffness(const sinew_reduced_kernel *kernel, in
     }
 }
 
-/* psi + r/2 |s - s0|^2 and its gradient, r = w2 / w */
+/* Objective of the proximal map over singular values: psi + r/2 |s - s0|^2 and its gradient, r = w2 / w */
 KERNEL_INLINE wide membrane_prox_value(const wide s[2], const wide s0[2], wide r, const sinew_real *material,
                                        triangle_stress *stress, wide g[2])
 {
@@ -167,8 +169,8 @@ KERNEL_INLINE wide membrane_prox_value(const wide s[2], const wide s0[2], wide r
     return psi + wide_set((sinew_real)0.5) * r * (d[0] * d[0] + d[1] * d[1]);
 }
 
-/* Solves (A + r 1) d = -g, with the exact A if A + r 1 is positive definite, else with negative eigenvalues of A set
- * to zero. */
+/* Newton direction of the proximal map: solves (A + r 1) d = -g, with the exact A if A + r 1 is positive definite, else
+ * with negative eigenvalues of A set to zero. */
 KERNEL_INLINE void membrane_prox_direction(wide A[3], wide r, const wide g[2], wide d[2])
 {
     const wide zero = wide_set(0);
@@ -183,8 +185,8 @@ KERNEL_INLINE void membrane_prox_direction(wide A[3], wide r, const wide g[2], w
     d[1] = (A[2] * g[0] - A[0] * g[1]) * bottom;
 }
 
-/* Sorts s0 >= s1 >= 0. The energy is invariant under permutations and sign changes, and the sorted point is nearest to
- * Y, whose singular values are sorted. */
+/* Sorts the singular values s0 >= s1 >= 0. The energy is invariant under permutations and sign changes, and the sorted
+ * point is nearest to Y, whose singular values are sorted. */
 KERNEL_INLINE void membrane_prox_canonical(wide s[2])
 {
     const wide a = wide_abs(s[0]), b = wide_abs(s[1]);
@@ -192,8 +194,8 @@ KERNEL_INLINE void membrane_prox_canonical(wide s[2])
     s[1] = wide_min(a, b);
 }
 
-/* Start of the iteration: s0. The nearest point well inside the domain replaces s0 if its value is lower, or if the
- * shape nearest to s0 is not unique (s1 = 0). */
+/* Newton's method for the proximal map starts at s0. The nearest point well inside the domain replaces s0 if its value
+ * is lower, or if the shape nearest to s0 is not unique (s1 = 0). */
 KERNEL_INLINE void membrane_prox_start(const prox_problem *p, prox_iterate *at)
 {
     const wide bound = wide_set((sinew_real)0.25), *s0 = p->y;
@@ -230,7 +232,8 @@ KERNEL_INLINE void membrane_compose(const wide U[9], const wide s[2], const wide
     }
 }
 
-/* Z = argmin w psi(Z) + w2/2 |Z - Y|^2 has the singular vectors of Y (von Neumann's trace inequality). */
+/* Proximal map of a membrane: Z = argmin w psi(Z) + w2/2 |Z - Y|^2 has the singular vectors of Y (von Neumann's trace
+ * inequality). */
 KERNEL_INLINE void membrane_prox(const sinew_reduced_kernel *kernel, int data_count, triangle_stress *stress,
                                  membrane_curvature *curvature)
 {

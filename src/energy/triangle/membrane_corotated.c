@@ -13,7 +13,7 @@
 
 enum {
     DATA_COUNT = TRIANGLE_MATERIAL + 1
-}; /* the material's number in data: lambda / mu of the Lame constants */
+}; /* the only material constant in data: lambda / mu of the plane Lame constants */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER,
                                              PLANE_THICKNESS_PARAMETER, PLANE_CHOICE_PARAMETER};
@@ -37,7 +37,7 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     return norm32(R) + half * ratio * growth * growth;
 }
 
-/* psi_i = 2 (sigma_i - 1) + lambda/mu (J - 1) sigma_j */
+/* Second derivatives from psi_i = dpsi/dsigma_i = 2 (sigma_i - 1) + lambda/mu (J - 1) sigma_j, per unit of mu h. */
 KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
     const wide ratio = wide_load(material), J = sigma[0] * sigma[1], pressure = ratio * (J - 1);
@@ -50,8 +50,8 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
     eigen->odd = 2 + pressure - 4 * membrane_inverse(sigma[0] + sigma[1]);
 }
 
-/* The block of PBNG 8.1. As one vertex moves, J is the distance to a line and (J - 1)^2 also has curvature out of
- * the plane, so the block is no upper bound. */
+/* Adds the approximate Hessian block of PBNG 8.1 for one vertex. As one vertex moves, J is the distance to a line and
+ * (J - 1)^2 also has curvature out of the plane, so the block is no upper bound. */
 KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     triangle_incidence_bound(v, F, b, wide_set(2), wide_load(v->data + TRIANGLE_MATERIAL * SIMD_WIDTH), sum);

@@ -9,7 +9,7 @@
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
 
-/* P = [u0 u1] diag(sigma - s) V^T, which is zero to the last bit if F is in the set. */
+/* Returns psi and sets P = [u0 u1] diag(sigma - s) V^T, which is zero to the last bit if F is in the set. */
 KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     wide U[9], sigma[2], V[4], s[2];

@@ -28,8 +28,8 @@ static inline void triangle_material_prox(const sinew_reduced_kernel *kernel)
     membrane_prox(kernel, DATA_COUNT, stress, curvature);
 }
 
-/* Adds the gradient and a block: the second derivatives projected to semi-definite, or the approximate block of the
- * file. */
+/* Adds the gradient of one vertex and a Hessian block: the second derivatives projected to semi-definite, or the
+ * approximate block `cheap` of the including file. */
 KERNEL_INLINE void triangle_material_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide F[6], b[2], P[6];

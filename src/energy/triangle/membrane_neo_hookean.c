@@ -26,11 +26,11 @@ static const char *rubber_prepare(const sinew_element *element, sinew_real *data
     return sinew_triangle_prepare(element, mu * (double)element->parameters[RUBBER_THICKNESS], NULL, data);
 }
 
-/* Lower bound of J^2; smaller values have no finite 1/J^4. */
+/* Lower bound of J^2, the squared ratio of areas; smaller values have no finite 1/J^4. */
 #define SQUARE_BOUND WIDE_ROOT_TINY
 
-/* Near rest psi is computed without cancellation, whose round-off its root would magnify: with E = (F^T F - 1)/2 and
- * J^2 = 1 + d, d = 2 tr E + 4 det E, psi is half of d^2 / (1 + d) - 4 det E. */
+/* The stress of the sheet. Near rest psi is computed without cancellation, whose round-off its root would magnify: with
+ * E = (F^T F - 1)/2 and J^2 = 1 + d, d = 2 tr E + 4 det E, psi is half of d^2 / (1 + d) - 4 det E. */
 KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     (void)material;
@@ -69,8 +69,8 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
     eigen->odd = wide_select(defined, 1 - q * root, zero);
 }
 
-/* As one vertex moves, J is a distance, which is convex, and 1/(2 J^2) decreases with J: the omitted term is
- * negative. The block is no upper bound, as 1/J^2 is unbounded. */
+/* Adds the approximate Hessian block of one vertex. As one vertex moves, J is a distance, which is convex, and 1/(2
+ * J^2) decreases with J: the omitted term is negative. The block is no upper bound, as 1/J^2 is unbounded. */
 KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     wide n[3];
@@ -83,9 +83,10 @@ KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], i
 
 #include "energy/triangle/membrane_material.h"
 
-/* ---- Step limit ----------------------------------------------------------------------------------- */
+/* ---- Step length at which a triangle has no area ------------------------------------------------- */
 
-/* c[0] + c[1] t + c[2] t^2 is the cross product of the columns of F + t D. */
+/* Coefficients of the triangle's normal along a step: c[0] + c[1] t + c[2] t^2 is the cross product of the columns of F
+ * + t D. */
 static void normal_along(const double F[2][3], const double D[2][3], double c[3][3])
 {
     memset(c, 0, 9 * sizeof c[0][0]);
@@ -106,7 +107,8 @@ static bool vanishes(const double c[3][3], double t)
     return size <= 64 * (double)WIDE_EPSILON * scale;
 }
 
-/* The first t <= max at which the area is zero: a root of the component of the normal along the normal at 0. */
+/* The first step length t <= max at which a triangle's area is zero: a root of the component of the normal along the
+ * normal at t = 0. */
 static double first_without_area(const double c[3][3], double max)
 {
     double q[3] = {0, 0, 0};
@@ -114,7 +116,7 @@ static double first_without_area(const double c[3][3], double max)
         for (int i = 0; i < 3; i++)
             q[k] += c[k][i] * c[0][i];
     const double under = q[1] * q[1] - 4 * q[2] * q[0];
-    /* Round-off may lose a double root: the minimum replaces it. */
+    /* Round-off may lose a double root of the quadratic: the position of its minimum replaces the root. */
     const double half = -0.5 * (q[1] + copysign(sqrt(fmax(under, 0)), q[1]));
     const double roots[2] = {half / q[2], q[0] / half};
     for (int i = 0; i < 2; i++)

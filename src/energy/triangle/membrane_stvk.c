@@ -13,7 +13,7 @@
 
 enum {
     DATA_COUNT = TRIANGLE_MATERIAL + 1
-}; /* the material's number in data: lambda / mu of the Lame constants */
+}; /* the only material constant in data: lambda / mu of the plane Lame constants */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER, PLANE_THICKNESS_PARAMETER,
                                              PLANE_CHOICE_PARAMETER};
@@ -27,7 +27,7 @@ static const char *membrane_stvk_prepare(const sinew_element *element, sinew_rea
 KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
-    wide C[3]; /* 2 E (E: Green strain) as 00 11 01 */
+    wide C[3]; /* 2 E (E: Green strain), stored as 00 11 01 */
     metric32(F, C);
     C[0] -= 1;
     C[1] -= 1;
@@ -37,7 +37,8 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     return half * half * (C[0] * C[0] + C[1] * C[1] + 2 * C[2] * C[2]) + half * ratio * trace * trace;
 }
 
-/* psi_i = c sigma_i + sigma_i^3 with c = lambda/mu tr E - 1 */
+/* Second derivatives from psi_i = dpsi/dsigma_i = c sigma_i + sigma_i^3 with c = lambda/mu tr E - 1, per unit of mu
+ * h. */
 KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
     const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
@@ -52,7 +53,8 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
     eigen->odd = squares - product;
 }
 
-/* The second derivatives grow with the stretch; this block grows only perpendicular to it, so it is no upper bound. */
+/* Adds an approximate Hessian block of one vertex. The second derivatives grow with the stretch; this block grows only
+ * perpendicular to it, so it is no upper bound. */
 KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + TRIANGLE_MATERIAL * SIMD_WIDTH);

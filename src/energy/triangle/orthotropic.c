@@ -28,7 +28,7 @@ enum {
     POISSON,
     THICKNESS,
     DIRECTION
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy orthotropic */
 
 #define MODULUS_PARAMETER(text, value, about)                                                                          \
     {                                                                                                                  \
@@ -75,7 +75,7 @@ static const char *orthotropic_prepare(const sinew_element *element, sinew_real 
     return directional_prepare(element, warp / left * (double)p[THICKNESS], DIRECTION, data);
 }
 
-/* S = stress as uu vv uv, per unit of Q_uu; returns psi. */
+/* S = second Piola-Kirchhoff stress of the sheet as uu vv uv, per unit of Q_uu h; returns psi. */
 KERNEL_INLINE wide sheet_stress(const wide F[6], const sinew_real *material, wide S[3])
 {
     const wide half = wide_set((sinew_real)0.5);

@@ -26,15 +26,16 @@ enum {
 };
 
 enum {
-    DATA_WEIGHT, /* constant pressure: |p|; ideal gas: 1 */
-    DATA_SIGN,   /* constant pressure: sign of p; ideal gas: 0 */
+    DATA_WEIGHT, /* weight of a triangle: |p| for a constant pressure, 1 for an ideal gas */
+    DATA_SIGN,   /* sign of a constant pressure p; 0 for an ideal gas */
     DATA_CENTRE,
-    DATA_VERTEX_COUNT = DATA_CENTRE + 3, /* count of numbers per incidence; a gas has no incidences */
-    /* The following numbers exist for an ideal gas only. */
-    DATA_INSIDE = DATA_VERTEX_COUNT, /* absolute pressure P at the rest volume, in Pa */
-    DATA_OUTSIDE,                    /* pressure p_a outside, in Pa */
-    DATA_EXPONENT,                   /* exponent k of p = P (V_0 / V)^k - p_a */
-    DATA_REST_VOLUME,                /* rest volume V_0, in m3 */
+    /* number of data that a vertex-triangle incidence copies; a gas has no incidences */
+    DATA_VERTEX_COUNT = DATA_CENTRE + 3,
+    /* The following data exist for an ideal gas only. */
+    DATA_INSIDE = DATA_VERTEX_COUNT, /* absolute pressure P of the gas at the rest volume, in Pa */
+    DATA_OUTSIDE,                    /* pressure p_a outside the surface, in Pa */
+    DATA_EXPONENT,                   /* exponent k of the gas law p = P (V_0 / V)^k - p_a */
+    DATA_REST_VOLUME,                /* rest volume V_0 of the surface, in m3 */
     DATA_COUNT
 };
 
@@ -91,7 +92,7 @@ static const char *pressure_prepare(const sinew_element *element, sinew_real *da
     return NULL;
 }
 
-/* ---- The whole surface ------------------------------------------------------------------------ */
+/* ---- Volume and pressure of the whole surface ---------------------------------------------------- */
 
 static sinew_status pressure_check_elements(const sinew_global_constraint *all, const sinew_allocator *allocator,
                                             sinew_error *error)
@@ -125,7 +126,8 @@ static void pressure_update_shared_data(const sinew_global_constraint *all, sine
         shared[DATA_CENTRE + c] = (sinew_real)centre[c];
 }
 
-/* f = psi, -p and -dp/dV of the gas at volume V. log1p and expm1 keep the digits of psi near V_0. */
+/* f = psi, dpsi/dV = -p and d2psi/dV2 = -dp/dV of the gas at volume V. log1p and expm1 keep the digits of psi near
+ * V_0. */
 static bool pressure_potential(const sinew_real *data, double V, double f[3])
 {
     const double outside = (double)data[DATA_OUTSIDE], inside = (double)data[DATA_INSIDE];
@@ -139,7 +141,7 @@ static bool pressure_potential(const sinew_real *data, double V, double f[3])
     return true;
 }
 
-/* ---- Elements --------------------------------------------------------------------------------- */
+/* ---- Contribution of each triangle to the pressure's energy and derivatives ---------------------- */
 
 /* r = corners of the triangles relative to the centre c of the surface; returns the factor of r0 . (r1 x r2) per unit
  * of weight: -sign(p) / 6, in a gas a sixth of the multiplier. */
@@ -208,10 +210,10 @@ static void pressure_hessian(const sinew_kernel *kernel)
     dense_hessian(kernel, POINTS);
 }
 
-/* ---- Reduced coordinates ---------------------------------------------------------------------- */
+/* ---- Pressure in reduced coordinates, for qn ----------------------------------------------------- */
 
-/* D has both edges from the first corner. Its stiffness is zero: in qn only the L-BFGS pairs include the stiffness
- * of the load. */
+/* The reduced coordinates of a triangle are both edges from its first corner. Their stiffness is zero: in qn only the
+ * L-BFGS pairs include the stiffness of the load. */
 static void pressure_reduce(const sinew_reduced_kernel *kernel)
 {
     static const int rows[6] = {-1, 1, 0, -1, 0, 1};
@@ -226,7 +228,7 @@ static void pressure_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_set(0));
 }
 
-/* ---- One vertex ------------------------------------------------------------------------------- */
+/* ---- Vertex kernel: gradient of one vertex ------------------------------------------------------- */
 
 static void pressure_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                                int32_t *others)
@@ -236,7 +238,8 @@ static void pressure_incidence(const sinew_real *data, const int32_t *particles,
     others[1] = particles[(node + 2) % 3];
 }
 
-/* dpsi/dx of one corner per unit of weight; it does not depend on this corner. */
+/* Gradient dpsi/dx of one corner of a triangle per unit of weight; it does not depend on the position of this
+ * corner. */
 KERNEL_INLINE void corner_force(const incidence *v, wide g[3])
 {
     wide r[2][3];

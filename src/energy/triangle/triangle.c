@@ -8,17 +8,18 @@
 #include "energy/triangle/triangle.h"
 #include "math/vec3.h"
 
-/* Smallest ratio of twice the area to (longest edge)^2 of a rest shape with an accurate inverse. */
+/* Smallest ratio of twice the area to (longest edge)^2 of a triangle's rest shape with an accurate inverse. */
 #define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
 /* Smallest sine of the angle between a direction and the normal for which the projection to the plane is usable. */
 #define NORMAL_BOUND 1e-6
 
-/* Rows of q: the component of `along` in the plane with this unit normal, normalised, and the direction
- * perpendicular to it. Returns false if `along` is nearly parallel to the normal. */
+/* In-plane axes of a triangle, the rows of q: the component of `along` in the plane with this unit normal, normalised,
+ * and the direction perpendicular to it. Returns false if `along` is nearly parallel to the normal. */
 static bool plane_frame(const double along[3], const double normal[3], double q[2][3])
 {
     double rest[3] = {along[0], along[1], along[2]};
-    for (int pass = 0; pass < 2; pass++) { /* twice: orthogonal up to round-off for any two vectors */
+    /* Gram-Schmidt runs twice: the result is then orthogonal up to round-off for any two vectors */
+    for (int pass = 0; pass < 2; pass++) {
         const double out_of_plane = vec3_dot(normal, rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= out_of_plane * normal[i];
@@ -32,8 +33,8 @@ static bool plane_frame(const double along[3], const double normal[3], double q[
     return true;
 }
 
-/* Reason to refuse a warp direction that is perpendicular to the triangle. `along` is the user's: edges lie in the
- * plane. */
+/* Writes the reason to refuse a warp direction that is perpendicular to the triangle. `along` is the user's direction;
+ * directions along edges always lie in the plane. */
 static const char *refuse_direction(const sinew_element *element, const double along[3])
 {
     if (!element->reason)
@@ -65,7 +66,7 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
         normal[i] /= twice;
     if (!plane_frame(along ? along : edge[0], normal, q))
         return refuse_direction(element, along);
-    /* T = Q^T Dm and its inverse; det T is twice the area */
+    /* T = Q^T Dm, the rest edges in the plane's axes, and its inverse; det T is twice the area */
     const double t[4] = {vec3_dot(q[0], edge[0]), vec3_dot(q[0], edge[1]), vec3_dot(q[1], edge[0]),
                          vec3_dot(q[1], edge[1])};
     const double det = t[0] * t[3] - t[1] * t[2];
@@ -78,7 +79,7 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
     return NULL;
 }
 
-/* f = K d with a symmetric block K, 00 11 22 01 02 12 */
+/* f = K d with a symmetric 3x3 block K stored as 00 11 22 01 02 12 */
 KERNEL_INLINE void apply_symmetric(const wide K[6], const wide d[3], wide f[3])
 {
     f[0] = K[0] * d[0] + K[3] * d[1] + K[4] * d[2];

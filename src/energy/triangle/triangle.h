@@ -28,30 +28,31 @@ enum {
     TRIANGLE_WEIGHT = 0,
     TRIANGLE_INVERSE = 1,
     TRIANGLE_MATERIAL = 5
-}; /* indices in data: weight, inverse rest shape B, numbers of the material */
+}; /* indices in the data of a triangle: weight w, inverse rest shape B, constants of the material */
 enum {
     TRIANGLE_NEAR = 0,
     TRIANGLE_FAR = 6,
     TRIANGLE_MIXED = 12,
     TRIANGLE_TANGENT_COUNT = 21
-}; /* indices in the tangent of the Hessian blocks K11, K22, K21 */
+}; /* indices of the Hessian blocks K11, K22, K21 in the tangent of a triangle */
 
-/* A material: psi and P = dpsi/dF per unit of the modulus. `material` is data from TRIANGLE_MATERIAL on. */
+/* A material of triangles: returns psi and sets P = dpsi/dF, per unit of the modulus. `material` is the triangle's data
+ * from TRIANGLE_MATERIAL on. */
 typedef wide triangle_stress(const wide F[6], const sinew_real *material, wide P[6]);
 
 #define sinew_triangle_prepare SINEW_SIMD_SYMBOL(sinew_triangle_prepare)
 #define sinew_triangle_product SINEW_SIMD_SYMBOL(sinew_triangle_product)
 #define sinew_triangle_hessian SINEW_SIMD_SYMBOL(sinew_triangle_hessian)
 
-/* data = modulus x rest area, B. Returns NULL or a reason to refuse. `along` is NULL or a direction in space, whose
- * projection to the plane of the triangle becomes the first column of Q. */
+/* Fills the first data of a triangle: modulus x rest area, B. Returns NULL or a reason to refuse the triangle. `along`
+ * is NULL or a direction in space, whose projection to the plane of the triangle becomes the first column of Q. */
 const char *sinew_triangle_prepare(const sinew_element *element, double modulus, const double *along, sinew_real *data);
 void sinew_triangle_product(const sinew_kernel *kernel);
 void sinew_triangle_hessian(const sinew_kernel *kernel);
 
-/* ---- Small matrices --------------------------------------------------------------------------- */
+/* ---- Operations on 3x2 matrices ------------------------------------------------------------------ */
 
-/* C = A M, A 3x2 and M 2x2, row-major. */
+/* C = A M for row-major matrices, A 3x2 and M 2x2. */
 KERNEL_INLINE void multiply32(const wide A[6], const wide M[4], wide C[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -60,7 +61,7 @@ KERNEL_INLINE void multiply32(const wide A[6], const wide M[4], wide C[6])
     }
 }
 
-/* C = A M^T, A 3x2 and M 2x2, row-major. */
+/* C = A M^T for row-major matrices, A 3x2 and M 2x2. */
 KERNEL_INLINE void multiply32_t(const wide A[6], const wide M[4], wide C[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -69,7 +70,7 @@ KERNEL_INLINE void multiply32_t(const wide A[6], const wide M[4], wide C[6])
     }
 }
 
-/* C = F^T F as 00 11 01, F 3x2. */
+/* C = F^T F of a 3x2 matrix F, stored as 00 11 01. */
 KERNEL_INLINE void metric32(const wide F[6], wide C[3])
 {
     C[0] = F[0] * F[0] + F[2] * F[2] + F[4] * F[4];
@@ -77,13 +78,13 @@ KERNEL_INLINE void metric32(const wide F[6], wide C[3])
     C[2] = F[0] * F[1] + F[2] * F[3] + F[4] * F[5];
 }
 
-/* The squared Frobenius norm |F|^2. */
+/* The squared Frobenius norm |F|^2 of a 3x2 matrix. */
 KERNEL_INLINE wide norm32(const wide F[6])
 {
     return (F[0] * F[0] + F[2] * F[2] + F[4] * F[4]) + (F[1] * F[1] + F[3] * F[3] + F[5] * F[5]);
 }
 
-/* The cross product of the columns: normal to the triangle; its length is the ratio of area to rest area. */
+/* The cross product of the columns of F: normal to the triangle; its length is the ratio of area to rest area. */
 KERNEL_INLINE void normal32(const wide F[6], wide n[3])
 {
     n[0] = F[2] * F[5] - F[4] * F[3];
@@ -109,7 +110,7 @@ KERNEL_INLINE wide growth32(const wide F[6], wide G[6])
     return J;
 }
 
-/* F = diag(s): an element stretched along the axes of Q. */
+/* F = diag(s), a triangle stretched by s along the axes of Q. */
 KERNEL_INLINE void stretch32(const wide s[2], wide F[6])
 {
     for (int i = 0; i < 6; i++)
@@ -118,9 +119,10 @@ KERNEL_INLINE void stretch32(const wide s[2], wide F[6])
     F[3] = s[1];
 }
 
-/* ---- Positions and forces --------------------------------------------------------------------- */
+/* ---- Deformation gradients from positions, gradients from stresses ------------------------------- */
 
-static const int triangle_other_vertices[2] = {1, 2}; /* indices of the second vertices of the edges in a group */
+/* indices of the second vertices of the two edges among a triangle's vertices */
+static const int triangle_other_vertices[2] = {1, 2};
 
 /* Ds = [x1-x0  x2-x0], the edge vectors of a group's triangles. */
 KERNEL_INLINE void triangle_edges(const sinew_real *x, const int32_t *vertex, wide Ds[6])
@@ -131,7 +133,7 @@ KERNEL_INLINE void triangle_edges(const sinew_real *x, const int32_t *vertex, wi
         Ds[i] = edge[i % 2][i / 2];
 }
 
-/* Computes the deformation gradients F of one group; `inverse` receives B. */
+/* Computes the deformation gradients F of one group of triangles; `inverse` receives B. */
 KERNEL_INLINE void triangle_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data,
                                         wide inverse[4], wide F[6])
 {
@@ -141,14 +143,14 @@ KERNEL_INLINE void triangle_deformation(const sinew_real *x, const int32_t *vert
     multiply32(Ds, inverse, F);
 }
 
-/* g += columns of f at vertices 1 and 2, minus their sum at vertex 0. */
+/* g += columns of f at vertices 1 and 2 of each triangle, minus their sum at vertex 0. */
 KERNEL_INLINE void triangle_balance(sinew_real *g, const int32_t *vertex, const wide f[6])
 {
     const wide at[2][3] = {{f[0], f[2], f[4]}, {f[1], f[3], f[5]}};
     wide_scatter_balanced(g, vertex, triangle_other_vertices, 2, at);
 }
 
-/* Adds the gradient scale P B^T of a stress P to g of the three vertices. */
+/* Adds the gradient scale P B^T of a triangle's stress P to g of its three vertices. */
 KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, wide scale, const wide P[6],
                                     const wide inverse[4])
 {
@@ -159,7 +161,7 @@ KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, wide s
     triangle_balance(g, vertex, f);
 }
 
-/* Returns the energy of all groups; with `scatter`, also adds its gradient. */
+/* Returns the energy of all triangles of a kernel call; with `scatter`, also adds its gradient. */
 KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_count, bool scatter,
                                        triangle_stress *stress)
 {
@@ -177,7 +179,7 @@ KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_coun
     return value_total(&sum);
 }
 
-/* Writes the three Hessian blocks of a tangent, multiplied by the weight. */
+/* Writes the three Hessian blocks K11, K21, K22 of a triangle's tangent, multiplied by the weight. */
 KERNEL_INLINE void triangle_store_tangent(sinew_real *to, wide weight, const wide near[9], const wide mixed[9],
                                           const wide far[9])
 {
@@ -190,9 +192,10 @@ KERNEL_INLINE void triangle_store_tangent(sinew_real *to, wide weight, const wid
         wide_store(to + (TRIANGLE_MIXED + i) * SIMD_WIDTH, weight * mixed[i]);
 }
 
-/* ---- Reduced coordinates ------------------------------------------------------------------------ */
+/* ---- Triangles in reduced coordinates, for PD and ADMM ------------------------------------------- */
 
-/* D[r][a]: F e_r = sum_a D[r][a] x_a with D[r][a] = B[a-1][r], D[r][0] = -sum */
+/* Writes D of z = D x: column r of F is F e_r = sum_a D[r][a] x_a with D[r][a] = B[a-1][r], D[r][0] = -sum of the
+ * others. */
 KERNEL_INLINE void triangle_reduce(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -207,14 +210,14 @@ KERNEL_INLINE void triangle_reduce(const sinew_reduced_kernel *kernel, int data_
     }
 }
 
-/* Writes the weights w of energies that are w/2 times a squared distance. */
+/* Stiffness of energies that are w/2 times a squared distance: the weight w of each triangle. */
 KERNEL_INLINE void triangle_weight_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, data_count)));
 }
 
-/* Y = F + u, u being the dual variable of the group, row-major like F. */
+/* Y = F + u, u being ADMM's scaled dual variable of the group, row-major like F. */
 KERNEL_INLINE void triangle_shifted(const sinew_reduced_kernel *kernel, int32_t group, const wide F[6], wide Y[6])
 {
     load_wide_array(kernel->u + (size_t)group * (6 * SIMD_WIDTH), 6, Y);
@@ -222,12 +225,12 @@ KERNEL_INLINE void triangle_shifted(const sinew_reduced_kernel *kernel, int32_t 
         Y[i] += F[i];
 }
 
-/* u = Y - Z, g += w2 D^T (Z - u - F); fillers add nothing. */
+/* Ends ADMM's local step: u = Y - Z, g += w2 D^T (Z - u - F); padding lanes add nothing. */
 KERNEL_INLINE void triangle_prox_finish(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
                                         const wide F[6], const wide Y[6], const wide Z[6], const wide inverse[4])
 {
     const wide zero = wide_set(0), w2 = wide_load(kernel->weights + group * SIMD_WIDTH);
-    /* The local problem of a filler has no weight and may diverge, and infinity times zero is not zero. */
+    /* The local problem of a padding lane has no weight and may diverge, and infinity times zero is not zero. */
     const wide_mask filler = wide_eq(wide_load(data), zero);
     wide u[6], P[6];
     for (int i = 0; i < 6; i++) {
@@ -238,9 +241,9 @@ KERNEL_INLINE void triangle_prox_finish(const sinew_reduced_kernel *kernel, int3
     triangle_scatter(kernel->g, group_vertex(&kernel->groups, group, 3), wide_set(1), P, inverse);
 }
 
-/* ---- Constraints -------------------------------------------------------------------------------- */
+/* ---- Triangles as constraints, for PBD, XPBD and KKT systems ------------------------------------- */
 
-/* Deformation gradient F at the group's points in c. */
+/* Deformation gradients F of a group of triangles at the points in c. */
 KERNEL_INLINE void triangle_constrained(const constrained *c, const wide inverse[4], wide F[6])
 {
     wide Ds[6];
@@ -249,7 +252,7 @@ KERNEL_INLINE void triangle_constrained(const constrained *c, const wide inverse
     multiply32(Ds, inverse, F);
 }
 
-/* Converts the gradient P by F to the gradient by the vertices. */
+/* Converts the derivative P of a triangle's constraint by F to the gradient by its vertices, in c->gradient. */
 KERNEL_INLINE void triangle_constrained_gradient(const wide P[6], const wide inverse[4], constrained *c)
 {
     wide f[6];
@@ -261,8 +264,8 @@ KERNEL_INLINE void triangle_constrained_gradient(const wide P[6], const wide inv
     }
 }
 
-/* C = sqrt(2 psi) or, with `as_energy`, psi: one constraint per element. If psi is undefined, the constraint is
- * absent. */
+/* The constraint C = sqrt(2 psi) of a triangle or, with `as_energy`, C = psi, per unit of the modulus. If psi is
+ * undefined, the constraint is absent. */
 KERNEL_INLINE wide triangle_constraint(const sinew_real *data, bool as_energy, triangle_stress *stress, constrained *c,
                                        wide *r, wide *weight)
 {
@@ -282,9 +285,10 @@ KERNEL_INLINE wide triangle_constraint(const sinew_real *data, bool as_energy, t
     return as_energy ? psi : root;
 }
 
-/* ---- Incidences ------------------------------------------------------------------------------------- */
+/* ---- Vertex-triangle incidences, for vertex kernels ---------------------------------------------- */
 
-/* Incidence of vertex `node`: the rows of B are the rest gradients of the other two vertices, with the same Q. */
+/* Data of the incidence of a triangle and its vertex `node`: the rows of B are the rest gradients of the other two
+ * vertices, with the same Q. */
 static inline void triangle_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
                                       sinew_real *out, int32_t *others)
 {
@@ -298,7 +302,8 @@ static inline void triangle_incidence(const sinew_real *data, int data_count, co
     }
 }
 
-/* F and the rest gradient b of the node: a displacement d of the node changes F by d b^T. */
+/* Deformation gradient F of an incidence's triangle and rest gradient b of its node: a displacement d of the node
+ * changes F by d b^T. */
 KERNEL_INLINE void triangle_incidence_deformation(const incidence *v, wide F[6], wide b[2])
 {
     wide D[6], inverse[4], xa[3];
@@ -320,7 +325,7 @@ KERNEL_INLINE void apply32(const wide M[6], const wide b[2], wide out[3])
         out[i] = M[2 * i] * b[0] + M[2 * i + 1] * b[1];
 }
 
-/* Adds the gradient w P b of psi by the node to sum. */
+/* Adds the gradient w P b of psi by the incidence's node to sum. */
 KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[6], const wide b[2], incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);
@@ -342,7 +347,7 @@ KERNEL_INLINE void triangle_incidence_bound(const incidence *v, const wide F[6],
     block_add(sum->A, weight * shear * (b[0] * b[0] + b[1] * b[1]), weight * bulk, c);
 }
 
-/* Adds the block w K of second derivatives by the node to sum. */
+/* Adds the 3x3 Hessian block w K of the incidence's node to sum. */
 KERNEL_INLINE void triangle_incidence_block(const incidence *v, const wide K[9], incidence_sum *sum)
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};

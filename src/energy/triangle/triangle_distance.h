@@ -62,7 +62,8 @@ static void set_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* Adds the gradient and a block: the second derivatives projected to semi-definite, or an upper bound. */
+/* Adds the gradient of one vertex and a Hessian block: the second derivatives projected to semi-definite, or their
+ * upper bound. */
 KERNEL_INLINE void set_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide F[6], b[2], P[6];

@@ -44,7 +44,7 @@ static inline void triangle_material_reduce(const sinew_reduced_kernel *kernel)
     triangle_reduce(kernel, DATA_COUNT);
 }
 
-/* ---- One constraint per element ----------------------------------------------------------------- */
+/* ---- One constraint per triangle ----------------------------------------------------------------- */
 
 KERNEL_INLINE wide triangle_material_constraint(const sinew_real *data, bool as_energy, constrained *c, wide *r,
                                                 wide *weight)
@@ -63,7 +63,7 @@ static inline void triangle_material_jacobian(const sinew_jacobian_kernel *kerne
     single_jacobian(kernel, DATA_COUNT, 3, triangle_material_constraint);
 }
 
-/* ---- Incidences ------------------------------------------------------------------------------------- */
+/* ---- Vertex-triangle incidences, for vertex kernels ---------------------------------------------- */
 
 static inline void triangle_material_incidence(const sinew_real *data, const int32_t *particles, int node,
                                                sinew_real *out, int32_t *others)

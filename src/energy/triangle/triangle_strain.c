@@ -20,7 +20,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy triangle_strain */
 
 /* s_i = singular value sigma_i clamped to [minimum, maximum]. */
 KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide s[2])
@@ -30,7 +30,7 @@ KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide
         s[i] = wide_min(wide_max(sigma[i], low), high);
 }
 
-/* psi_i = sigma_i - s_i has slope 1 beyond the limits and 0 between them. */
+/* Second derivatives by singular values: psi_i = sigma_i - s_i has slope 1 beyond the limits and 0 between them. */
 KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
     const wide zero = wide_set(0), one = wide_set(1);
@@ -44,8 +44,8 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
         eigen->out[i] = apart[i] * membrane_inverse(sigma[i]);
     }
     eigen->A[2] = zero;
-    /* 1 - (s0 - s1)/(sigma0 - sigma1): the quotient is exactly 1 if both are within the limits, and 0 if both are
-     * beyond one. */
+    /* even = 1 - (s0 - s1)/(sigma0 - sigma1): the quotient is exactly 1 if both are within the limits, and 0 if both
+     * are beyond one. */
     const wide difference = sigma[0] - sigma[1];
     const wide_mask equal = wide_eq(difference, zero);
     eigen->even = wide_select(equal, eigen->A[0], 1 - (s[0] - s[1]) / wide_select(equal, one, difference));

@@ -13,7 +13,8 @@
 #include "energy/limits.h"
 
 enum {
-    DATA_LIMITS = TRIANGLE_MATERIAL, /* index of the limits: minimum and maximum of warp, then of weft */
+    /* index in data of the stretch limits: minimum and maximum of warp, then of weft */
+    DATA_LIMITS = TRIANGLE_MATERIAL,
     DATA_COUNT = TRIANGLE_MATERIAL + 4
 };
 enum {
@@ -23,12 +24,13 @@ enum {
     WEFT_MINIMUM,
     WEFT_MAXIMUM,
     DIRECTION
-}; /* indices of the energy's parameters */
+}; /* indices of the parameters of the energy woven_strain */
 
-/* Lower bound of the columns' lengths in second derivatives. */
+/* Lower bound of the lengths of F's columns in second derivatives. */
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 
-/* Returns the length of column c of F and sets its target length. */
+/* Returns the length of column c of F (0: warp, 1: weft) and sets its target length, the length clamped to the
+ * limits. */
 KERNEL_INLINE wide column_length(const wide F[6], int c, const sinew_real *material, wide *wanted)
 {
     const wide low = wide_load(material + 2 * c * SIMD_WIDTH), high = wide_load(material + (2 * c + 1) * SIMD_WIDTH);
@@ -43,7 +45,7 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     for (int c = 0; c < 2; c++) {
         wide wanted;
         const wide l = column_length(F, c, material, &wanted), apart = l - wanted;
-        /* A column of length zero has no direction; the nearest vector along the x axis is used. */
+        /* A column of F of length zero has no direction; the nearest vector along the x axis is used. */
         const wide_mask nowhere = wide_le(l, wide_set(WIDE_ROOT_TINY));
         const wide force_density = apart / wide_select(nowhere, wide_set(1), l);
         for (int i = 0; i < 3; i++)
@@ -54,7 +56,8 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     return psi;
 }
 
-/* Along a column the modulus is 1 beyond its limits and 0 between them; perpendicular to it, (l - wanted) / l. */
+/* Second derivatives by F: along a column the modulus is 1 beyond its limits and 0 between them; perpendicular to it,
+ * (l - wanted) / l, l the column's length and `wanted` its target. */
 KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m)
 {
     const wide zero = wide_set(0), one = wide_set(1);

@@ -90,7 +90,7 @@ static sinew_status cache_check_def(const sinew_cache_def *def, sinew_error *err
     return check_directory(def->directory, error);
 }
 
-/* Frees the common data. The format's own data must be freed before by the operation drop. */
+/* Frees the cache's data that all formats share. The format's own data must be freed before by the operation drop. */
 static void cache_release(sinew_cache *cache)
 {
     sinew_allocator allocator = cache->allocator;
@@ -114,7 +114,7 @@ static sinew_status make_points(sinew_cache *cache, sinew_error *error)
     return cache->q && cache->v ? SINEW_OK : sinew_fail_memory(error, "the buffers of a cache");
 }
 
-/* Fails at open if bodies may tear and all frames of the format share one topology. */
+/* Fails when a cache is opened if bodies may tear and all frames of the format share one topology. */
 static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
 {
     if (formats[def->format]->reshape || !sinew_cache_tears(def->world))
@@ -138,7 +138,8 @@ static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
     cache->expected = def->frame_count;
     cache->first = def->first_frame;
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
-    cache->resumable = def->resumable || def->kept_frames > 0; /* kept frames must not be deleted */
+    /* a resumed cache keeps the frames of the earlier run after a failure */
+    cache->resumable = def->resumable || def->kept_frames > 0;
     cache->frame_time = (double)def->frame_time;
     cache->fields = def->fields;
     cache->fields_if_any = def->fields_if_any;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv.c: <name>.csv, one line per point and frame: frame,time,particle,x,y,z,vx,vy,vz. For skins the column
- * "particle" has the index of the vertex, numbered body by body.
+ * csv.c: <name>.csv, a cache with one line per point and frame: frame,time,particle,x,y,z,vx,vy,vz. For skins the
+ * column "particle" has the index of the vertex, numbered body by body.
  *
  * 17 significant digits (single: 9): reading a number gives the same bits. The decimal point is a point in every
  * locale.
@@ -23,7 +23,7 @@ static sinew_status csv_open(sinew_cache *cache, sinew_error *error)
     return status;
 }
 
-/* Writes three numbers, each after a comma; returns the length. */
+/* Writes three numbers, each after a comma, to `text`; returns the length. */
 static int put_vector(char *text, const sinew_real *vector)
 {
     int length = 0;

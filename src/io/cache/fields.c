@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.c: fields of the world in the order of a cache's particles and tetrahedra.
+ * fields.c: converts fields of the world to the order of a cache's particles and tetrahedra.
  *
  * The API numbers values by the elements of an energy, files by the tetrahedra of the bodies. The particles of an
  * element identify its tet: tets are listed by their lowest particle, and an element is compared with the tets of
@@ -16,7 +16,7 @@
 
 #include "sinew/contact.h"
 
-/* ---- Which fields ------------------------------------------------------------------------------ */
+/* ---- Choice of the fields that are written ------------------------------------------------------- */
 
 static bool cache_fields_is_over_tets(const sinew_world *world, sinew_energy energy)
 {
@@ -25,7 +25,7 @@ static bool cache_fields_is_over_tets(const sinew_world *world, sinew_energy ene
     return info && info->stencil == SINEW_STENCIL_TET;
 }
 
-/* True if the tets of some body are written. */
+/* True if the cache writes the tets of some body. */
 static bool shows_tets(const sinew_cache *cache)
 {
     bool any = false;
@@ -58,7 +58,7 @@ static const char *missing(const sinew_cache *cache, sinew_field_kind field)
     return "no energy of it acts on tets: leave the field out";
 }
 
-/* Fails if a mandatory field is missing; skips a missing optional field. */
+/* Chooses the fields to write: fails if a mandatory field is missing; skips a missing optional field. */
 static sinew_status cache_fields_choose(const sinew_cache *cache, uint32_t *chosen, sinew_error *error)
 {
     *chosen = 0;
@@ -77,7 +77,7 @@ static sinew_status cache_fields_choose(const sinew_cache *cache, uint32_t *chos
     return SINEW_OK;
 }
 
-/* ---- Tetrahedra -------------------------------------------------------------------------------- */
+/* ---- Tetrahedra of all bodies -------------------------------------------------------------------- */
 
 static int32_t cache_fields_lowest(const int32_t corners[4])
 {
@@ -101,7 +101,7 @@ static void copy_tets(const sinew_cache *cache, sinew_cache_fields *fields)
     }
 }
 
-/* Fills starts and order by a counting sort of the tets by their lowest particle. */
+/* Sorts the tets by their lowest particle with a counting sort: fills starts and order. */
 static void sort_tets(const sinew_cache *cache, sinew_cache_fields *fields)
 {
     int32_t *starts = fields->starts;
@@ -112,7 +112,7 @@ static void sort_tets(const sinew_cache *cache, sinew_cache_fields *fields)
         starts[p + 1] += starts[p];
     for (int32_t t = fields->tet_count; t-- > 0;)
         fields->order[--starts[cache_fields_lowest(&fields->tets[4 * (size_t)t]) + 1]] = t;
-    /* starts[p + 1] is now the start of p; the shift by one entry restores starts[p]. */
+    /* Filling has left the start of particle p's tets in starts[p + 1]; the shift by one entry restores starts[p]. */
     memmove(starts, starts + 1, (size_t)cache->particle_count * sizeof *starts);
     starts[cache->particle_count] = fields->tet_count;
 }
@@ -125,7 +125,7 @@ static bool same_corners(const int32_t a[4], const int32_t b[4])
     return same;
 }
 
-/* Index of the tet with these particles, -1: none. */
+/* Index of the tet with these four particles, -1: none. */
 static int32_t find_tet(const sinew_cache_fields *fields, const int32_t corners[4])
 {
     const int32_t low = cache_fields_lowest(corners);
@@ -135,7 +135,7 @@ static int32_t find_tet(const sinew_cache_fields *fields, const int32_t corners[
     return -1;
 }
 
-/* ---- Open -------------------------------------------------------------------------------------- */
+/* ---- Opening and freeing of the fields ----------------------------------------------------------- */
 
 static int32_t cache_fields_count_tets(const sinew_world *world)
 {
@@ -217,7 +217,7 @@ void sinew_cache_fields_free(const sinew_cache *cache, sinew_cache_fields *field
     *fields = (sinew_cache_fields){0};
 }
 
-/* ---- Fill -------------------------------------------------------------------------------------- */
+/* ---- Values of the fields in one frame ----------------------------------------------------------- */
 
 static void fill_unknown(sinew_real *values, size_t count)
 {

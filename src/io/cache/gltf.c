@@ -30,20 +30,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Sizes ------------------------------------------------------------------------------------- */
+/* ---- Size of the GLB file ------------------------------------------------------------------------ */
 
-/* Bytes of the arrays that are equal in all frames: indices and texture coordinates. */
+/* Number of bytes of the arrays that are equal in all frames: indices and texture coordinates. */
 static double fixed_bytes(const sinew_gltf *own)
 {
     return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count) +
            (own->uvs ? 8.0 * own->vertex_count : 0);
 }
 
-/* Bytes of the file's binary chunk with `frames` frames; a double cannot overflow here. */
+/* Number of bytes of the file's binary chunk with `frames` frames; a double cannot overflow here. */
 static double binary_bytes(const sinew_gltf *own, double frames)
 {
     double animation = frames > 1 ? 4.0 * frames + 4.0 * frames * (frames - 1) : 0;
-    const double arrays = own->shape.triangle_count > 0 ? 2 : 1; /* positions and normals, or positions alone */
+    /* number of arrays per frame: positions and normals, or positions alone */
+    const double arrays = own->shape.triangle_count > 0 ? 2 : 1;
     return 12.0 * own->vertex_count * arrays * frames + fixed_bytes(own) + animation;
 }
 
@@ -55,7 +56,7 @@ int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max)
     return stride;
 }
 
-/* Number of frames in the file if the run wrote `frames` frames. */
+/* Number of frames that the file stores if the run wrote `frames` frames. */
 static int32_t frames_in_file(const sinew_cache *cache, int32_t frames)
 {
     const int32_t every = sinew_cache_morph_stride(frames, cache->morph_frames);
@@ -78,7 +79,7 @@ static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_err
                       cache->stem, (int)frames, size / (1024.0 * 1024.0 * 1024.0));
 }
 
-/* ---- Resume ------------------------------------------------------------------------------------ */
+/* ---- Resuming a GLB cache ------------------------------------------------------------------------ */
 
 static void store_bounds(float *bounds, size_t axis, float value)
 {
@@ -94,13 +95,14 @@ static void clear_bounds(float *bounds)
     }
 }
 
-/* True for a frame that the finished file omits: its first four bytes are 0xff, which no finite float has. */
+/* True for a frame that a finished file omits: its first four bytes are 0xff, which no finite float has. */
 static bool is_omitted_frame(const unsigned char *bytes)
 {
     return sinew_cache_load32(bytes) == UINT32_MAX;
 }
 
-/* Computes the bounds of frame k from own->bytes, and base if k = 0; false if a number is not finite. */
+/* Computes the bounds of frame k from its bytes in own->bytes, and own->base if k = 0; false if a number is not
+ * finite. */
 static bool measure_frame(sinew_gltf *own, int32_t k)
 {
     float *bounds = own->bounds + 6 * (size_t)k;
@@ -120,8 +122,8 @@ static bool measure_frame(sinew_gltf *own, int32_t k)
     return true;
 }
 
-/* Reads the kept frames and sets base and bounds; `stream` holds every `every`-th frame. `copy` (may be NULL) receives
- * all frames, omitted ones as bytes of 0xff. */
+/* Reads the frames of an earlier run and sets base and bounds; `stream` holds every `every`-th frame. `copy` (may be
+ * NULL) receives all frames, omitted ones as bytes of 0xff. */
 static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, const char *path, sinew_writer *copy,
                               sinew_error *error)
 {
@@ -152,8 +154,8 @@ static bool gltf_cache_side_is_whole(const sinew_cache *cache)
            (double)facts.st_size >= 12.0 * own->vertex_count * (double)cache->kept;
 }
 
-/* Moves to the data of the binary chunk of a finished file. Returns the stride of its frames, 0: the file is
- * damaged.
+/* Moves the file position to the data of the binary chunk of a finished GLB file. Returns the stride of its frames, 0:
+ * the file is damaged.
  */
 static int32_t find_frames(FILE *glb)
 {
@@ -169,7 +171,7 @@ static int32_t find_frames(FILE *glb)
     return every >= 1 && every <= INT32_MAX && fseeko(glb, binary, SEEK_SET) == 0 ? (int32_t)every : 0;
 }
 
-/* Rebuilds the side file: the frames of a finished file are at the start of its binary chunk. */
+/* Rebuilds the side file from a finished GLB file, whose frames are at the start of its binary chunk. */
 static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
@@ -237,7 +239,7 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     return cache->kept > 0 ? gltf_cache_go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
 }
 
-/* ---- Frames ------------------------------------------------------------------------------------ */
+/* ---- Writing of frames to the side file ---------------------------------------------------------- */
 
 static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
 {
@@ -253,8 +255,8 @@ static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew
     return SINEW_OK;
 }
 
-/* Fills bytes and bounds[6] with the positions of the first frame or the displacements of a later frame.
- * Returns false if a value is beyond the range of 32-bit floats. */
+/* Fills own->bytes and bounds[6] with the positions of the first frame or the displacements of a later frame. Returns
+ * false if a value is beyond the range of 32-bit floats. */
 static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
 {
     clear_bounds(bounds);
@@ -263,7 +265,8 @@ static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float 
         double x = (double)cache->q[3 * (size_t)own->points[i / 3] + axis];
         if (cache->frame_count == 0)
             own->base[i] = (float)x;
-        /* The displacement is relative to the rounded base, so that the base's rounding does not shift later frames. */
+        /* The displacement is relative to the positions of the first frame rounded to 32 bits, so that this rounding
+         * does not shift later frames. */
         float value = cache->frame_count == 0 ? own->base[i] : (float)(x - (double)own->base[i]);
         if (!isfinite(value))
             return false;
@@ -290,7 +293,7 @@ static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? sinew_cache_flush(&own->side, error) : status;
 }
 
-/* ---- Close ------------------------------------------------------------------------------------- */
+/* ---- Completion of the GLB file ------------------------------------------------------------------ */
 
 static sinew_status put32(sinew_writer *writer, uint32_t value, sinew_error *error)
 {
@@ -314,7 +317,7 @@ static sinew_status put_indices(sinew_writer *writer, const int32_t *indices, in
     return status;
 }
 
-/* Reads frame `frame` of the file from the side file into own->bytes. */
+/* Reads frame number `frame` of the GLB file from the side file into own->bytes. */
 static sinew_status fetch_frame(sinew_gltf *own, FILE *side, int frame, sinew_error *error)
 {
     const size_t size = 12 * (size_t)own->vertex_count;
@@ -335,7 +338,8 @@ static sinew_status put_positions(sinew_gltf *own, FILE *side, int frames, sinew
     return status;
 }
 
-/* Writes the normals of the first frame, then the differences of the other frames' normals from them. */
+/* Writes the normals of the first frame, then the differences of the other frames' normals from them, to the GLB
+ * file. */
 static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -353,8 +357,8 @@ static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_e
     return status;
 }
 
-/* Writes the times and the weights of all key frames. Key frame k has weight 1 on morph target k and 0 on the others;
- * key frame 0 is the base shape, with all weights 0. */
+/* Writes the times and the morph weights of all key frames. Key frame k has weight 1 on morph target k and 0 on the
+ * others; key frame 0 is the base shape, with all weights 0. */
 static sinew_status put_animation(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -386,7 +390,7 @@ static sinew_status put_binary(const sinew_cache *cache, sinew_gltf *own, int fr
     return status;
 }
 
-/* Writes the file header, the JSON chunk and the header of the binary chunk. The JSON length is patched after
+/* Writes the GLB header, the JSON chunk and the header of the binary chunk. The JSON length is patched after
  * writing. */
 static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t binary_size, sinew_error *error)
 {
@@ -417,7 +421,7 @@ static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t bin
     return status == SINEW_OK ? put32(&own->glb, chunk_bin, error) : status;
 }
 
-/* Fails if a finished file omits frames that the new stride needs. */
+/* Fails if a finished GLB file omits frames that the new stride needs. */
 static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own, int frames, sinew_error *error)
 {
     for (int64_t k = 0; k < frames; k++)
@@ -452,7 +456,7 @@ static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->glb, error);
     if (status == SINEW_OK)
-        own->side.keep = false; /* the finished file holds the frames, so the side file is removed */
+        own->side.keep = false; /* the finished GLB file holds the frames, so the side file is removed */
     return status;
 }
 

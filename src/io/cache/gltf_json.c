@@ -7,10 +7,10 @@
 #include "io/cache/gltf.h"
 #include "io/cache/json.h"
 
-/* Buffer views and accessors, added in the order of their bytes. After the first failure all later calls fail. */
+/* glTF buffer views and accessors, added in the order of their bytes. After the first failure all later calls fail. */
 typedef struct json_tables {
     json_t *views, *accessors;
-    json_int_t size; /* bytes of all buffer views so far */
+    json_int_t size; /* number of bytes of all buffer views so far */
     bool good;
 } json_tables;
 
@@ -21,14 +21,14 @@ static int gltf_json_append(json_tables *tables, json_t *list, json_t *item)
     return (int)json_array_size(list) - 1;
 }
 
-/* Adds a buffer view. target 0: neither vertices nor indices; stride: bytes per vertex. Returns the index of the
+/* Adds a glTF buffer view. target 0: neither vertices nor indices; stride: bytes per vertex. Returns the index of the
  * view. */
 static int add_strided(json_tables *tables, json_int_t size, int target, int stride)
 {
     json_t *view = json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", tables->size, "byteLength", size);
     if (target && json_object_set_new(view, "target", json_integer(target)) != 0)
         tables->good = false;
-    /* The specification requires a stride for views that several vertex arrays share. */
+    /* The glTF specification requires a stride for buffer views that several vertex arrays share. */
     if (target == target_vertices && json_object_set_new(view, "byteStride", json_integer(stride)) != 0)
         tables->good = false;
     tables->size += size;
@@ -48,7 +48,7 @@ static int add_indices(json_tables *tables, int64_t count)
                                       (json_int_t)count, "type", "SCALAR"));
 }
 
-/* Adds one position accessor per frame; returns the index of the first. */
+/* Adds one accessor of positions per frame; returns the index of the first accessor. */
 static int gltf_json_add_positions(json_tables *tables, const sinew_gltf *own, int frames)
 {
     json_int_t frame_size = (json_int_t)12 * own->vertex_count;
@@ -65,7 +65,8 @@ static int gltf_json_add_positions(json_tables *tables, const sinew_gltf *own, i
     return first;
 }
 
-/* Adds the normals of the first frame, then their changes; returns the index of the first accessor, -1: no normals. */
+/* Adds accessors of the first frame's normals, then of their changes; returns the index of the first accessor, -1: no
+ * normals. */
 static int add_normals(json_tables *tables, const sinew_gltf *own, int frames)
 {
     const json_int_t frame_size = (json_int_t)12 * own->vertex_count;
@@ -80,7 +81,7 @@ static int add_normals(json_tables *tables, const sinew_gltf *own, int frames)
     return first;
 }
 
-/* Returns the index of the accessor, -1: no texture coordinates. */
+/* Adds the accessor of the texture coordinates and returns its index, -1: no texture coordinates. */
 static int gltf_json_add_uvs(json_tables *tables, const sinew_gltf *own)
 {
     if (!own->uvs)
@@ -97,7 +98,7 @@ float sinew_gltf_time(const sinew_cache *cache, int frame)
     return (float)(frame * own->every * cache->frame_time);
 }
 
-/* The animation over all frames; adds its arrays to the tables. */
+/* The glTF animation over all frames; adds its arrays to the tables. */
 static json_t *animations(const sinew_cache *cache, json_tables *tables, int frames)
 {
     int view = add_view(tables, (json_int_t)4 * frames, 0);
@@ -115,15 +116,15 @@ static json_t *animations(const sinew_cache *cache, json_tables *tables, int fra
                      "interpolation", "LINEAR");
 }
 
-/* Indices of the accessors that all primitives share. */
+/* Indices of the accessors that all primitives of the mesh share. */
 typedef struct vertex_arrays {
-    int positions; /* accessor of the first frame; accessors of later frames follow */
-    int normals;   /* accessor of the first frame; accessors of later frames follow. -1: none */
+    int positions; /* accessor of the first frame's positions; accessors of later frames follow */
+    int normals;   /* accessor of the first frame's normals; accessors of later frames follow; -1: none */
     int uvs;       /* accessor of the texture coordinates; -1: none */
     int frames;
 } vertex_arrays;
 
-/* Morph target k: displacements and changes of normals relative to the first frame. Lines have no normals. */
+/* glTF morph target k: displacements and changes of normals relative to the first frame. Lines have no normals. */
 static json_t *target(const vertex_arrays *arrays, int k, bool triangles)
 {
     if (triangles)
@@ -142,7 +143,7 @@ static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int
     }
     json_t *result = json_pack("{s:o, s:i, s:i, s:i}", "attributes", attributes, "indices", indices, "mode", mode,
                                "material", gltf_json_material);
-    if (arrays->frames < 2) /* the specification does not allow an empty list of targets */
+    if (arrays->frames < 2) /* the glTF specification does not allow an empty list of morph targets */
         return result;
     json_t *targets = json_array();
     bool good = targets != NULL;
@@ -164,7 +165,7 @@ static json_t *material(const char *name, double red, double green, double blue)
                      "baseColorFactor", red, green, blue, 1.0, "metallicFactor", 0.0, "roughnessFactor", 0.75);
 }
 
-/* A grey material. If the name is not UTF-8, which JSON requires, its bytes above 127 become question marks. */
+/* A grey glTF material. If the name is not UTF-8, which JSON requires, its bytes above 127 become question marks. */
 static json_t *named_material(const char *name)
 {
     json_t *made = material(name, 0.8, 0.8, 0.8);
@@ -177,7 +178,7 @@ static json_t *named_material(const char *name)
     return material(plain, 0.8, 0.8, 0.8);
 }
 
-/* One material per name, in the order of the names, then one for faces without a name. */
+/* One glTF material per name, in the order of the names, then one for faces without a name. */
 static json_t *materials(json_tables *tables, const sinew_gltf *own)
 {
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
@@ -188,7 +189,7 @@ static json_t *materials(json_tables *tables, const sinew_gltf *own)
     return list;
 }
 
-/* One primitive per material, and one for the lines. */
+/* One glTF primitive per material, and one for the lines. */
 static json_t *add_primitives(json_tables *tables, const sinew_gltf *own, const vertex_arrays *arrays)
 {
     json_t *primitives = json_array();

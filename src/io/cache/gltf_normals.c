@@ -17,9 +17,9 @@
 
 static const double crease_cosine = 0.6967067093471654; /* cosine of the crease angle, 0.8 rad */
 
-/* ---- Groups ------------------------------------------------------------------------------------ */
+/* ---- Groups of triangle corners that share a normal ---------------------------------------------- */
 
-/* Undeformed positions of the body's points, [3 * point_count] m: vertices of its skin, else of its mesh. */
+/* Rest positions of the points of a body, [3 * point_count], in m: vertices of its skin, else of its mesh. */
 static const sinew_real *rest_of(const sinew_cache *cache, const sinew_cache_body *of)
 {
     return of->skin ? sinew_skin_positions(of->skin) : sinew_mesh_positions(sinew_body_mesh(cache->world, of->body));
@@ -69,8 +69,8 @@ static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t 
                 gltf_normals_join(parents, ends[0][i], ends[1][k]);
 }
 
-/* Joins corners across smooth edges by union-find: parents[3 * triangle_count] then forms one tree per group. `edges`
- * is scratch [6 * triangle_count]. */
+/* Joins triangle corners across smooth edges by union-find: parents[3 * triangle_count] then forms one tree per group.
+ * `edges` is scratch [6 * triangle_count]. */
 static void join_smooth(const sinew_cache_shape *shape, const double *normals, sinew_pair *edges, int32_t *parents)
 {
     const int64_t count = 3 * shape->triangle_count;
@@ -99,7 +99,7 @@ sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_
     if (good) {
         rest_normals(cache, shape, normals);
         join_smooth(shape, normals, edges, groups);
-        /* The root is the lowest corner of its group, so it is numbered before the other corners. */
+        /* The union-find root is the lowest corner of its group, so it is numbered before the other corners. */
         for (size_t i = 0; i < 3 * triangles; i++) {
             const int32_t root = root_of(groups, (int32_t)i);
             edges[i].major = root == (int32_t)i ? (uint64_t)own->group_count++ : edges[root].major;
@@ -112,7 +112,7 @@ sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_
     return good ? SINEW_OK : sinew_fail_memory(error, "the normals of a glTF cache");
 }
 
-/* ---- Frames ------------------------------------------------------------------------------------ */
+/* ---- Normals of one frame ------------------------------------------------------------------------ */
 
 void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
 {

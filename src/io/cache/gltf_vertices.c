@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf_vertices.c: which vertices and primitives a glTF cache has.
+ * gltf_vertices.c: chooses the vertices and primitives of a glTF cache.
  *
  * Vertices are, in the order of the points, all points of skins, and the points of other bodies that belong to a
  * triangle or a line. A glTF vertex has one texture coordinate and one normal, so points whose corners have several
@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-/* ---- Points ------------------------------------------------------------------------------------ */
+/* ---- GLB vertices from the points of the cache --------------------------------------------------- */
 
-/* Numbers the drawn points from zero: vertex[point], or -1. */
+/* Numbers the drawn points of the cache from zero: vertex[point], or -1. */
 static void gltf_vertices_number_points(const sinew_cache *cache, sinew_gltf *own, const uint8_t *used, int32_t *vertex)
 {
     for (int32_t i = 0; i < cache->point_count; i++)
@@ -39,7 +39,7 @@ static void rename_corners(sinew_gltf *own, const int32_t *vertex)
         own->shape.edges[i] = vertex[own->shape.edges[i]];
 }
 
-/* ---- Copies ------------------------------------------------------------------------------------ */
+/* ---- Copies of vertices for texture coordinates and normals -------------------------------------- */
 
 /* A rule that splits vertices: corners of one vertex with different keys get different copies. `key` returns the key of
  * a corner; `set` stores the key's data in a vertex (`original` or a copy of it). */
@@ -54,7 +54,7 @@ static int32_t uv_of(const sinew_gltf *own, const int32_t *keys, int64_t corner)
     return own->shape.corner_uvs[own->shape.triangle_corners[corner]];
 }
 
-/* The v axis points up in OBJ and down in glTF. */
+/* Sets the texture coordinates of a vertex. The v axis points up in OBJ and down in glTF. */
 static void set_uv(sinew_gltf *own, int32_t vertex, int32_t original, int32_t uv)
 {
     (void)original;
@@ -112,7 +112,8 @@ static sinew_status split(const sinew_cache *cache, sinew_gltf *own, const verte
     return SINEW_OK;
 }
 
-/* Copies vertices for texture coordinates, then for normals; `groups` are the normal groups of the corners. */
+/* Copies vertices for different texture coordinates, then for different normals; `groups` are the normal groups of the
+ * corners. */
 static sinew_status split_vertices(const sinew_cache *cache, sinew_gltf *own, const int32_t *groups, sinew_error *error)
 {
     const size_t max = (size_t)own->vertex_count + 3 * (size_t)own->shape.triangle_count;
@@ -126,7 +127,7 @@ static sinew_status split_vertices(const sinew_cache *cache, sinew_gltf *own, co
     return status == SINEW_OK ? split(cache, own, &split_by_group, groups, error) : status;
 }
 
-/* ---- Primitives -------------------------------------------------------------------------------- */
+/* ---- Primitives of the GLB mesh, by material ----------------------------------------------------- */
 
 static int32_t material_of(const sinew_gltf *own, int64_t triangle)
 {
@@ -160,7 +161,7 @@ static sinew_status sort_by_material(const sinew_cache *cache, sinew_gltf *own, 
     return SINEW_OK;
 }
 
-/* Creates one vertex per drawn point; false: out of memory. */
+/* Creates one GLB vertex per drawn point; returns false if memory runs out. */
 static bool take_points(const sinew_cache *cache, sinew_gltf *own)
 {
     const size_t count = (size_t)cache->point_count;

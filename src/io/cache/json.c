@@ -29,15 +29,15 @@ bool sinew_is_utf8(const char *text)
     return true;
 }
 
-/* Returns false and sets errno on failure. jansson cannot replace a decimal point of several bytes, so the C locale is
- * set. */
+/* Writes JSON to a stream. Returns false and sets errno on failure. jansson cannot replace a decimal point of several
+ * bytes, so the C locale is set. */
 static bool dump(const json_t *root, size_t flags, FILE *stream)
 {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (!plain)
         return false;
     locale_t before = uselocale(plain);
-    errno = ENOMEM; /* the only other cause if the stream has no error */
+    errno = ENOMEM; /* if the stream has no error, the only other cause of a failed dump is memory */
     bool good = json_dumpf(root, stream, flags) == 0;
     int reason = errno;
     uselocale(before);

@@ -10,7 +10,7 @@
 #include "io/cache/cache.h"
 
 bool sinew_is_utf8(const char *text);
-/* Writes the document with a decimal point in every locale; flags are those of json_dumpf(). */
+/* Writes the JSON document with a decimal point in every locale; flags are those of json_dumpf(). */
 sinew_status sinew_cache_put_json(sinew_writer *writer, const json_t *root, size_t flags, sinew_error *error);
 
 #endif

@@ -16,12 +16,12 @@
 
 enum {
     header_size = 128,
-    magic_size = 10 /* bytes of an NPY file before the Python literal */
+    magic_size = 10 /* number of bytes of an NPY file before the Python literal */
 };
 
-/* ---- Headers ----------------------------------------------------------------------------------- */
+/* ---- NPY headers --------------------------------------------------------------------------------- */
 
-/* Writes the header of an array whose first dimension is `rows`. */
+/* Writes the NPY header of an array whose first dimension is `rows`. */
 static void lay_header(const sinew_npy_array *array, int64_t rows, char header[header_size])
 {
     char sizes[64];
@@ -41,7 +41,7 @@ static void lay_header(const sinew_npy_array *array, int64_t rows, char header[h
     header[header_size - 1] = '\n';
 }
 
-/* Bytes of one row: all numbers with the same first index. */
+/* Number of bytes of one row of an array: all numbers with the same first index. */
 static size_t row_size(const sinew_npy_array *array)
 {
     size_t size = array->type[2] == '8' ? 8 : 4;
@@ -50,7 +50,7 @@ static size_t row_size(const sinew_npy_array *array)
     return size;
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------- */
+/* ---- Rows of an NPY array ------------------------------------------------------------------------ */
 
 /* Appends rows to an array's file, little-endian on every machine. */
 static sinew_status put_rows(sinew_npy_array *array, const void *data, size_t rows, sinew_error *error)
@@ -69,8 +69,8 @@ static sinew_status put_rows(sinew_npy_array *array, const void *data, size_t ro
     return status;
 }
 
-/* Fails unless the header of a kept array is that of an unfinished file, or of one finished with the frames that it
- * holds. */
+/* Fails unless the NPY header of an array of an earlier run is that of an unfinished file, or of one finished with the
+ * frames that it holds. */
 static sinew_status npy_check_header(sinew_npy_array *array, sinew_error *error)
 {
     char header[header_size], expected[2][header_size];
@@ -87,7 +87,7 @@ static sinew_status npy_check_header(sinew_npy_array *array, sinew_error *error)
                       array->writer.partial);
 }
 
-/* Truncates a kept array to the kept frames, with the header of an unfinished file. */
+/* Truncates an array of an earlier run to the kept frames, with the header of an unfinished file. */
 static sinew_status npy_go_on(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
 {
     const int64_t size = header_size + cache->kept * (int64_t)row_size(array);
@@ -121,7 +121,7 @@ static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *ar
     return status;
 }
 
-/* ---- Which arrays ------------------------------------------------------------------------------ */
+/* ---- Choice of the arrays that are written ------------------------------------------------------- */
 
 static sinew_npy_array *npy_add(sinew_npy *own, const char *name, const char *type, const char *unit, int64_t rows,
                                 int64_t columns, int64_t depth)
@@ -158,7 +158,7 @@ static void add_moving(const sinew_cache *cache, sinew_npy *own)
     own->moving_count = own->array_count;
 }
 
-/* Concatenates the triangles or edges of all bodies in particle indices; NULL: out of memory. */
+/* Concatenates the triangles or edges of all bodies in particle indices; NULL: memory runs out. */
 static int32_t *join_cells(const sinew_cache *cache, int corners, int64_t *count)
 {
     int32_t *cells = NULL;
@@ -183,7 +183,8 @@ static int32_t *join_cells(const sinew_cache *cache, int corners, int64_t *count
     return cells;
 }
 
-/* Concatenates the embeddings of all skin vertices, skin by skin, in particle indices; false: out of memory. */
+/* Concatenates the embeddings of all skin vertices, skin by skin, in particle indices; returns false if memory runs
+ * out. */
 static bool join_skins(const sinew_cache *cache, sinew_npy *own)
 {
     for (int32_t i = 0; i < cache->body_count; i++) {
@@ -210,7 +211,7 @@ static bool join_skins(const sinew_cache *cache, sinew_npy *own)
     return true;
 }
 
-/* Arrays that are the same in all frames; they are written in close. */
+/* Adds the arrays that are the same in all frames; they are written in close. */
 static sinew_status add_fixed(const sinew_cache *cache, sinew_npy *own, sinew_error *error)
 {
     int64_t triangles = 0, edges = 0;
@@ -230,7 +231,7 @@ static sinew_status add_fixed(const sinew_cache *cache, sinew_npy *own, sinew_er
     return SINEW_OK;
 }
 
-/* ---- The format -------------------------------------------------------------------------------- */
+/* ---- Operations of the cache format NPY ---------------------------------------------------------- */
 
 static sinew_status npy_open(sinew_cache *cache, sinew_error *error)
 {
@@ -242,7 +243,7 @@ static sinew_status npy_open(sinew_cache *cache, sinew_error *error)
         return status;
     add_moving(cache, own);
     status = add_fixed(cache, own, error);
-    if (status == SINEW_OK) /* the materials array is filled even if no frame follows */
+    if (status == SINEW_OK) /* the array of materials is filled even if no frame follows */
         status = sinew_cache_fields_fill(cache, &own->fields, error);
     for (int i = 0; i < own->moving_count && status == SINEW_OK; i++)
         status = npy_open_array(cache, &own->arrays[i], error);
@@ -270,7 +271,7 @@ static sinew_status npy_sync(sinew_cache *cache, sinew_error *error)
     return status;
 }
 
-/* Patches the number of frames into the headers and writes the constant arrays. */
+/* Patches the number of frames into the NPY headers and writes the constant arrays. */
 static sinew_status finish_arrays(sinew_cache *cache, sinew_npy *own, sinew_error *error)
 {
     sinew_status status = SINEW_OK;

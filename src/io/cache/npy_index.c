@@ -21,7 +21,7 @@ sinew_status sinew_npy_check_names(const sinew_cache *cache, sinew_error *error)
     return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for npy", cache->stem);
 }
 
-/* Names of the axes of an array, one per dimension. */
+/* Names of the axes of an NPY array, one per dimension. */
 static const char *axes_of(const sinew_npy_array *array)
 {
     static const char *const known[][2] = {
@@ -65,8 +65,8 @@ static json_t *array_json(const sinew_cache *cache, const sinew_npy_array *array
                      array->type, "unit", array->unit, "axes", axes_of(array));
 }
 
-/* Describes the body cache->bodies[place]. If its name is not UTF-8, which JSON requires, bytes above 127 become
- * question marks from the left until the name is valid. */
+/* Describes the body cache->bodies[place] in JSON. If its name is not UTF-8, which JSON requires, bytes above 127
+ * become question marks from the left until the name is valid. */
 static json_t *body_json(const sinew_cache *cache, int32_t place)
 {
     const sinew_cache_body *of = &cache->bodies[place];
@@ -79,7 +79,7 @@ static json_t *body_json(const sinew_cache *cache, int32_t place)
                      "count", (int)of->point_count, "skin_vertices", skin ? (int)sinew_skin_vertex_count(skin) : 0);
 }
 
-/* Lists of the index: arrays, bodies, and energies on tets as materials; NULL: out of memory. */
+/* Lists of the JSON index: arrays, bodies, and energies on tets as materials; NULL: memory runs out. */
 static json_t *arrays_json(const sinew_cache *cache, const sinew_npy *own)
 {
     json_t *list = json_array();

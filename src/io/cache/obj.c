@@ -15,7 +15,7 @@ typedef struct format_state {
     sinew_cache_shape shape;
 } format_state;
 
-/* Writes one line: the keyword and x[3], or uv[2] if x is NULL. */
+/* Writes one line of an OBJ file: the keyword and x[3], or uv[2] if x is NULL. */
 static sinew_status put_numbers(sinew_writer *writer, const char *keyword, const sinew_real *x, const float *uv,
                                 sinew_error *error)
 {
@@ -43,8 +43,8 @@ sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cach
     return status;
 }
 
-/* Writes `g` or `usemtl` if the name of the face differs from *current, the name of the face before; -1 in *current: no
- * name yet. */
+/* Writes an OBJ line `g` or `usemtl` if the name of the face differs from *current, the name of the face before; -1 in
+ * *current: no name yet. */
 static sinew_status obj_cache_put_name(const sinew_cache_shape *shape, int set, int64_t face, int32_t *current,
                                        sinew_writer *writer, sinew_error *error)
 {
@@ -127,7 +127,7 @@ static sinew_status obj_close(sinew_cache *cache, sinew_error *error)
 {
     (void)cache;
     (void)error;
-    return SINEW_OK; /* nothing to rename: every frame already has its final name */
+    return SINEW_OK; /* nothing to rename: every frame's file already has its final name */
 }
 
 static void obj_drop(sinew_cache *cache)

@@ -26,7 +26,7 @@ typedef struct format_state {
     sinew_writer pc2, obj;
     sinew_cache_shape shape;
     uint8_t *used;         /* [point_count] 1: an element of the OBJ uses the point */
-    unsigned char *sample; /* [12 * point_count] bytes of one frame in the file */
+    unsigned char *sample; /* [12 * point_count] bytes of one frame in the PC2 file */
 } format_state;
 
 static void lay_header(const sinew_cache *cache, int32_t samples, unsigned char header[header_size])
@@ -39,7 +39,7 @@ static void lay_header(const sinew_cache *cache, int32_t samples, unsigned char 
     sinew_cache_store32(header + sample_count_at, (uint32_t)samples);
 }
 
-/* Writes the header at the start of the file. The number of samples is 0 until close writes it. */
+/* Writes the PC2 header at the start of the file. The number of samples is 0 until close writes it. */
 static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, int32_t samples, sinew_error *error)
 {
     unsigned char header[header_size];
@@ -48,8 +48,8 @@ static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, i
     return status == SINEW_OK ? sinew_cache_put(writer, header, sizeof header, error) : status;
 }
 
-/* Fails unless the header of the kept file is that of an unfinished file, or of one finished with the frames that it
- * holds. */
+/* Fails unless the PC2 header of a file from an earlier run is that of an unfinished file, or of one finished with the
+ * frames that it holds. */
 static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     unsigned char header[header_size], expected[header_size];
@@ -68,7 +68,7 @@ static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *wri
     return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: its header is damaged; start the run again", writer->partial);
 }
 
-/* Truncates the kept file to its kept frames, with the header of an unfinished file. */
+/* Truncates the PC2 file of an earlier run to its kept frames, with the header of an unfinished file. */
 static sinew_status pc2_go_on(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     const int64_t size = header_size + 12 * (int64_t)cache->kept * cache->point_count;
@@ -103,7 +103,7 @@ static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_e
     return sinew_cache_print(writer, error, "l %lld %lld\n", a + 1LL, b + 1LL);
 }
 
-/* Writes a line element from each inner particle of the body's tets to a neighbour. */
+/* Writes an OBJ line element from each inner particle of the body's tets to a neighbour. */
 static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
 {
     format_state *own = cache->own;
@@ -122,7 +122,7 @@ static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, si
     return status;
 }
 
-/* Writes a line element from each point that no element uses to the point before it (the first: to the second). */
+/* Writes an OBJ line element from each point that no element uses to the point before it (the first: to the second). */
 static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;

@@ -4,7 +4,7 @@
  */
 #include "io/cache/cache.h"
 
-/* The points of a body, numbered from `count`. */
+/* The points that a cache writes for one body, numbered from `count`. */
 static sinew_cache_body cache_body_of(const sinew_world *world, int32_t index, bool bodies, int64_t count)
 {
     sinew_cache_body found = {.body = sinew_world_body_at(world, index), .first_point = (int32_t)count};
@@ -24,7 +24,7 @@ bool sinew_cache_tears(const sinew_world *world)
     return any;
 }
 
-/* Gives each point of the cache the number of its particle. */
+/* Numbers the points of the cache like the particles of the world. */
 static void number_as_particles(sinew_cache *cache)
 {
     cache->point_count = cache->particle_count;
@@ -59,7 +59,7 @@ sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error)
     return SINEW_OK;
 }
 
-/* Reads the points of one body if points are numbered body by body. */
+/* Reads positions and velocities of one body's points if points are numbered body by body. */
 static sinew_status fetch_body(sinew_cache *cache, const sinew_cache_body *of)
 {
     const sinew_world *world = cache->world;

@@ -37,7 +37,7 @@ sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, 
     return status;
 }
 
-/* ---- Resume ------------------------------------------------------------------------------------ */
+/* ---- Resuming a cache from the files of an earlier run ------------------------------------------- */
 
 static sinew_status too_short(const sinew_writer *writer, sinew_error *error)
 {
@@ -113,7 +113,7 @@ sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suf
     return status;
 }
 
-/* ---- Bytes and numbers ------------------------------------------------------------------------- */
+/* ---- Bytes and numbers in cache files ------------------------------------------------------------ */
 
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error)
 {
@@ -145,7 +145,7 @@ int sinew_cache_number_digits(char *text, double value, int digits)
 {
     char raw[SINEW_CACHE_NUMBER];
     snprintf(raw, sizeof raw, "%.*g", digits, value);
-    /* A byte that is neither digit, sign nor exponent belongs to the locale's decimal point. */
+    /* A byte of the printed number that is neither digit, sign nor exponent belongs to the locale's decimal point. */
     int length = 0;
     for (const char *c = raw; *c; c++) {
         if (strchr("0123456789+-e", *c))

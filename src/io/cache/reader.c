@@ -83,7 +83,7 @@ static sinew_status vtu_reader_frame(sinew_cache_reader *reader, int32_t index, 
 
 static void sequence_close(sinew_cache_reader *reader)
 {
-    (void)reader; /* nothing to close: each file is closed after its frame */
+    (void)reader; /* nothing to close: each mesh file is closed after its frame is read */
 }
 
 const sinew_cache_reader_ops sinew_cache_reader_obj = {
@@ -91,7 +91,7 @@ const sinew_cache_reader_ops sinew_cache_reader_obj = {
 const sinew_cache_reader_ops sinew_cache_reader_vtu = {
     .own_size = 1, .open = vtu_reader_open, .frame = vtu_reader_frame, .close = sequence_close};
 
-/* ---- All formats ------------------------------------------------------------------------------- */
+/* ---- Common code of all formats ------------------------------------------------------------------ */
 
 static const sinew_cache_reader_ops *const formats[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = &sinew_cache_reader_pc2, [SINEW_CACHE_OBJ] = &sinew_cache_reader_obj,

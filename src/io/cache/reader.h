@@ -10,9 +10,10 @@
 #include "sinew/scene.h"
 
 typedef struct sinew_cache_reader_ops {
-    size_t own_size; /* bytes of the format's own data, zeroed before open */
-    bool velocities; /* true: the operation frame fills the velocities v */
-    /* open sets frame_count and point_count; close is called exactly once, also after a failed open. */
+    size_t own_size; /* size in bytes of the format's own data, which are zeroed before open */
+    bool velocities; /* true: the operation `frame` of the format fills the velocities v */
+    /* Operations of the format: open sets frame_count and point_count; close is called exactly once, also after a
+     * failed open. */
     sinew_status (*open)(sinew_cache_reader *reader, sinew_error *error);
     sinew_status (*frame)(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v, sinew_error *error);
     void (*close)(sinew_cache_reader *reader);
@@ -26,16 +27,16 @@ extern const sinew_cache_reader_ops sinew_cache_reader_vtu;
 
 struct sinew_cache_reader {
     const sinew_cache_reader_ops *ops;
-    void *own; /* [ops->own_size] data that belong to the format */
+    void *own; /* [ops->own_size] data that belong to the reader's format */
     sinew_allocator allocator;
-    char stem[960];      /* directory/name of the cache, without ending */
-    char path[1024];     /* path of the file, or of the first file of a sequence */
-    int32_t first;       /* number of the first frame */
-    int32_t frame_count; /* number of frames in the files */
+    char stem[960];      /* directory/name of the cache that is read, without ending */
+    char path[1024];     /* path of the cache's file, or of the first file of a sequence */
+    int32_t first;       /* number of the cache's first frame */
+    int32_t frame_count; /* number of frames in the cache's files */
     int32_t point_count;
-    bool unfinished;   /* the files are still being written: frames that are complete at open count */
-    double frame_time; /* time between frames, in s */
-    sinew_real *other; /* [3 * point_count] positions of a neighbouring frame; NULL until needed */
+    bool unfinished;   /* true: the files are still being written; only frames that are complete at open count */
+    double frame_time; /* simulated time between frames of the cache, in s */
+    sinew_real *other; /* [3 * point_count] positions of a neighbouring frame in m, for velocities; NULL until needed */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_files.c: caches in one file: PC2 (layout in pc2.c) and CSV (csv.c).
+ * reader_files.c: reads caches in one file: PC2 (layout in pc2.c) and CSV (csv.c).
  *
  * Frames are read on demand: PC2 frames have a fixed size, and one pass over a CSV file finds the offset of each
  * frame.
@@ -32,7 +32,7 @@ static sinew_status refuse_read(const sinew_cache_reader *reader, const FILE *st
                       ferror((FILE *)stream) ? strerror(errno) : "the file became shorter meanwhile");
 }
 
-/* ---- PC2 --------------------------------------------------------------------------------------- */
+/* ---- PC2 files ----------------------------------------------------------------------------------- */
 
 enum {
     header_size = 32
@@ -40,7 +40,7 @@ enum {
 
 typedef struct pc2_state {
     FILE *stream;
-    unsigned char *sample; /* [12 * point_count] bytes of one frame in the file */
+    unsigned char *sample; /* [12 * point_count] bytes of one frame in the PC2 file */
 } pc2_state;
 
 static sinew_status pc2_check(sinew_cache_reader *reader, const unsigned char *header, size_t size, sinew_error *error)
@@ -113,15 +113,15 @@ static void pc2_reader_close(sinew_cache_reader *reader)
 const sinew_cache_reader_ops sinew_cache_reader_pc2 = {
     .own_size = sizeof(pc2_state), .open = pc2_reader_open, .frame = pc2_reader_frame, .close = pc2_reader_close};
 
-/* ---- CSV --------------------------------------------------------------------------------------- */
+/* ---- CSV files ----------------------------------------------------------------------------------- */
 
 enum {
-    line_size = 512 /* longer than any line that the cache writes */
+    line_size = 512 /* bytes of a line buffer, longer than any line that the cache writes */
 };
 
 typedef struct csv_state {
     FILE *stream;
-    int64_t *offsets; /* [capacity] byte offset of each frame */
+    int64_t *offsets; /* [capacity] byte offset of each frame in the CSV file */
     int32_t capacity;
     locale_t locale;
 } csv_state;
@@ -142,14 +142,14 @@ static bool csv_add_frame(sinew_cache_reader *reader, int64_t offset)
     return true;
 }
 
-/* Reads one line including its newline; NULL at the end of the file, or if the line does not fit. */
+/* Reads one line of a CSV file including its newline; NULL at the end of the file, or if the line does not fit. */
 static char *next_line(FILE *stream, char line[line_size])
 {
     return fgets(line, line_size, stream) && strchr(line, '\n') ? line : NULL;
 }
 
-/* Counts line `row` of the file in *rows, the lines of its frame, and stores `offset` if a frame starts. Fails unless
- * frame numbers are consecutive and all frames have the same number of points. */
+/* Counts line `row` of the CSV file in *rows, the lines of its frame, and stores `offset` if a frame starts. Fails
+ * unless frame numbers are consecutive and all frames have the same number of points. */
 static sinew_status csv_count(sinew_cache_reader *reader, const char *line, int64_t offset, int64_t row, int64_t *rows,
                               sinew_error *error)
 {
@@ -194,7 +194,8 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
     }
     if (status != SINEW_OK)
         return status;
-    /* The last frame may be incomplete; whether a single one is complete cannot be known. */
+    /* The last frame of an unfinished CSV file may be incomplete; whether a single frame is complete cannot be
+     * known. */
     if (reader->unfinished && reader->frame_count > 0 && rows != reader->point_count)
         return --reader->frame_count > 0
                    ? SINEW_OK
@@ -208,8 +209,8 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
     return SINEW_OK;
 }
 
-/* Parses the line frame,time,particle and six numbers (position, velocity). Returns false if the line is for another
- * particle than `particle` or a number is not finite. */
+/* Parses the CSV line frame,time,particle and six numbers (position, velocity). Returns false if the line is for
+ * another particle than `particle` or a number is not finite. */
 static bool csv_row(const csv_state *own, const char *line, int64_t particle, double numbers[6])
 {
     const char *at = strchr(line, ',');

@@ -16,7 +16,7 @@
 #include "io/input.h"
 
 enum {
-    magic_size = 10, /* bytes of an NPY file before the Python literal */
+    magic_size = 10, /* number of bytes of an NPY file before the Python literal */
     literal_size = 1024
 };
 
@@ -25,15 +25,15 @@ typedef struct npy_array {
     char path[1024];
     int64_t frames, points;
     int64_t start; /* byte offset of the array's first number in the file */
-    size_t width;  /* bytes per number of the array */
+    size_t width;  /* bytes per number of the NPY array: 4 or 8 */
 } npy_array;
 
 typedef struct npy_state {
     npy_array q, v;
-    unsigned char *row; /* [3 * 8 * point_count] bytes of one frame in the file */
+    unsigned char *row; /* [3 * 8 * point_count] bytes of one frame of an array */
 } npy_state;
 
-/* Parses the Python literal with type and shape. */
+/* Parses the Python literal of an NPY header with type and shape. */
 static sinew_status parse_literal(npy_array *array, const char *literal, sinew_error *error)
 {
     const char *type = strstr(literal, "'descr': '<f"), *shape = strstr(literal, "'shape': (");
@@ -90,7 +90,8 @@ static sinew_status npy_reader_open(sinew_cache_reader *reader, sinew_error *err
         status = npy_reader_open_array(reader, ".velocities.npy", &own->v, error);
     if (status != SINEW_OK)
         return status;
-    if (reader->unfinished) /* an unfinished cache may lack the last velocities, written after positions */
+    /* an unfinished cache may lack the last frame's velocities, which are written after its positions */
+    if (reader->unfinished)
         own->q.frames = own->v.frames = own->q.frames < own->v.frames ? own->q.frames : own->v.frames;
     if (own->q.frames != own->v.frames || own->q.points != own->v.points)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has %lld frames of %lld points, %s %lld of %lld", own->q.path,

@@ -30,12 +30,12 @@ void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape)
     *shape = (sinew_cache_shape){0};
 }
 
-/* ---- Buffers --------------------------------------------------------------------------------- */
+/* ---- Sizes and buffers of the shape -------------------------------------------------------------- */
 
-/* The surface of the world in particle indices, including bodies with skins. */
+/* The surface of the world in particle indices, including the surfaces of bodies with skins. */
 typedef struct world_surface {
     sinew_surface cells;
-    int32_t triangle_count, edge_count; /* counts over the bodies without a skin */
+    int32_t triangle_count, edge_count; /* numbers of triangles and edges of the bodies without a skin */
 } world_surface;
 
 static void release_surface(const sinew_cache *cache, sinew_surface *cells)
@@ -69,8 +69,8 @@ static sinew_status fetch_surface(const sinew_cache *cache, world_surface *surfa
     return SINEW_OK;
 }
 
-/* Counts faces, edges and texture coordinates of the shape with all skins; *corners receives the corners of all
- * faces. */
+/* Counts faces, edges and texture coordinates of the drawable shape with all skins; *corners receives the number of
+ * corners of all faces. */
 static void count_shape(const sinew_cache *cache, const world_surface *surface, sinew_cache_shape *shape,
                         int64_t *corners)
 {
@@ -122,13 +122,13 @@ static bool cache_surface_reserve(const sinew_cache *cache, sinew_cache_shape *s
     return good;
 }
 
-/* ---- Filling --------------------------------------------------------------------------------- */
+/* ---- Filling of the shape ------------------------------------------------------------------------ */
 
 typedef struct cursor {
     int32_t face, corner, triangle, uv;
 } cursor;
 
-/* Adds the faces, corners and triangles of one skin. */
+/* Adds the faces, corners and triangles of one skin to the shape. */
 static void cache_surface_add_faces(const sinew_cache *cache, int32_t body, sinew_cache_shape *shape, const cursor *at)
 {
     const sinew_skin *skin = cache->bodies[body].skin;
@@ -153,7 +153,7 @@ static void cache_surface_add_faces(const sinew_cache *cache, int32_t body, sine
     }
 }
 
-/* Adds the names of a skin to the names of the shape; false: out of memory. */
+/* Adds the names of a skin to the names of the shape; returns false if memory runs out. */
 static bool cache_surface_add_names(const sinew_cache *cache, const sinew_skin *skin, sinew_cache_shape *shape,
                                     int32_t face)
 {
@@ -189,7 +189,7 @@ static bool add_skin(const sinew_cache *cache, int32_t body, sinew_cache_shape *
     return true;
 }
 
-/* The point of a particle, for a body without a skin. */
+/* Index of the cache's point of a particle, for a body without a skin. */
 static int32_t cache_surface_point_of(const sinew_cache *cache, const sinew_cache_body *of, int32_t particle)
 {
     return of->first_point + particle - sinew_body_first_particle(cache->world, of->body);

@@ -28,17 +28,17 @@ int64_t sinew_usda_offset(const sinew_usda *own, int64_t frame, int array, int32
     return 12 * ((frame * SINEW_USDA_ARRAYS + array) * own->vertex_count + first_vertex);
 }
 
-/* ---- Resume ------------------------------------------------------------------------------------ */
+/* ---- Resuming a USD cache ------------------------------------------------------------------------ */
 
-/* Parser of a finished USDA file. */
+/* Parser state of a finished USDA file. */
 typedef struct usda_reader {
     FILE *stream;
-    locale_t plain; /* locale whose numbers have decimal points */
+    locale_t plain; /* locale in which numbers have decimal points */
 } usda_reader;
 
-/* Skips to just after the next occurrence of `line`, which begins with a line break and contains no other one before
- * its last character; false: none. An occurrence inside a failed partial match can therefore only begin at the
- * mismatched character. */
+/* Skips in a USDA file to just after the next occurrence of `line`, which begins with a line break and contains no
+ * other one before its last character; false: none. An occurrence inside a failed partial match can therefore only
+ * begin at the mismatched character. */
 static bool find_line(FILE *stream, const char *line)
 {
     size_t matched = 0;
@@ -61,11 +61,12 @@ static bool next_number(usda_reader *reader, float *value)
     return length > 0 && isfinite(*value);
 }
 
-/* Copies the kept samples of one array of a prim from the text to the side file. */
+/* Copies the samples of an earlier run of one array of a prim from the USDA text to the side file. */
 static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const sinew_usda_prim *prim, int array,
                                  sinew_error *error)
 {
-    /* Whole lines: names of prims and paths of files cannot contain them. */
+    /* Lines of a USDA file at which the time samples of an array start. They are whole lines, which names of prims and
+     * paths of files cannot contain. */
     static const char *const heads[SINEW_USDA_ARRAYS] = {"\n        point3f[] points.timeSamples = {\n",
                                                          "\n        vector3f[] velocities.timeSamples = {\n"};
     sinew_usda *own = cache->own;
@@ -137,7 +138,7 @@ static sinew_status usda_go_on(sinew_cache *cache, sinew_error *error)
                               : status;
 }
 
-/* ---- The format -------------------------------------------------------------------------------- */
+/* ---- Operations of the cache format USD ---------------------------------------------------------- */
 
 static sinew_status usda_open(sinew_cache *cache, sinew_error *error)
 {
@@ -202,7 +203,7 @@ static sinew_status usda_close(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->text, error);
     if (status == SINEW_OK)
-        own->side.keep = false; /* the finished file holds the frames, so the side file is removed */
+        own->side.keep = false; /* the finished USDA file holds the frames, so the side file is removed */
     return status;
 }
 

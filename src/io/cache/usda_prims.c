@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * usda_prims.c: the prims of a USD cache, in the order of the shape: one Mesh per body with faces, one BasisCurves
- * per body of edges.
+ * usda_prims.c: builds the prims of a USD cache, in the order of the shape: one Mesh per body with faces, one
+ * BasisCurves per body of edges.
  *
  * Vertices of a Mesh are all points of a skin, in order, or the points that a body's faces use. USD curves share no
  * points: edges form chains that end at points with one or more than two edges, closed rings repeat their first
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Names ------------------------------------------------------------------------------------- */
+/* ---- Names of prims ------------------------------------------------------------------------------ */
 
 int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise)
 {
@@ -29,7 +29,8 @@ int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const c
     }
     const int32_t before = list->count;
     int32_t found = sinew_names_add(&cache->allocator, list, name, length);
-    /* A name in use gets a number. The search starts at the count of names, which is nearly always free. */
+    /* A USD name in use gets a number as suffix. The search starts at the count of names, which is nearly always
+     * free. */
     for (int32_t number = before; found >= 0 && found < before; number++) {
         const int more = snprintf(name + length, sizeof name - length, "_%d", (int)number);
         found = sinew_names_add(&cache->allocator, list, name, length + (size_t)more);
@@ -60,7 +61,7 @@ static bool name_prims(const sinew_cache *cache, sinew_usda *own, const int32_t 
     return own->materials != NULL;
 }
 
-/* ---- Meshes ------------------------------------------------------------------------------------ */
+/* ---- Mesh prims of bodies with faces ------------------------------------------------------------- */
 
 /* Numbers the drawn points of a body from zero as vertices of the prim: vertex[point - first_point], -1: not drawn.
  * Appends the points to own->points and changes the shape's corners to these numbers. */
@@ -83,7 +84,7 @@ static void usda_prims_number_points(const sinew_cache_body *of, sinew_usda *own
         own->shape.corners[i] = vertex[own->shape.corners[i] - of->first_point];
 }
 
-/* Adds one prim per run of faces of the same body; bodies[prim] receives its body. */
+/* Adds one Mesh prim per run of faces of the same body; bodies[prim] receives its body. */
 static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodies, int32_t *vertex)
 {
     for (int64_t f = 0; f < own->shape.face_count;) {
@@ -98,14 +99,15 @@ static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodie
     }
 }
 
-/* ---- Curves ------------------------------------------------------------------------------------ */
+/* ---- BasisCurves prims of bodies of edges -------------------------------------------------------- */
 
-/* Edges at each point, with flags for edges that already belong to a chain. */
+/* Edges at each point of a cache, with flags for edges that already belong to a chain. */
 typedef struct edge_net {
     const int32_t *edges;
-    int32_t *starts; /* [point_count + 2] offsets into list; the last entry is used only during filling */
-    int32_t *list;   /* [2 * edge_count] edges at each point, sorted by point */
-    uint8_t *used;   /* [edge_count] 1: the edge belongs to a chain */
+    /* [point_count + 2] index in `list` of each point's first edge; the last entry is used only during filling */
+    int32_t *starts;
+    int32_t *list; /* [2 * edge_count] indices of the edges at each point, sorted by point */
+    uint8_t *used; /* [edge_count] 1: the edge already belongs to a chain */
 } edge_net;
 
 static void usda_prims_fill_net(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
@@ -126,7 +128,8 @@ static int32_t degree(const edge_net *net, int32_t point)
     return net->starts[point + 1] - net->starts[point];
 }
 
-/* Follows the chain from `point` along `edge` until an end, a branch, or a closed ring. */
+/* Follows the chain of edges from `point` along `edge` until an end, a branch, or a closed ring, and adds it as a
+ * curve. */
 static void usda_prims_walk(edge_net *net, sinew_usda *own, int32_t point, int32_t edge)
 {
     int32_t count = 1;
@@ -156,7 +159,8 @@ static void add_chains(edge_net *net, sinew_usda *own, int64_t from, int64_t to)
             }
 }
 
-/* The body of a point; the search starts at body `from` because edges are in the order of bodies. */
+/* Index of the body that a point belongs to; the search starts at body `from` because edges are in the order of
+ * bodies. */
 static int32_t body_of_point(const sinew_cache *cache, int32_t point, int32_t from)
 {
     for (int32_t i = 0; i < cache->body_count; i++) {
@@ -168,7 +172,7 @@ static int32_t body_of_point(const sinew_cache *cache, int32_t point, int32_t fr
     return from;
 }
 
-/* Sum of the rest lengths of a body's edges from .. to - 1. */
+/* Sum of the rest lengths of a body's edges from .. to - 1, in m. */
 static double rest_length(const sinew_cache *cache, const sinew_cache_body *of, const int32_t *edges, int64_t from,
                           int64_t to)
 {
@@ -205,7 +209,7 @@ static void usda_prims_add_curves(const sinew_cache *cache, sinew_usda *own, int
     }
 }
 
-/* ---- All --------------------------------------------------------------------------------------- */
+/* ---- All prims of the cache ---------------------------------------------------------------------- */
 
 sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error)
 {

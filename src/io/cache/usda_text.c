@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * usda_text.c: the text of a USD cache.
+ * usda_text.c: writes the text of a USD cache.
  *
  *     #usda 1.0
  *     ( upAxis, metersPerUnit, timeCodesPerSecond, ... )
@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Numbers ----------------------------------------------------------------------------------- */
+/* ---- Numbers and lists of the USD text ----------------------------------------------------------- */
 
 static sinew_status put_double(sinew_writer *writer, const char *before, double value, const char *after,
                                sinew_error *error)
@@ -30,7 +30,7 @@ static sinew_status put_double(sinew_writer *writer, const char *before, double 
     return sinew_cache_print(writer, error, "%s%s%s", before, number, after);
 }
 
-/* Writes (x, y, z) with `width` numbers; no comma follows if `last`. */
+/* Writes a USD tuple such as (x, y, z) with `width` numbers; no comma follows if `last`. */
 static sinew_status put_tuple(sinew_writer *writer, const float *values, int width, bool last, sinew_error *error)
 {
     char text[3 * SINEW_CACHE_NUMBER + 16];
@@ -60,9 +60,9 @@ static sinew_status put_integers(sinew_writer *writer, const char *head, const i
     return status == SINEW_OK ? sinew_cache_print(writer, error, "]\n") : status;
 }
 
-/* ---- Samples ----------------------------------------------------------------------------------- */
+/* ---- Attributes with time samples ---------------------------------------------------------------- */
 
-/* Reads an array of a prim in a frame into own->bytes. */
+/* Reads the positions or velocities of a prim in one frame from the side file into own->bytes. */
 static sinew_status usda_text_fetch(sinew_usda *own, FILE *side, const sinew_usda_prim *prim, int32_t frame, int array,
                                     sinew_error *error)
 {
@@ -80,7 +80,7 @@ static void load_vector(const unsigned char *bytes, float vector[3])
         vector[axis] = sinew_cache_load_float(bytes + 4 * axis);
 }
 
-/* Writes the vectors in own->bytes. */
+/* Writes the vectors in own->bytes as USD tuples. */
 static sinew_status put_vectors(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -110,16 +110,16 @@ static sinew_status put_extent(sinew_usda *own, const sinew_usda_prim *prim, sin
 
 typedef struct usda_attribute {
     const char *head; /* USD type and name of the attribute */
-    int array;        /* index of the array in the side file */
+    int array;        /* index of the attribute's array in the side file */
     sinew_status (*put)(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error);
-    bool timeless; /* true: the attribute also has a default value */
+    bool timeless; /* true: the attribute also has a default value, for readers that ignore time samples */
 } usda_attribute;
 
 static const usda_attribute extent_attribute = {"float3[] extent", SINEW_USDA_POINTS, put_extent, true};
 static const usda_attribute points_attribute = {"point3f[] points", SINEW_USDA_POINTS, put_vectors, true};
 static const usda_attribute velocities_attribute = {"vector3f[] velocities", SINEW_USDA_VELOCITIES, put_vectors, false};
 
-/* The cache, its prims and the frames in the side file, while the text is written. */
+/* Source of the USD text: the cache, its prims and the frames in the side file. */
 typedef struct usda_source {
     const sinew_cache *cache;
     sinew_usda *own;
@@ -155,9 +155,10 @@ static sinew_status put_attribute(const usda_source *from, const sinew_usda_prim
     return status == SINEW_OK && from->frames > 0 ? sinew_cache_print(&own->text, error, "        }\n") : status;
 }
 
-/* ---- Texture coordinates and names ------------------------------------------------------------- */
+/* ---- Texture coordinates and subsets of faces ---------------------------------------------------- */
 
-/* Writes the texture coordinates of the prim's corners; corners without one refer to an appended (0, 0). */
+/* Writes the texture coordinates of a prim's corners; corners without texture coordinates refer to an appended (0,
+ * 0). */
 static sinew_status put_uvs(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {
     const sinew_cache_shape *shape = &own->shape;
@@ -187,7 +188,7 @@ static sinew_status put_uvs(sinew_usda *own, const sinew_usda_prim *prim, sinew_
     return status == SINEW_OK ? sinew_cache_print(&own->text, error, "]\n") : status;
 }
 
-/* Writes the faces of a prim with one name as a subset. */
+/* Writes the faces of a prim that have one name as a USD GeomSubset. */
 static sinew_status put_subset(const usda_source *from, const sinew_usda_prim *prim, int set, int32_t name,
                                sinew_name_list *names, sinew_error *error)
 {
@@ -224,7 +225,7 @@ static sinew_status put_subset(const usda_source *from, const sinew_usda_prim *p
     return status == SINEW_OK ? sinew_cache_print(&own->text, error, "        }\n") : status;
 }
 
-/* Writes one subset per name of the prim's faces, in the order of their first faces. */
+/* Writes one USD GeomSubset per name of the prim's faces, in the order of their first faces. */
 static sinew_status put_subsets(const usda_source *from, const sinew_usda_prim *prim, sinew_error *error)
 {
     sinew_usda *own = from->own;
@@ -261,7 +262,7 @@ static sinew_status put_materials(const usda_source *from, sinew_error *error)
     return status == SINEW_OK ? sinew_cache_print(&own->text, error, "    }\n") : status;
 }
 
-/* ---- Prims ------------------------------------------------------------------------------------- */
+/* ---- Prims and the whole USD file ---------------------------------------------------------------- */
 
 static sinew_status put_faces(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {

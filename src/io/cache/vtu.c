@@ -18,23 +18,23 @@
 #include <string.h>
 
 enum {
-    pvd_head_lines = 3,                /* lines before the entry of the first frame */
-    blocks_max = 8 + SINEW_FIELD_COUNT /* upper bound of the arrays of a file */
+    pvd_head_lines = 3,                /* number of lines of the PVD file before the entry of the first frame */
+    blocks_max = 8 + SINEW_FIELD_COUNT /* upper bound of the number of arrays of a VTU file */
 };
 
 typedef struct format_state {
     sinew_writer pvd;
     int64_t cell_count;
-    int64_t index_count;   /* number of vertex indices over all cells */
-    int32_t *connectivity; /* [index_count] point of each corner of the cells */
-    int32_t *offsets;      /* [cell_count] end of each cell in connectivity */
-    uint8_t *types;        /* [cell_count] VTK type of each cell */
-    int32_t *body;         /* [cell_count] index of the body in cache->bodies */
+    int64_t index_count;   /* number of vertex indices over all cells of the VTU file */
+    int32_t *connectivity; /* [index_count] point at each corner of the cells, cell by cell */
+    int32_t *offsets;      /* [cell_count] end of each cell's corners in `connectivity` */
+    uint8_t *types;        /* [cell_count] VTK type number of each cell */
+    int32_t *body;         /* [cell_count] index in cache->bodies of each cell's body */
     sinew_cache_fields fields;
-    int32_t *tet_cells; /* [fields.tet_count] the cell of each tet, -1: the tet is not written */
-    int32_t *material;  /* [cell_count] index in the world of the energy that gives the values, -1: none */
-    /* Fields by cell or point of the file, [component_count * cell_count or point_count]; NULL: not written, or points
-     * are particles and need no copy */
+    int32_t *tet_cells; /* [fields.tet_count] index of the cell of each tet, -1: the tet is not written */
+    int32_t *material;  /* [cell_count] index in the world of the energy that gives the cell's field values, -1: none */
+    /* Field values by cell or point of the VTU file, [component_count * cell_count or point_count]; NULL: not written,
+     * or points are particles and need no copy */
     sinew_real *values[SINEW_FIELD_COUNT];
 } format_state;
 
@@ -114,9 +114,9 @@ static sinew_status make_cells(const sinew_cache *cache, format_state *own, sine
     return SINEW_OK;
 }
 
-/* ---- Fields ------------------------------------------------------------------------------------ */
+/* ---- Values of fields by cell and point ---------------------------------------------------------- */
 
-/* Fills tet_cells. The tets of a body precede its other cells, in the order of the fields. */
+/* Fills tet_cells, the cell of each tet. The tets of a body precede its other cells, in the order of the fields. */
 static void find_tet_cells(const sinew_cache *cache, format_state *own)
 {
     int64_t cell = 0;
@@ -199,7 +199,7 @@ static sinew_status fill_fields(const sinew_cache *cache, format_state *own, sin
     return SINEW_OK;
 }
 
-/* ---- Open -------------------------------------------------------------------------------------- */
+/* ---- Opening the VTU cache ----------------------------------------------------------------------- */
 
 static const char *byte_order(void)
 {
@@ -250,9 +250,9 @@ static sinew_status vtu_open(sinew_cache *cache, sinew_error *error)
     return status;
 }
 
-/* ---- One file ---------------------------------------------------------------------------------- */
+/* ---- Writing of one VTU file --------------------------------------------------------------------- */
 
-/* Sections of a file, in file order, with the XML lines around their arrays. */
+/* Sections of a VTU file, in file order, with the XML lines around their arrays. */
 enum {
     section_points,
     section_point_data,
@@ -267,13 +267,13 @@ static const char *const section_lines[section_count][2] = {
     [section_cell_data] = {"<CellData Scalars=\"body\">\n", "</CellData>\n"},
 };
 
-/* One array of the file. */
+/* One array of a VTU file. */
 typedef struct block {
     int section;
     const char *type, *name;
     int components;
     const void *data;
-    uint64_t size; /* size of the array in bytes */
+    uint64_t size; /* size of the VTU array in bytes */
 } block;
 
 typedef struct block_list {
@@ -287,7 +287,7 @@ static void vtu_cache_add_block(block_list *list, block next, int64_t owners, si
     list->blocks[list->count++] = next;
 }
 
-/* Adds the point fields or the cell fields. */
+/* Adds the point fields or the cell fields to the list of the file's arrays. */
 static void add_fields(const sinew_cache *cache, const format_state *own, block_list *list, bool of_cells)
 {
     const char *real = sizeof(sinew_real) == sizeof(float) ? "Float32" : "Float64";
@@ -308,7 +308,7 @@ static void add_fields(const sinew_cache *cache, const format_state *own, block_
                             4);
 }
 
-/* Lists all arrays in the order of their bytes. */
+/* Lists all arrays of a VTU file in the order of their bytes. */
 static void list_blocks(const sinew_cache *cache, const format_state *own, block_list *list)
 {
     const char *real = sizeof(sinew_real) == sizeof(float) ? "Float32" : "Float64";
@@ -326,7 +326,8 @@ static void list_blocks(const sinew_cache *cache, const format_state *own, block
     add_fields(cache, own, list, true);
 }
 
-/* Writes the XML of one section with the offsets of its arrays; *at counts the bytes of all arrays before. */
+/* Writes the XML of one section of a VTU file with the offsets of its arrays; *at counts the bytes of all arrays
+ * before. */
 static sinew_status vtu_put_section(sinew_writer *writer, const block_list *list, int section, unsigned long long *at,
                                     sinew_error *error)
 {
@@ -344,7 +345,7 @@ static sinew_status vtu_put_section(sinew_writer *writer, const block_list *list
     return status == SINEW_OK ? sinew_cache_print(writer, error, "%s", section_lines[section][1]) : status;
 }
 
-/* Writes all XML before the appended data. */
+/* Writes all XML of a VTU file before the appended data. */
 static sinew_status put_outline(const sinew_cache *cache, const format_state *own, sinew_writer *writer,
                                 const block_list *list, sinew_error *error)
 {
@@ -385,9 +386,9 @@ static sinew_status put_grid(const sinew_cache *cache, format_state *own, sinew_
     return status == SINEW_OK ? sinew_cache_print(writer, error, "\n</AppendedData>\n</VTKFile>\n") : status;
 }
 
-/* ---- The collection ---------------------------------------------------------------------------- */
+/* ---- The PVD collection of all frames ------------------------------------------------------------ */
 
-/* Writes text as the value of an XML attribute. */
+/* Writes a text as the value of an XML attribute, with special characters escaped. */
 static sinew_status put_escaped(sinew_writer *writer, const char *text, sinew_error *error)
 {
     sinew_status status = SINEW_OK;

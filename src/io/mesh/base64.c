@@ -4,7 +4,7 @@
  */
 #include "io/mesh/base64.h"
 
-/* The six bits of a character, or -1 for a character outside the alphabet. */
+/* The six bits that a base64 character encodes, or -1 for a character outside the alphabet. */
 static int sextet(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -21,7 +21,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Reads the next group of four characters; returns its number of bytes (1 to 3), or 0 if the group is invalid. */
+/* Reads the next group of four base64 characters; returns its number of bytes (1 to 3), or 0 if the group is
+ * invalid. */
 static int take_group(const char **at, const char *end, uint32_t *group)
 {
     int digits = 0, padding = 0;
@@ -64,7 +65,7 @@ bool sinew_base64_decode(const char **at, const char *end, unsigned char *out, s
         int count = sinew_base64_group(at, end, bytes);
         for (int k = 0; k < count && done < size; k++)
             out[done++] = bytes[k];
-        /* Padding ends the run, so missing bytes cannot follow. */
+        /* Padding ends the base64 run, so missing bytes cannot follow. */
         if (count < 3 && done < size)
             return false;
     }

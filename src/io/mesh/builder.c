@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * builder.c: growing arrays of points and cells, triangulation of polygons, and the warnings.
+ * builder.c: collects the points and cells of a mesh file in growing arrays, triangulates polygons, and writes the
+ * warnings.
  *
  * Polygons are cut by ear clipping in the plane of their Newell normal (Sutherland, Sproull and Schumacker 1974 give
  * the normal; Meisters 1975 the ears), which handles concave faces. Known limit: a polygon without ears (it
@@ -38,9 +39,9 @@ void sinew_builder_close(sinew_builder *builder)
     }
 }
 
-/* ---- Growing arrays ------------------------------------------------------------------------ */
+/* ---- Growing arrays of vertices and cells -------------------------------------------------------- */
 
-/* The new capacity for `needed` items, at least 1.5 times the old one; -1 above 2^31 - 1. */
+/* Returns the new capacity of an array for `needed` items, at least 1.5 times the old one; -1 above 2^31 - 1. */
 static int64_t grown(int64_t capacity, int64_t needed)
 {
     if (needed > INT32_MAX)
@@ -139,7 +140,7 @@ static bool builder_put_cell(sinew_builder *builder, int kind, const int32_t *in
     return true;
 }
 
-/* Adds a triangle of the corners a, b, c of a face. */
+/* Adds a triangle with the corners a, b, c of a polygonal face. */
 static bool put_triangle(sinew_builder *builder, const int32_t *corners, int64_t a, int64_t b, int64_t c)
 {
     return builder_put_cell(builder, SINEW_BUILDER_TRIANGLE, (int32_t[]){corners[a], corners[b], corners[c]}) &&
@@ -173,7 +174,7 @@ bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double frac
     return true;
 }
 
-/* Copies the filled fractions to the mesh; tets without a fraction get 1. */
+/* Copies the tets' filled fractions to the mesh; tets without a fraction get 1. */
 static bool hand_over_fractions(sinew_builder *builder, sinew_mesh *mesh)
 {
     const int64_t count = builder->cells[SINEW_BUILDER_TET].count;
@@ -184,7 +185,7 @@ static bool hand_over_fractions(sinew_builder *builder, sinew_mesh *mesh)
     return sinew_mesh_set_fractions(mesh, builder->fractions, builder->error) == SINEW_OK;
 }
 
-/* ---- Polygons ------------------------------------------------------------------------------ */
+/* ---- Triangulation of polygons ------------------------------------------------------------------- */
 
 bool sinew_builder_add_line(sinew_builder *builder, const int32_t *corners, int64_t count, bool closed)
 {
@@ -219,7 +220,7 @@ typedef struct flat_point {
     int32_t vertex, corner;
 } flat_point;
 
-/* Projects along the axis with the largest component of the Newell normal; preserves orientation. */
+/* Projects a polygon along the axis with the largest component of its Newell normal; preserves orientation. */
 static void flatten(const sinew_builder *builder, const int32_t *corners, int64_t count, flat_point *flat)
 {
     double normal[3] = {0, 0, 0};
@@ -248,7 +249,8 @@ static double builder_turn(flat_point a, flat_point b, flat_point c)
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-/* A corner is an ear if it turns left and no other corner lies inside its triangle or on an edge of it. */
+/* Whether a corner of a polygon is an ear: it turns left and no other corner lies inside its triangle or on an edge of
+ * it. */
 static bool is_ear(const flat_point *flat, int64_t count, int64_t at)
 {
     flat_point a = flat[(at + count - 1) % count], b = flat[at], c = flat[(at + 1) % count];
@@ -264,8 +266,8 @@ static bool is_ear(const flat_point *flat, int64_t count, int64_t at)
     return true;
 }
 
-/* Index of an ear, -1: none. The search starts at the second corner, so that a convex polygon becomes the fan from its
- * first corner. */
+/* Index of an ear of a polygon, -1: none. The search starts at the second corner, so that a convex polygon becomes the
+ * fan from its first corner. */
 static int64_t find_ear(const flat_point *flat, int64_t count)
 {
     for (int64_t i = 1; i <= count; i++)
@@ -307,7 +309,7 @@ bool sinew_builder_add_polygon(sinew_builder *builder, const int32_t *corners, i
     return count <= EAR_CORNERS_MAX ? clip_ears(builder, corners, count) : builder_add_fan(builder, corners, count);
 }
 
-/* ---- Warnings and the mesh ----------------------------------------------------------------- */
+/* ---- Warnings and the finished mesh -------------------------------------------------------------- */
 
 void sinew_builder_ignore(sinew_builder *builder, const char *name, int64_t count)
 {
@@ -346,8 +348,8 @@ static bool add_builder_warnings(const sinew_builder *builder, sinew_mesh *mesh)
     return good;
 }
 
-/* Moves the array *builder_slot to *slot of the mesh, whose old array is released. A copy of a large mesh would exceed
- * a reader's memory limit. */
+/* Moves the builder's array *builder_slot to *slot of the mesh, whose old array is released. A copy of a large mesh
+ * would exceed a reader's memory limit. */
 static void hand_over(const sinew_allocator *allocator, void *slot, void *builder_slot)
 {
     void **array = slot, **built = builder_slot;

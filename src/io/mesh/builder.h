@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * builder.h: points, cells and counts of omitted cells that a reader collects for a mesh.
+ * builder.h: the points, cells and counts of omitted cells that a reader of a mesh file collects.
  *
  * Arrays grow on demand. The builder does not check indices: each reader checks them, because its error can name the
  * location. Functions that can fail set the error and return false (out of memory, or more than 2^31 - 1 items).
@@ -19,11 +19,12 @@ enum {
     SINEW_BUILDER_TRIANGLE,
     SINEW_BUILDER_TET,
     SINEW_BUILDER_KINDS,
-    SINEW_BUILDER_IGNORED_MAX = 32 /* kinds of omitted cells in the warnings; further kinds share the last line */
+    /* largest number of kinds of omitted cells in the warnings; further kinds share the last line */
+    SINEW_BUILDER_IGNORED_MAX = 32
 };
 
 typedef struct sinew_builder_cells {
-    int32_t *indices; /* [(kind + 2) * capacity] vertices of the cells */
+    int32_t *indices; /* [(kind + 2) * capacity] vertices of the cells, kind + 2 per cell */
     int64_t count;
     int64_t capacity;
 } sinew_builder_cells;
@@ -33,12 +34,12 @@ typedef struct sinew_builder_ignored {
     int64_t count;
 } sinew_builder_ignored;
 
-typedef struct sinew_embedded_builder sinew_embedded_builder; /* defined in embedded_builder.h */
+typedef struct sinew_embedded_builder sinew_embedded_builder; /* builder of a skin, defined in embedded_builder.h */
 
 typedef struct sinew_builder {
     sinew_allocator allocator;
-    sinew_error *error;    /* receives failures; may be NULL */
-    sinew_real *positions; /* [3 * vertex_capacity] coordinates of the vertices */
+    sinew_error *error;    /* receives the error of a failure; may be NULL */
+    sinew_real *positions; /* [3 * vertex_capacity] coordinates of the vertices, in the file's unit */
     int64_t vertex_count;
     int64_t vertex_capacity;
     sinew_builder_cells cells[SINEW_BUILDER_KINDS];
@@ -46,36 +47,38 @@ typedef struct sinew_builder {
     int64_t fraction_capacity; /* capacity of `fractions`; tets beyond it have fraction 1 */
     sinew_builder_ignored ignored[SINEW_BUILDER_IGNORED_MAX];
     int32_t ignored_count;
-    int64_t cut_count;            /* number of polygons cut into triangles */
-    int64_t merged_count;         /* number of vertices merged because the format repeats them */
-    int64_t shortened_count;      /* number of second-order cells read as their corners */
-    sinew_embedded_builder *skin; /* also collects faces, names and values; NULL: only a mesh is requested */
+    int64_t cut_count;       /* number of polygons of the file that were cut into triangles */
+    int64_t merged_count;    /* number of vertices that were merged because the file format repeats them */
+    int64_t shortened_count; /* number of second-order cells that were read as their corners */
+    /* builder of a skin, which also collects faces, names and values; NULL: only a mesh is requested */
+    sinew_embedded_builder *skin;
 } sinew_builder;
 
 void sinew_builder_open(sinew_builder *builder, const sinew_allocator *allocator, sinew_error *error);
 void sinew_builder_close(sinew_builder *builder);
 
-/* Reserves capacity for `count` more items in one allocation. */
+/* Reserves capacity for `count` more vertices, or cells of one kind, in one allocation. */
 bool sinew_builder_reserve_vertices(sinew_builder *builder, int64_t count);
 bool sinew_builder_reserve_cells(sinew_builder *builder, int kind, int64_t count);
-/* Reserves capacity for the corners of one cell; earlier contents are lost. */
+/* Reserves capacity for the corners of one cell in the caller's array; earlier contents are lost. */
 bool sinew_builder_reserve_corners(const sinew_builder *builder, int32_t **corners, int64_t *capacity, int64_t count);
 bool sinew_builder_add_vertex(sinew_builder *builder, const sinew_real point[3]);
 bool sinew_builder_add_cell(sinew_builder *builder, int kind, const int32_t *indices);
 /* Sets the filled fraction of an added tet: finite, above 0 and at most 1. The caller has checked the value. */
 bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double fraction);
-/* Counts one corner as omitted; adds an edge for two, a triangle for three; larger polygons are triangulated by ear
- * clipping. */
+/* Adds a polygon: one corner is counted as omitted; two become an edge, three a triangle; larger polygons are
+ * triangulated by ear clipping. */
 bool sinew_builder_add_polygon(sinew_builder *builder, const int32_t *corners, int64_t count);
-/* Adds count - 1 edges along the line, and the closing edge if `closed`. */
+/* Adds count - 1 edges along a polyline, and the closing edge if `closed`. */
 bool sinew_builder_add_line(sinew_builder *builder, const int32_t *corners, int64_t count, bool closed);
-/* Adds count - 2 triangles; every second triangle is reversed, so that all have the same orientation. */
+/* Adds the count - 2 triangles of a triangle strip; every second triangle is reversed, so that all have the same
+ * orientation. */
 bool sinew_builder_add_strip(sinew_builder *builder, const int32_t *corners, int64_t count);
-/* Counts omitted cells under a plural name, for example "hexahedra". */
+/* Counts omitted cells for the warnings under a plural name, for example "hexahedra". */
 void sinew_builder_ignore(sinew_builder *builder, const char *name, int64_t count);
 
-/* The finished mesh with its warnings; it takes ownership of the arrays. NULL on failure, for example without
- * vertices. */
+/* Returns the finished mesh with its warnings, which takes ownership of the builder's arrays. NULL on failure, for
+ * example without vertices. */
 sinew_mesh *sinew_builder_finish(sinew_builder *builder, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_builder.c: growing arrays of faces, texture coordinates, names and painted values, and the skin built
- * from them.
+ * embedded_builder.c: collects the faces, texture coordinates, names and painted values of a file in growing arrays,
+ * and builds a skin from them.
  *
  * A list of names or texture coordinates is allocated at its first entry: files of plain triangles need little more
  * memory than as a mesh.
@@ -13,7 +13,7 @@
 
 #include "mesh/mesh.h"
 
-/* ---- Lists ----------------------------------------------------------------------------------- */
+/* ---- Growing lists of items ---------------------------------------------------------------------- */
 
 static bool reserve(sinew_builder *builder, sinew_builder_list *list, int64_t count, size_t size)
 {
@@ -41,7 +41,7 @@ static bool embedded_push(sinew_builder *builder, sinew_builder_list *list, cons
     return true;
 }
 
-/* Extends a list of int32_t to `count` entries with -1. */
+/* Extends a list of int32_t to `count` entries; new entries are -1. */
 static bool fill_none(sinew_builder *builder, sinew_builder_list *list, int64_t count)
 {
     if (!reserve(builder, list, count, sizeof(int32_t)))
@@ -76,7 +76,7 @@ void sinew_skin_builder_close(sinew_builder *builder, sinew_embedded_builder *sk
     memset(skin, 0, sizeof *skin);
 }
 
-/* ---- Faces ----------------------------------------------------------------------------------- */
+/* ---- Faces and triangles of the skin ------------------------------------------------------------- */
 
 bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
@@ -130,7 +130,7 @@ void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle)
     corners[2] = second;
 }
 
-/* ---- Names and values ------------------------------------------------------------------------ */
+/* ---- Names of faces and painted values ----------------------------------------------------------- */
 
 bool sinew_skin_builder_uv(sinew_builder *builder, float u, float v)
 {
@@ -202,7 +202,7 @@ bool sinew_skin_builder_value(sinew_builder *builder, int32_t attribute, int64_t
     return true;
 }
 
-/* ---- The skin -------------------------------------------------------------------------------- */
+/* ---- The finished skin --------------------------------------------------------------------------- */
 
 /* Moves the items of a list to the skin; an empty list becomes NULL unless `always`. */
 static bool embedded_take_list(sinew_builder *builder, sinew_builder_list *list, bool always, void *slot)
@@ -252,7 +252,7 @@ static bool spread_uvs(sinew_builder *builder)
     return true;
 }
 
-/* Extends every list that is not empty to its full length. */
+/* Extends every list of the skin's builder that is not empty to its full length. */
 static bool embedded_complete(sinew_builder *builder)
 {
     sinew_embedded_builder *from = builder->skin;
@@ -303,7 +303,7 @@ static void leave_out(sinew_builder *builder, int kind, const char *plural)
     builder->cells[kind].indices = NULL;
 }
 
-/* Builds the skin of a file with tets only: their boundary. */
+/* Builds the skin of a file that has only tets from their boundary triangles. */
 static sinew_skin *finish_boundary(sinew_builder *builder, const char *name)
 {
     sinew_mesh *mesh = sinew_builder_finish(builder, name);
@@ -323,7 +323,7 @@ sinew_skin *sinew_skin_builder_finish(sinew_builder *builder, const char *name)
     }
     leave_out(builder, SINEW_BUILDER_TET, "tetrahedra");
     leave_out(builder, SINEW_BUILDER_EDGE, "edges");
-    builder->cut_count = 0; /* a skin keeps polygons, so no warning is due */
+    builder->cut_count = 0; /* a skin keeps polygons, so no warning about triangulation is due */
     sinew_skin *skin = sinew_allocate_zero(&builder->allocator, 1, sizeof *skin);
     if (!skin) {
         sinew_fail_memory(builder->error, "a skin");

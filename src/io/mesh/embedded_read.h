@@ -8,7 +8,7 @@
 #include "io/mesh/file_formats.h"
 #include "sinew/skin.h"
 
-/* The skin in the file's coordinates, neither rotated nor scaled. NULL on failure. */
+/* Reads a skin in the file's coordinates, neither rotated nor scaled. NULL on failure. */
 sinew_skin *sinew_skin_parse(const sinew_source *source, const sinew_allocator *allocator, sinew_error *error);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_sample.c: nearest vertices and painted values of a skin, found with a BVH over its vertices or triangles.
+ * embedded_sample.c: finds nearest vertices and interpolates painted values of a skin with a BVH over its vertices or
+ * triangles.
  */
 #include "io/mesh/embedded_sample.h"
 
 #include "sinew/tree.h"
 
-/* The nearest vertex (width 1) or point on a triangle (width 3) of the skin for each of points[3 * count]; the caller
- * releases the array. NULL on failure. */
+/* Returns the nearest vertex (width 1) or point on a triangle (width 3) of the skin for each of points[3 * count]; the
+ * caller releases the array. NULL on failure. */
 static sinew_tree_point *embedded_find_nearest(const sinew_skin *skin, int32_t width, const sinew_allocator *allocator,
                                                int32_t count, const sinew_real *points, sinew_error *error)
 {

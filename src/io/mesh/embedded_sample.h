@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_sample.h: values of a skin at nearby points.
+ * embedded_sample.h: nearest vertices and interpolated values of a skin at given points.
  */
 #ifndef SINEW_SRC_IO_MESH_EMBEDDED_SAMPLE_H
 #define SINEW_SRC_IO_MESH_EMBEDDED_SAMPLE_H

@@ -21,7 +21,7 @@ enum {
     KIND_COUNT = sizeof kinds / sizeof kinds[0]
 };
 
-/* The file name from its last dot on; "" if it has no dot. */
+/* Ending of a path: the file name from its last dot on; "" if it has no dot. */
 static const char *ending_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -36,7 +36,7 @@ bool sinew_path_with_ending(const char *path, const char *ending, char *buffer, 
     return length >= 0 && (size_t)length < size;
 }
 
-/* Lists every ending that can be read (or written), for error messages. */
+/* Lists every file name ending that can be read (or written), for error messages. */
 static void list_endings(bool written, char *buffer, size_t size)
 {
     size_t used = 0;
@@ -61,7 +61,7 @@ static const sinew_mesh_kind *find_kind(const char *path, bool written, sinew_er
     return NULL;
 }
 
-/* ---- Reading ------------------------------------------------------------------------------- */
+/* ---- Reading of mesh files ----------------------------------------------------------------------- */
 
 bool sinew_source_builder(const sinew_source *source, sinew_builder *builder)
 {
@@ -95,7 +95,7 @@ bool sinew_source_read(const char *path, const sinew_allocator *allocator, sinew
                        sinew_error *error)
 {
     *source = (sinew_source){.name = path, .open = open_file};
-    /* The ending is checked first, so that a wrong file is not read. */
+    /* The file name's ending is checked first, so that a wrong file is not read. */
     if (!find_kind(path, false, error))
         return false;
     *bytes = sinew_file_read(path, allocator, &source->size, error);
@@ -120,9 +120,10 @@ sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, 
     return mesh;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------- */
+/* ---- Writing of mesh files ----------------------------------------------------------------------- */
 
-/* Writes the file, or all files, of a format. All are printed under temporary names before the first is renamed. */
+/* Writes the file, or all files, of a mesh format. All are printed under temporary names before the first is
+ * renamed. */
 static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
                                              sinew_mesh_format format, sinew_error *error)
 {
@@ -150,7 +151,7 @@ static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const 
     return status;
 }
 
-/* True if single precision can hold every coordinate. */
+/* True if single precision can hold every coordinate of the mesh. */
 static bool fits_single(const sinew_mesh *mesh)
 {
     const sinew_real *q = sinew_mesh_positions(mesh);
@@ -177,8 +178,8 @@ static sinew_status check_request(const sinew_mesh_kind *kind, const sinew_mesh 
     return SINEW_OK;
 }
 
-/* Writes in the C locale, so numbers do not depend on the host's locale; only this thread's locale is changed, then
- * restored. */
+/* Writes a mesh file in the C locale, so numbers do not depend on the host's locale; only this thread's locale is
+ * changed, then restored. */
 static sinew_status write_in_c_locale(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
                                       sinew_mesh_format format, sinew_error *error)
 {

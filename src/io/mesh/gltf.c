@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf.c: glTF 2.0 scenes, .gltf (JSON) and .glb (binary): the triangles and lines of every mesh, transformed by its
- * nodes.
+ * gltf.c: reads glTF 2.0 scenes, .gltf (JSON) and .glb (binary): the triangles and lines of every mesh, transformed by
+ * its nodes.
  *
  * Source: Khronos, "glTF 2.0 specification", sections 3.6 (buffers, accessors), 3.7 (meshes), 3.5 (nodes) and 4 (GLB).
  * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive. Exporters split vertices at
@@ -22,12 +22,12 @@
 
 enum {
     DEPTH_MAX = 256,
-    CORNERS_FREE = 1 << 20 /* corners that are allowed for any file size */
+    CORNERS_FREE = 1 << 20 /* number of vertices and indices that the scene may have for any file size */
 };
 
-/* ---- Primitives ---------------------------------------------------------------------------- */
+/* ---- Primitives of a glTF mesh ------------------------------------------------------------------- */
 
-/* Column-major, as in glTF: x' = m[0] x + m[4] y + m[8] z + m[12]. */
+/* 4x4 transform of a glTF node, column-major: x' = m[0] x + m[4] y + m[8] z + m[12]. */
 typedef struct gltf_matrix {
     double m[16];
 } gltf_matrix;
@@ -99,12 +99,12 @@ static bool ignore_points(sinew_builder *builder, const int32_t *corners, int64_
     return true;
 }
 
-/* Indexed by the mode of the primitive. */
+/* Functions that add the cells of a glTF primitive, indexed by its mode. */
 static bool (*const add_by_mode[])(sinew_builder *, const int32_t *, int64_t) = {
     ignore_points, add_segments, add_loop, gltf_add_line, add_triangles, sinew_builder_add_strip, gltf_add_fan};
 
-/* Fills corners[count] (may be NULL) with `first` plus the indices; without indices, plus 0, 1, 2, ... Fails for an
- * index outside 0 .. vertex_count - 1. */
+/* Fills corners[count] (may be NULL) of a glTF primitive with `first` plus its indices; without indices, plus 0, 1, 2,
+ * ... Fails for an index outside 0 .. vertex_count - 1. */
 static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor *indices, int64_t first,
                            int64_t vertex_count, int32_t *corners, int64_t count)
 {
@@ -122,7 +122,8 @@ static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor 
     return true;
 }
 
-/* A mirroring transform inverts the orientation (section 3.7.4): the triangles from `first` on are reversed. */
+/* Reverses the builder's triangles from `first` on if the transform mirrors, which inverts the orientation (section
+ * 3.7.4). */
 static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
 {
     const double *a = matrix->m, *b = a + 4, *c = a + 8;
@@ -136,9 +137,9 @@ static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int
     }
 }
 
-/* The vertices that the indices of a primitive refer to. */
+/* The range of vertices that the indices of a glTF primitive refer to. */
 typedef struct gltf_span {
-    int64_t first; /* index of the first vertex in the builder */
+    int64_t first; /* index in the builder of the primitive's first vertex */
     int64_t count;
 } gltf_span;
 
@@ -159,7 +160,7 @@ static bool gltf_add_cells(sinew_gltf_reader *reader, int64_t mode, const sinew_
     return good;
 }
 
-/* Vertices of the previous primitive: primitives of one mesh often share their accessors. */
+/* Vertices of the previous glTF primitive: primitives of one mesh often share their accessors. */
 typedef struct gltf_shared {
     int64_t accessor;
     int64_t first;
@@ -213,11 +214,11 @@ static bool gltf_read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_
     return true;
 }
 
-/* ---- Nodes --------------------------------------------------------------------------------- */
+/* ---- Nodes and their transforms ------------------------------------------------------------------ */
 
 static const gltf_matrix identity = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
 
-/* Matrix product: *a = *a *b. */
+/* Product of two 4x4 matrices: *a = *a *b. */
 static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
 {
     gltf_matrix product;
@@ -231,7 +232,8 @@ static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
     *a = product;
 }
 
-/* Reads the list of `count` numbers of a node under a JSON key; leaves `numbers` unchanged if the key is absent. */
+/* Reads the list of `count` numbers of a glTF node under a JSON key; leaves `numbers` unchanged if the key is
+ * absent. */
 static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, const char *key, size_t count,
                         double *numbers)
 {
@@ -249,7 +251,7 @@ static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, con
     return true;
 }
 
-/* The matrix T R S of a node: translation t, rotation by the unit quaternion q (x y z w), scale s. */
+/* The matrix T R S of a glTF node: translation t, rotation by the unit quaternion q (x y z w), scale s. */
 static gltf_matrix compose(const double t[3], const double q[4], const double s[3])
 {
     double x = q[0], y = q[1], z = q[2], w = q[3];
@@ -307,7 +309,7 @@ static bool read_node(sinew_gltf_reader *reader, int64_t index, const gltf_matri
     return true;
 }
 
-/* Reads every node of the default scene; without scenes, every mesh without a transform. */
+/* Reads every node of the default scene of a glTF file; without scenes, every mesh without a transform. */
 static bool read_scene(sinew_gltf_reader *reader)
 {
     if (json_array_size(json_object_get(reader->root, "scenes")) == 0) {
@@ -334,7 +336,7 @@ static bool read_scene(sinew_gltf_reader *reader)
     return true;
 }
 
-/* ---- The file ------------------------------------------------------------------------------ */
+/* ---- The .gltf or .glb file ---------------------------------------------------------------------- */
 
 static bool check_extensions(const sinew_gltf_reader *reader)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf_attributes.c: data of a skin in a glTF file besides its shape: TEXCOORD_0, COLOR_0 (as red, green, blue,
+ * gltf_attributes.c: reads data of a skin in a glTF file besides its shape: TEXCOORD_0, COLOR_0 (as red, green, blue,
  * alpha), application-specific attributes (_NAME, one number per vertex, as NAME), names of materials and meshes.
  *
  * Source: Khronos, "glTF 2.0 specification", section 3.7.2. An array that does not fit its vertices is ignored and
@@ -12,8 +12,8 @@
 #include "io/mesh/gltf_buffers.h"
 #include "io/mesh/embedded_builder.h"
 
-/* Opens an optional accessor. *found is false if it is invalid or has not `count` elements, which is counted in the
- * warnings. Returns false only if memory is short. */
+/* Opens an optional glTF accessor. *found is false if it is invalid or has not `count` elements, which is counted in
+ * the warnings. Returns false only if memory runs out. */
 static bool open_optional(sinew_gltf_reader *reader, const json_t *number, const char *shape, size_t components,
                           int64_t count, sinew_gltf_accessor *accessor, bool *found)
 {
@@ -37,7 +37,8 @@ static double gltf_attributes_number_at(const sinew_gltf_accessor *accessor, int
                                                sinew_host_is_big_endian());
 }
 
-/* Adds texture coordinates. Vertices without one get NaN. The v axis points down in glTF. */
+/* Adds texture coordinates of vertices. Vertices without texture coordinates get NaN. The v axis points down in
+ * glTF. */
 static bool gltf_attributes_add_uvs(sinew_gltf_reader *reader, const json_t *number, int64_t first, int64_t count)
 {
     sinew_gltf_accessor accessor;
@@ -59,7 +60,7 @@ static bool gltf_attributes_add_uvs(sinew_gltf_reader *reader, const json_t *num
     return true;
 }
 
-/* Adds component `component` of an array as an attribute. */
+/* Adds component `component` of an accessor's elements as a vertex attribute of the skin. */
 static bool gltf_attributes_add_values(sinew_gltf_reader *reader, const sinew_gltf_accessor *accessor, size_t component,
                                        const char *name, int64_t first)
 {

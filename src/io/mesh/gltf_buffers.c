@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf_buffers.c: opens buffers (of the file itself, base64 data URIs, files in the same folder), views and
+ * gltf_buffers.c: opens glTF buffers (of the file itself, base64 data URIs, files in the same folder), views and
  * accessors.
  *
  * Source: Khronos, "glTF 2.0 specification", section 3.6.
@@ -28,7 +28,7 @@ bool sinew_gltf_fail_memory(const sinew_gltf_reader *reader)
     return false;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- Members of the glTF file's JSON ------------------------------------------------------------- */
 
 bool sinew_gltf_integer(const sinew_gltf_reader *reader, const json_t *object, const char *key, int64_t missing,
                         int64_t *value)
@@ -52,7 +52,7 @@ const json_t *sinew_gltf_entry(const sinew_gltf_reader *reader, const char *arra
     return entry;
 }
 
-/* ---- Buffers ------------------------------------------------------------------------------- */
+/* ---- glTF buffers and their files ---------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {
@@ -62,8 +62,8 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-/* Decodes percent escapes such as %20; false if the name does not fit or has a character that file names cannot
- * have. */
+/* Decodes percent escapes such as %20 of a URI to a file name; false if the name does not fit or has a character that
+ * file names cannot have. */
 static bool decode_name(const char *uri, char *name, size_t size)
 {
     size_t used = 0;
@@ -79,7 +79,7 @@ static bool decode_name(const char *uri, char *name, size_t size)
     return used > 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* Joins the folder of the source and the decoded name; the name must not leave this folder. */
+/* Joins the folder of the glTF file and the decoded name of a buffer's file; the name must not leave this folder. */
 static bool path_beside(const sinew_gltf_reader *reader, const char *uri, char *path, size_t size)
 {
     char name[256];
@@ -108,7 +108,7 @@ static bool open_data_uri(sinew_gltf_reader *reader, const char *uri, size_t siz
            sinew_gltf_fail(reader, "the base64 text of a buffer is broken or cut short");
 }
 
-/* The buffer that was read from this path, or NULL. */
+/* Returns the buffer that was read from this path, or NULL. */
 static const sinew_gltf_buffer *find_read(const sinew_gltf_reader *reader, const char *path)
 {
     const sinew_gltf_buffer *found = reader->last_read;
@@ -139,7 +139,7 @@ static bool read_buffer_file(sinew_gltf_reader *reader, const char *path, sinew_
     return true;
 }
 
-/* Opens a file buffer; a file that several buffers refer to is read once. */
+/* Opens a buffer that is a file; a file that several buffers refer to is read once. */
 static bool open_file_uri(sinew_gltf_reader *reader, const char *uri, size_t size, sinew_gltf_buffer *buffer)
 {
     char path[1024];
@@ -175,7 +175,7 @@ static bool open_buffer(sinew_gltf_reader *reader, int64_t index, sinew_gltf_buf
     return true;
 }
 
-/* ---- Accessors ----------------------------------------------------------------------------- */
+/* ---- glTF accessors and buffer views ------------------------------------------------------------- */
 
 static bool component_type(const sinew_gltf_reader *reader, int64_t code, bool normalized,
                            sinew_gltf_accessor *accessor)
@@ -199,7 +199,7 @@ static bool component_type(const sinew_gltf_reader *reader, int64_t code, bool n
     return sinew_gltf_fail(reader, "an accessor has the unknown component type %lld", (long long)code);
 }
 
-/* The bytes of a buffer view, checked against the size of its buffer. */
+/* Finds the bytes of a glTF buffer view, checked against the size of its buffer. */
 static bool open_view(sinew_gltf_reader *reader, int64_t index, const unsigned char **bytes, int64_t *size,
                       int64_t *stride)
 {
@@ -240,7 +240,8 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
         return false;
     int64_t element = (int64_t)(components * sinew_scalar_size(accessor->type));
     stride = stride ? stride : element;
-    /* offset + stride (count - 1) + element <= size, without overflow */
+    /* condition for all elements to lie within the buffer view: offset + stride (count - 1) + element <= size, without
+     * overflow */
     int64_t capacity = offset <= size ? size - offset : -1;
     if (stride < element ||
         (accessor->count > 0 && (capacity < element || accessor->count - 1 > (capacity - element) / stride)))
@@ -251,7 +252,7 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
     return true;
 }
 
-/* ---- Tables -------------------------------------------------------------------------------- */
+/* ---- Tables of the glTF reader ------------------------------------------------------------------- */
 
 bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader)
 {

@@ -10,8 +10,8 @@
 #include "io/mesh/file_formats.h"
 #include "io/mesh/scalars.h"
 
-/* Nodes may place one mesh many times. This limit of corners per byte of the file admits real scenes and rejects
- * attacks. */
+/* Nodes of a glTF file may place one mesh many times. This limit of corners per byte of the file admits real scenes and
+ * rejects attacks. */
 enum {
     SINEW_GLTF_CORNERS_PER_BYTE = 16
 };
@@ -20,9 +20,10 @@ typedef struct sinew_gltf_buffer sinew_gltf_buffer;
 struct sinew_gltf_buffer {
     const unsigned char *bytes;
     size_t size;
-    char *owned;                          /* NULL if the bytes belong to the file or to another buffer */
+    /* bytes that this buffer owns; NULL: the bytes belong to the file or to another buffer */
+    char *owned;
     char *path;                           /* path of the file that was read into `owned`, or NULL */
-    const sinew_gltf_buffer *read_before; /* the previous buffer that was read from a file */
+    const sinew_gltf_buffer *read_before; /* the buffer that was read from a file before this one, or NULL */
 };
 
 typedef struct sinew_gltf_reader {
@@ -31,35 +32,36 @@ typedef struct sinew_gltf_reader {
     json_t *root;
     const unsigned char *chunk; /* binary chunk of a .glb file, or NULL */
     size_t chunk_size;
-    sinew_gltf_buffer *buffers; /* [buffer_count] buffers of the file, opened when first used */
+    sinew_gltf_buffer *buffers; /* [buffer_count] buffers of the glTF file, opened when first used */
     size_t buffer_count;
     const sinew_gltf_buffer *last_read; /* last buffer that was read from a file, or NULL */
-    unsigned char *visited;             /* [node_count] number of visits over both passes */
+    unsigned char *visited;             /* [node_count] number of visits of each node over both passes */
     size_t node_count;
-    int64_t corner_budget; /* vertices and indices that the primitives of the scene may still have */
-    bool trial;            /* true in the first pass, which checks everything and adds nothing to the builder */
+    int64_t corner_budget; /* number of vertices and indices that the primitives of the scene may still have */
+    bool trial;            /* true in the first pass, which checks the glTF file and adds nothing to the builder */
 } sinew_gltf_reader;
 
-/* A typed array within a buffer. */
+/* A typed array within a glTF buffer. */
 typedef struct sinew_gltf_accessor {
     const unsigned char *bytes;
     size_t stride;
     int64_t count;
     sinew_scalar type;
-    double scale; /* factor for normalized integers; 1 otherwise */
+    double scale; /* factor of an accessor's normalized integers; 1 otherwise */
 } sinew_gltf_accessor;
 
-/* Each function sets the error and returns false on failure. */
+/* The following functions of the glTF reader set the error and return false on failure. */
 bool sinew_gltf_fail(const sinew_gltf_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 bool sinew_gltf_fail_memory(const sinew_gltf_reader *reader);
 
-/* A non-negative integer of an object; `missing` is its default (-1: the key is mandatory). */
+/* Reads a non-negative integer of a JSON object; `missing` is its default (-1: the key is mandatory). */
 bool sinew_gltf_integer(const sinew_gltf_reader *reader, const json_t *object, const char *key, int64_t missing,
                         int64_t *value);
-/* An entry of an array at the root, such as accessors[3]; NULL with an error if it does not exist. */
+/* Returns an entry of an array at the root of the JSON, such as accessors[3]; NULL with an error if it does not
+ * exist. */
 const json_t *sinew_gltf_entry(const sinew_gltf_reader *reader, const char *array, int64_t index);
 
-/* Opens an accessor and, at first use, its buffer. Every element lies within the buffer. */
+/* Opens an accessor and, at first use, its buffer. Checks that every element lies within the buffer. */
 bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const char *shape, size_t components,
                               sinew_gltf_accessor *accessor);
 /* For skins (gltf_attributes.c): reads texture coordinates, colours and attributes of the builder's vertices first ..

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gmsh.c: Gmsh .msh files, versions 2.0 to 2.2 and 4.1, ASCII and binary in either byte order.
+ * gmsh.c: reads Gmsh .msh files, versions 2.0 to 2.2 and 4.1, ASCII and binary in either byte order.
  *
  * Source: the Gmsh reference manual, chapter "Gmsh file formats" (MSH 4.1, and MSH 2 in "Legacy formats").
  * $MeshFormat, $Nodes, $Elements and a following $ElementData with filled fractions of tets are read; other sections
@@ -26,17 +26,17 @@ typedef struct gmsh_reader {
     bool version_4;
     bool has_nodes;
     bool has_fractions; /* true: the file contains filled fractions, so tet numbers are stored */
-    sinew_tags tets;    /* the file's numbers of the tets */
+    sinew_tags tets;    /* the file's numbers of its tets, for filled fractions */
 } gmsh_reader;
 
-/* ---- Element types ------------------------------------------------------------------------- */
+/* ---- Element types of Gmsh ----------------------------------------------------------------------- */
 
 typedef struct element_type {
     int node_count;
     const char *plural;
 } element_type;
 
-/* Indexed by Gmsh's type number; node count 0: unknown type. */
+/* Element types by Gmsh's type number: number of nodes and plural name; node count 0: unknown type. */
 static const element_type element_types[] = {
     [1] = {2, "lines"},
     [2] = {3, "triangles"},
@@ -89,7 +89,7 @@ static void ignore_type(gmsh_reader *reader, int64_t type, int64_t count)
     sinew_builder_ignore(reader->builder, node_count_of(type) ? element_types[type].plural : name, count);
 }
 
-/* ---- One number, in text or in binary ------------------------------------------------------ */
+/* ---- Single numbers, in text or in binary -------------------------------------------------------- */
 
 /* Skips one number of a binary file and sets *bytes to its first byte. */
 static bool take_binary(gmsh_reader *reader, sinew_scalar type, const char *what, const unsigned char **bytes)
@@ -97,7 +97,7 @@ static bool take_binary(gmsh_reader *reader, sinew_scalar type, const char *what
     return sinew_text_block(&reader->text, 1, sinew_scalar_size(type), what, bytes);
 }
 
-/* Reads an integer of at least `low`: 4 bytes (int) or 8 bytes (size_t) in a binary file. */
+/* Reads an integer of at least `low` from text or binary: 4 bytes (int) or 8 bytes (size_t) in a binary file. */
 static bool gmsh_take_integer(gmsh_reader *reader, sinew_scalar type, int64_t low, const char *what, int64_t *value)
 {
     if (!reader->binary)
@@ -125,7 +125,7 @@ static bool take_int(gmsh_reader *reader, int64_t low, const char *what, int64_t
 static bool gmsh_check_count(gmsh_reader *reader, int64_t count, int words, int size, const char *what)
 {
     size_t each = (size_t)words * (reader->binary ? (size_t)size : 2);
-    /* The last number of a text may lack its separator. */
+    /* The last number of a text file may lack its separator. */
     return count == 1 || sinew_text_check_count(&reader->text, reader->text.at, count, each, what);
 }
 
@@ -145,7 +145,7 @@ static bool gmsh_take_point(gmsh_reader *reader, sinew_real point[3])
     return true;
 }
 
-/* ---- Nodes --------------------------------------------------------------------------------- */
+/* ---- The section $Nodes -------------------------------------------------------------------------- */
 
 static bool reserve_nodes(gmsh_reader *reader, int64_t count)
 {
@@ -172,7 +172,7 @@ static bool read_nodes_2(gmsh_reader *reader)
     return true;
 }
 
-/* A block lists the tags of its nodes, then their coordinates and parametric coordinates. */
+/* Reads a node block of version 4: the tags of its nodes, then their coordinates and parametric coordinates. */
 static bool read_node_block(gmsh_reader *reader)
 {
     int64_t dimension, entity, parametric, count;
@@ -209,7 +209,7 @@ static bool read_node_block(gmsh_reader *reader)
     return true;
 }
 
-/* Reads the header of $Nodes and $Elements: blocks, items, lowest and highest number. */
+/* Reads the header of $Nodes or $Elements of version 4: numbers of blocks and items, lowest and highest tag. */
 static bool read_header_4(gmsh_reader *reader, const char *what, int64_t *blocks, int64_t *count)
 {
     int64_t unused;
@@ -233,7 +233,7 @@ static bool read_nodes_4(gmsh_reader *reader)
     return true;
 }
 
-/* Reads $Nodes and builds the lookup of node numbers. `at`: start of the section, for errors. */
+/* Reads $Nodes and builds the lookup of node numbers. `at`: start of the section, for error messages. */
 static bool gmsh_read_nodes(gmsh_reader *reader, const char *at)
 {
     if (reader->has_nodes)
@@ -250,7 +250,7 @@ static bool gmsh_read_nodes(gmsh_reader *reader, const char *at)
     return status == SINEW_OK;
 }
 
-/* ---- Elements ------------------------------------------------------------------------------ */
+/* ---- The section $Elements ----------------------------------------------------------------------- */
 
 static bool gmsh_take_corners(gmsh_reader *reader, sinew_scalar type, int count, int32_t *corners)
 {
@@ -290,7 +290,7 @@ static bool reserve_elements(gmsh_reader *reader, int64_t type, int64_t count)
     return type != 4 || sinew_builder_reserve_cells(reader->builder, SINEW_BUILDER_TET, count);
 }
 
-/* Reads a text element of version 2: number, type, number of tags, tags, nodes. */
+/* Reads an element of a version 2 text file: number, type, number of tags, tags, nodes. */
 static bool read_element_line(gmsh_reader *reader)
 {
     int64_t number, type, tag_count, tag;
@@ -317,7 +317,8 @@ static bool gmsh_fail_type(gmsh_reader *reader, const char *at, int64_t type)
                            (long long)type);
 }
 
-/* Reads a binary block of version 2: type, number of elements, number of tags; then number, tags and nodes of each. */
+/* Reads a block of elements of a version 2 binary file: type, number of elements, number of tags; then number, tags and
+ * nodes of each. */
 static bool read_binary_block_2(gmsh_reader *reader, int64_t left, int64_t *count)
 {
     const char *at = reader->text.at;
@@ -367,7 +368,7 @@ static bool read_elements_2(gmsh_reader *reader)
     return true;
 }
 
-/* Reads a block of version 4: dimension, entity, type, number of elements; then number and nodes of each. */
+/* Reads an element block of version 4: dimension, entity, type, number of elements; then number and nodes of each. */
 static bool read_element_block(gmsh_reader *reader, int64_t *count)
 {
     int64_t dimension, entity, type, number;
@@ -387,7 +388,7 @@ static bool read_element_block(gmsh_reader *reader, int64_t *count)
         ignore_type(reader, type, *count);
         if (reader->binary)
             return sinew_text_block(&reader->text, *count, 8 * (size_t)(1 + nodes), "elements", &block);
-        /* One more line break ends the header. */
+        /* One line break more than elements is skipped: it ends the header of the block. */
         for (int64_t i = 0; i <= *count; i++)
             sinew_text_skip_line(&reader->text);
         return true;
@@ -426,9 +427,10 @@ static bool gmsh_read_elements(gmsh_reader *reader, const char *at)
     return reader->version_4 ? read_elements_4(reader) : read_elements_2(reader);
 }
 
-/* ---- Filled fractions ----------------------------------------------------------------------- */
+/* ---- Filled fractions of tets -------------------------------------------------------------------- */
 
-/* Reads the counted lists after the name: reals, then integers. The third integer is the number of values. */
+/* Reads the header of $ElementData after its name: counted lists of reals and integers. The third integer is the number
+ * of values. */
 static bool read_data_head(gmsh_reader *reader, int64_t *count)
 {
     sinew_text *text = &reader->text;
@@ -471,7 +473,7 @@ static bool gmsh_take_fraction(gmsh_reader *reader)
     return tet < 0 || sinew_builder_set_fraction(reader->builder, tet, fraction);
 }
 
-/* Searches the sections after $Elements for filled fractions and stores them in the builder. */
+/* Searches the sections after $Elements for the tets' filled fractions and stores them in the builder. */
 static bool read_fractions(gmsh_reader *reader)
 {
     static const char opening[] = "$ElementData\n1\n\"" SINEW_FRACTION_NAME "\"";
@@ -493,7 +495,7 @@ static bool read_fractions(gmsh_reader *reader)
     return good;
 }
 
-/* ---- Sections ------------------------------------------------------------------------------ */
+/* ---- Sections of the Gmsh file ------------------------------------------------------------------- */
 
 /* Reads the integer 1 after the format line of a binary file; sets reader->swap if it is in the other byte order. */
 static bool read_byte_order(gmsh_reader *reader)
@@ -533,7 +535,7 @@ static bool gmsh_read_format(gmsh_reader *reader)
     return sinew_text_expect(&reader->text, "$EndMeshFormat");
 }
 
-/* Skips to after $EndName; the content of the section is arbitrary. */
+/* Skips to the end of a section, after $EndName; the content of the section is arbitrary. */
 static bool skip_section(gmsh_reader *reader, sinew_token name)
 {
     char closing[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gmsh_write.c: Gmsh .msh files, versions 2.2 and 4.1, ASCII and binary in this machine's byte order.
+ * gmsh_write.c: writes Gmsh .msh files, versions 2.2 and 4.1, ASCII and binary in this machine's byte order.
  *
  * Numbers start at 1 and have no gaps. All vertices belong to one entity, and each kind of cell belongs to one
  * entity of its dimension. The optional section $Entities is omitted; gmsh then creates discrete entities.
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The three kinds of cells with their Gmsh types. */
+/* One of the three kinds of cells (edges, triangles, tets) with its Gmsh type. */
 typedef struct cell_kind {
     int corners;
     int type;
@@ -81,7 +81,7 @@ static void print_nodes_2(const sinew_mesh *mesh, FILE *stream, bool binary)
     fputs(binary ? "\n$EndNodes\n" : "$EndNodes\n", stream);
 }
 
-/* Writes two tags per cell, as gmsh does: the physical group (0: none) and the entity. */
+/* Writes one cell of version 2 with two tags, as gmsh does: the physical group (0: none) and the entity. */
 static void print_cell_2(const cell_kind *kind, FILE *stream, bool binary, int64_t number, const int32_t *cell)
 {
     if (binary) {
@@ -115,7 +115,7 @@ static void print_elements_2(const sinew_mesh *mesh, FILE *stream, bool binary)
     fputs(binary ? "\n$EndElements\n" : "$EndElements\n", stream);
 }
 
-/* Writes the header of a version 4 section: blocks, items, lowest and highest number. */
+/* Writes the header of a version 4 section: numbers of blocks and items, lowest and highest tag. */
 static void print_section_4(FILE *stream, bool binary, const char *name, int64_t blocks, int64_t count)
 {
     fprintf(stream, "$%s\n", name);
@@ -139,8 +139,8 @@ static void print_block_4(FILE *stream, bool binary, int dimension, int flag, in
     }
 }
 
-/* gmsh creates an entity for each node block, even an empty one, and refuses cells of unknown entities. So each kind of
- * cell has a node block; the last block holds all vertices. */
+/* Writes the node blocks of version 4. gmsh creates an entity for each node block, even an empty one, and refuses cells
+ * of unknown entities. So each kind of cell has a node block; the last block holds all vertices. */
 static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
@@ -210,7 +210,7 @@ static void print_elements_4(const sinew_mesh *mesh, FILE *stream, bool binary)
     fputs(binary ? "\n$EndElements\n" : "$EndElements\n", stream);
 }
 
-/* Writes the filled fraction of every tet; the section is equal in both versions. */
+/* Writes the filled fraction of every tet as $ElementData; the section is equal in versions 2 and 4. */
 static void gmsh_write_print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const int64_t first = (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh) + 1;

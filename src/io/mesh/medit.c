@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * medit.c: Medit .mesh files in ASCII.
+ * medit.c: reads and writes Medit .mesh files in ASCII.
  *
  * Source: P. Frey, "MEDIT: an interactive mesh visualization software", INRIA RT-0253 (2001), and the keyword list of
  * libmeshb. Keywords may come in any order and in either case, comments start with #. Vertices, Edges, Triangles,
@@ -19,8 +19,9 @@ typedef struct medit_reader {
 
 typedef struct medit_section {
     const char *keyword;
-    int corners;        /* vertex indices per line, before one reference; 0: not read */
-    const char *plural; /* name of ignored cells in the warnings */
+    /* number of vertex indices per line of a section, before one reference; 0: the section is not read */
+    int corners;
+    const char *plural; /* plural name of a section's ignored cells in the warnings */
 } medit_section;
 
 static const medit_section sections[] = {
@@ -76,7 +77,7 @@ static bool medit_read_vertices(medit_reader *reader)
     return true;
 }
 
-/* Cells refer to vertices, so the first pass reads the vertices, independent of their position in the file. */
+/* First pass over a Medit file: reads the vertices, wherever they are in the file, because cells refer to them. */
 static bool medit_find_vertices(medit_reader *reader)
 {
     sinew_token token;
@@ -157,7 +158,7 @@ static bool read_medit(const sinew_source *source, sinew_builder *builder)
     return good;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------- */
+/* ---- Writing of Medit files ---------------------------------------------------------------------- */
 
 static void medit_print_cells(FILE *stream, const char *keyword, int64_t count, int corners, const int32_t *indices)
 {
@@ -176,7 +177,7 @@ static void print_medit(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format 
     (void)format;
     const sinew_real *q = sinew_mesh_positions(mesh);
     int32_t count = sinew_mesh_vertex_count(mesh);
-    /* Version 2 has double precision. */
+    /* Version 2 of the Medit format has double precision. */
     fprintf(stream, "MeshVersionFormatted 2\nDimension 3\nVertices\n%d\n", count);
     for (int32_t i = 0; i < count; i++, q += 3)
         fprintf(stream, SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " 0\n", q[0], q[1], q[2]);

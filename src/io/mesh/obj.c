@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * obj.c: Wavefront .obj: vertices (v), faces (f) and lines (l).
+ * obj.c: reads and writes Wavefront .obj files: vertices (v), faces (f) and lines (l).
  *
  * Source: Wavefront Advanced Visualizer manual, appendix B1 "Object files". All vertices keep their order, including
  * unused ones, because point caches refer to them by index. Faces of more than three corners are triangulated. A
@@ -22,11 +22,11 @@ typedef struct obj_reader {
     int32_t *corners; /* [2 * capacity] corners of the current face: vertices; from `capacity` on, uv indices or -1 */
     int64_t count;
     int64_t capacity;
-    bool textured;     /* true: some corner of the face has a texture coordinate */
-    int64_t wrong_uvs; /* number of invalid references to texture coordinates */
+    bool textured;     /* true: some corner of the current face has a texture coordinate */
+    int64_t wrong_uvs; /* number of invalid references to texture coordinates, for the warnings */
 } obj_reader;
 
-/* Reads a word of the line; a backslash at the end continues the line. */
+/* Reads the next word of an OBJ line; a backslash at the end continues the line. */
 static bool next_word(obj_reader *reader, sinew_token *token)
 {
     while (sinew_text_next_on_line(&reader->text, token)) {
@@ -79,7 +79,7 @@ static bool read_vertex(obj_reader *reader)
            (reader->builder->skin ? obj_read_colour(reader) : (skip_line(reader), true));
 }
 
-/* Reads a texture coordinate: u and the optional v. */
+/* Reads a texture coordinate (vt): u and the optional v. */
 static bool read_uv(obj_reader *reader)
 {
     sinew_real uv[2] = {0, 0};
@@ -92,7 +92,7 @@ static bool read_uv(obj_reader *reader)
     return sinew_skin_builder_uv(reader->builder, isfinite(u) ? u : 0, isfinite(v) ? v : 0);
 }
 
-/* The text from the next word of the line to its last word, as one name; empty if no word follows. */
+/* Returns the text from the next word of an OBJ line to its last word, as one name; empty if no word follows. */
 static sinew_token read_name(obj_reader *reader)
 {
     sinew_token token, name = {reader->text.at, 0};
@@ -143,7 +143,8 @@ static bool push_corner(obj_reader *reader, int32_t vertex, int32_t uv)
     return true;
 }
 
-/* The texture coordinate of a corner ("1" of "7/1/3"), -1: none. An invalid reference is counted in the warnings. */
+/* Index of the texture coordinate of a face corner ("1" of "7/1/3"), -1: none. An invalid reference is counted in the
+ * warnings. */
 static int32_t corner_uv(obj_reader *reader, sinew_token token, size_t vertex_length)
 {
     if (!reader->builder->skin || vertex_length + 1 >= token.length || token.at[vertex_length + 1] == '/')
@@ -162,7 +163,7 @@ static int32_t corner_uv(obj_reader *reader, sinew_token token, size_t vertex_le
     return (int32_t)(index < 0 ? count + index : index - 1);
 }
 
-/* Reads "7", "7/1", "7//3" or "7/1/3"; negative indices count back from the latest vertex. */
+/* Reads a face corner "7", "7/1", "7//3" or "7/1/3"; negative indices count back from the latest vertex. */
 static bool read_corner(obj_reader *reader, sinew_token token)
 {
     int64_t index, count = reader->builder->vertex_count;

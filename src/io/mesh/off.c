@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * off.c: .off files in ASCII, as Geomview, CGAL, MeshLab and libigl write them.
+ * off.c: reads and writes .off files in ASCII, as Geomview, CGAL, MeshLab and libigl write them.
  *
  * Source: Geomview manual, "OFF: Object File Format". The first word is OFF with any of the prefixes ST, C, N (extra
  * columns after the coordinates, skipped) or is missing; then the numbers of vertices, faces and edges; then one
@@ -75,12 +75,13 @@ static bool off_read_face(off_reader *reader, int32_t *corners)
             return false;
         corners[k] = (int32_t)index;
     }
-    /* Skips the optional colours at the end of a line. */
+    /* Skips the optional colours at the end of a face's line. */
     sinew_text_skip_line(&reader->text);
     return sinew_builder_add_polygon(reader->builder, corners, count);
 }
 
-/* Each corner takes at least two bytes, so the remaining bytes limit the corners of a face. */
+/* Reads the faces of an OFF file. Each corner takes at least two bytes, so the remaining bytes limit the corners of a
+ * face. */
 static bool off_read_faces(off_reader *reader)
 {
     const sinew_allocator *allocator = &reader->builder->allocator;

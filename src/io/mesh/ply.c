@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ply.c: .ply files, ASCII and binary in either byte order.
+ * ply.c: reads and writes .ply files; reads ASCII and binary in either byte order.
  *
  * Source: G. Turk, "The PLY polygon file format" (1994). The header names elements and their properties in any order;
  * x, y, z of `vertex`, the list vertex_indices (or vertex_index) of `face` and vertex1, vertex2 of `edge` are read,
@@ -22,7 +22,7 @@ enum {
     PROPERTIES_MAX = 64
 };
 
-/* The meaning of a property to the reader. */
+/* The meaning of a PLY property to the reader. */
 typedef enum ply_role {
     ROLE_NONE = 0,
     ROLE_X,
@@ -34,11 +34,11 @@ typedef enum ply_role {
 } ply_role;
 
 typedef struct ply_property {
-    sinew_scalar count_type; /* type of the list's length; NONE: the property is not a list */
+    sinew_scalar count_type; /* type of a list property's length; NONE: the property is not a list */
     sinew_scalar type;
     ply_role role;
     int32_t attribute; /* index of the skin's attribute that the property sets; -1: none */
-    double scale;      /* factor of the attribute's values */
+    double scale;      /* factor from the property's number to the value of the skin's attribute */
 } ply_property;
 
 typedef enum ply_meaning {
@@ -52,7 +52,7 @@ typedef struct ply_element {
     char name[32];
     ply_meaning meaning;
     int64_t count;
-    const char *at; /* start of the element's line in the text of the header */
+    const char *at; /* start of the element's line in the PLY header */
     int property_count;
     ply_property properties[PROPERTIES_MAX];
 } ply_element;
@@ -63,19 +63,19 @@ typedef struct ply_reader {
     bool binary;
     bool swap;
     int element_count;
-    int32_t *corners; /* [corner_capacity] vertices of the current face */
+    int32_t *corners; /* [corner_capacity] vertex indices of the current face */
     int64_t corner_capacity;
     ply_element elements[ELEMENTS_MAX];
 } ply_reader;
 
-/* Values that were read from one row of an element. */
+/* Values that were read from one row of a PLY element. */
 typedef struct ply_row {
-    double values[3];     /* x, y, z of a vertex */
-    int64_t ends[2];      /* vertices at both ends of an edge */
-    int64_t corner_count; /* corners of a face in ply_reader.corners; 0: no list was read */
+    double values[3];     /* coordinates x, y, z of a vertex */
+    int64_t ends[2];      /* indices of the vertices at both ends of an edge */
+    int64_t corner_count; /* number of corners of a face in ply_reader.corners; 0: no list was read */
 } ply_row;
 
-/* ---- Header -------------------------------------------------------------------------------- */
+/* ---- The PLY header ------------------------------------------------------------------------------ */
 
 static sinew_scalar ply_type_named(sinew_token token)
 {
@@ -229,7 +229,7 @@ static bool ply_read_header(ply_reader *reader)
     return sinew_text_fail(text, text->end, "the file ends without end_header");
 }
 
-/* ---- Rows ---------------------------------------------------------------------------------- */
+/* ---- Rows of PLY elements ------------------------------------------------------------------------ */
 
 static bool ply_take_integer(ply_reader *reader, sinew_scalar type, int64_t low, int64_t high, const char *what,
                              int64_t *value)
@@ -326,7 +326,7 @@ static bool ply_read_row(ply_reader *reader, const ply_element *element)
     return true;
 }
 
-/* Fails if an element that the reader uses lacks a mandatory property. */
+/* Fails if a PLY element that the reader uses lacks a mandatory property. */
 static bool check_element(ply_reader *reader, const ply_element *element)
 {
     static const unsigned needed[] = {
@@ -348,7 +348,7 @@ static bool check_element(ply_reader *reader, const ply_element *element)
                                element->meaning == MEANS_VERTEX ? "x, y or z"
                                : element->meaning == MEANS_FACE ? "vertex_indices"
                                                                 : "vertex1 or vertex2");
-    /* The last number of a text may lack its separator. */
+    /* The last number of a text file may lack its separator. */
     return element->count <= 1 ||
            sinew_text_check_count(&reader->text, element->at, element->count, min, "rows of an element");
 }
@@ -374,7 +374,7 @@ static bool ply_read_elements(ply_reader *reader)
 
 static bool read_ply(const sinew_source *source, sinew_builder *builder)
 {
-    /* The reader is too large for the stack of a host's thread. */
+    /* The reader struct is too large for the stack of a host program's thread. */
     ply_reader *reader = sinew_allocate_zero(&builder->allocator, 1, sizeof *reader);
     if (!reader) {
         sinew_fail_memory(builder->error, "the header");
@@ -393,7 +393,7 @@ static bool read_ply(const sinew_source *source, sinew_builder *builder)
     return good;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------- */
+/* ---- Writing of PLY files ------------------------------------------------------------------------ */
 
 static void print_ply(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format)
 {

@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 typedef enum sinew_scalar {
-    SINEW_SCALAR_NONE = 0, /* an unknown type */
+    SINEW_SCALAR_NONE = 0, /* number type that the reader does not support */
     SINEW_SCALAR_INT8,
     SINEW_SCALAR_UINT8,
     SINEW_SCALAR_INT16,
@@ -22,11 +22,11 @@ typedef enum sinew_scalar {
 } sinew_scalar;
 
 bool sinew_host_is_big_endian(void);
-size_t sinew_scalar_size(sinew_scalar type); /* size of a number in bytes; 0 for NONE */
+size_t sinew_scalar_size(sinew_scalar type); /* size in bytes of a number of this type; 0 for NONE */
 bool sinew_scalar_is_integer(sinew_scalar type);
-/* `swap`: the bytes are in the opposite order of this machine. */
+/* Reads a number of a binary file. `swap`: the bytes are in the opposite order of this machine. */
 double sinew_scalar_real(sinew_scalar type, const unsigned char *bytes, bool swap);
-/* Reads an index or a count. Unsigned 64-bit values past the signed range, and reals, give -1. */
+/* Reads an index or a count of a binary file. Unsigned 64-bit values past the signed range, and reals, give -1. */
 int64_t sinew_scalar_integer(sinew_scalar type, const unsigned char *bytes, bool swap);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * stl.c: .stl files, ASCII and binary.
+ * stl.c: reads .stl files, ASCII and binary, and writes binary ones.
  *
  * Source: 3D Systems, "StereoLithography interface specification" (1988): 80 bytes, a count, and per triangle a normal,
  * three corners in single precision and two bytes. Corners with equal coordinates become one vertex, in the order of
  * first appearance. A file is binary if its size matches its triangle count, else ASCII if it starts with `solid`.
- * The writer writes binary, in single precision. Known limit: normals are not read.
+ * Coordinates are written in single precision. Known limit: normals are not read.
  */
 #include "io/mesh/file_formats.h"
 
@@ -23,7 +23,7 @@ enum {
 
 /* Hash table of vertices by position: open addressing, power-of-two size, at most half full. */
 typedef struct vertex_table {
-    int32_t *slots; /* [size] hash table of vertices, -1: free entry */
+    int32_t *slots; /* [size] vertex index in each hash table entry, -1: free entry */
     size_t size;
 } vertex_table;
 
@@ -34,9 +34,9 @@ typedef struct stl_reader {
     int64_t corner_count;
 } stl_reader;
 
-/* ---- Merging ------------------------------------------------------------------------------- */
+/* ---- Merging of vertices with equal coordinates -------------------------------------------------- */
 
-/* Hashes three coordinates with the constants of SplitMix64; adding 0 turns -0 into 0. */
+/* Hashes the three coordinates of a vertex with the constants of SplitMix64; adding 0 turns -0 into 0. */
 static size_t hash_position(const sinew_real point[3])
 {
     uint64_t hash = 0;
@@ -57,7 +57,7 @@ static bool positions_coincide(const sinew_real *a, const sinew_real *b)
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-/* The slot of the vertex at this position, or the free slot for it. */
+/* Hash table entry of the vertex at this position, or the free entry for it. */
 static int32_t *stl_find_slot(const stl_reader *reader, const sinew_real point[3])
 {
     const vertex_table *table = &reader->table;
@@ -102,7 +102,7 @@ static bool merge_vertex(stl_reader *reader, const sinew_real point[3], int32_t 
     return true;
 }
 
-/* ---- Binary -------------------------------------------------------------------------------- */
+/* ---- Binary STL files ---------------------------------------------------------------------------- */
 
 static bool has_binary_size(const sinew_source *source)
 {
@@ -144,7 +144,7 @@ static bool read_binary(stl_reader *reader)
     return true;
 }
 
-/* ---- ASCII --------------------------------------------------------------------------------- */
+/* ---- ASCII STL files ----------------------------------------------------------------------------- */
 
 static bool read_facet(stl_reader *reader)
 {
@@ -168,7 +168,7 @@ static bool read_facet(stl_reader *reader)
            sinew_builder_add_cell(reader->builder, SINEW_BUILDER_TRIANGLE, corners);
 }
 
-/* Reads one or more solids; the rest of the line after `solid` and `endsolid` is a name. */
+/* Reads one or more solids of an ASCII file; the rest of the line after `solid` and `endsolid` is a name. */
 static bool read_ascii(stl_reader *reader)
 {
     sinew_token word;
@@ -190,7 +190,8 @@ static bool read_ascii(stl_reader *reader)
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
-        reader->text.at = reader->text.begin = source->bytes; /* a binary file has no byte order mark to skip */
+        /* a binary STL file starts at its first byte: it has no byte order mark to skip */
+        reader->text.at = reader->text.begin = source->bytes;
         return read_binary(reader);
     }
     sinew_token word;
@@ -214,7 +215,7 @@ static bool read_stl(const sinew_source *source, sinew_builder *builder)
     return good;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------- */
+/* ---- Writing of STL files ------------------------------------------------------------------------ */
 
 static void put_little(FILE *stream, uint32_t value)
 {
@@ -233,7 +234,7 @@ static void put_floats(FILE *stream, const double point[3])
     }
 }
 
-/* Unit normal of the triangle; zero for a triangle without area. */
+/* Unit normal of a triangle; zero for a triangle without area. */
 static void normal_of(const sinew_real *a, const sinew_real *b, const sinew_real *c, double normal[3])
 {
     double u[3], v[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tetgen.c: TetGen's .node (vertices), .ele (tetrahedra), .face (triangles) and .edge (edges).
+ * tetgen.c: reads and writes TetGen's .node (vertices), .ele (tetrahedra), .face (triangles) and .edge (edges).
  *
  * Source: Hang Si, "TetGen: a Delaunay-based quality tetrahedral mesh generator", user's manual, chapter "File
  * formats". For any of these endings, .node and .ele are read, and .face and .edge if they exist. The number of the
@@ -16,10 +16,10 @@
 
 typedef struct tetgen_reader {
     sinew_builder *builder;
-    int64_t first; /* number of the first vertex: 0 or 1 */
+    int64_t first; /* number of the first vertex in the files: 0 or 1 */
 } tetgen_reader;
 
-/* ---- .node --------------------------------------------------------------------------------- */
+/* ---- Reading of the .node file ------------------------------------------------------------------- */
 
 static bool tetgen_read_nodes(tetgen_reader *reader, sinew_text *text)
 {
@@ -29,7 +29,7 @@ static bool tetgen_read_nodes(tetgen_reader *reader, sinew_text *text)
         !sinew_builder_reserve_vertices(reader->builder, count))
         return false;
     sinew_token rest;
-    /* The counts of attributes and markers are optional; the rest of each line is skipped. */
+    /* The .node header's counts of attributes and markers are optional; the rest of each line is skipped. */
     while (sinew_text_next_on_line(text, &rest))
         if (!sinew_token_integer(text, rest, 0, INT32_MAX, "a number of attributes", &unused))
             return false;
@@ -47,7 +47,7 @@ static bool tetgen_read_nodes(tetgen_reader *reader, sinew_text *text)
     return true;
 }
 
-/* ---- .ele, .face and .edge ----------------------------------------------------------------- */
+/* ---- Reading of the .ele, .face and .edge files -------------------------------------------------- */
 
 static bool tetgen_read_corners(tetgen_reader *reader, sinew_text *text, int count, int32_t *corners)
 {
@@ -61,7 +61,8 @@ static bool tetgen_read_corners(tetgen_reader *reader, sinew_text *text, int cou
     return true;
 }
 
-/* A line has the number of the cell, its corners, and optional attributes that are skipped. */
+/* Reads the cells of an .ele, .face or .edge file. A line has the number of the cell, its corners, and optional
+ * attributes that are skipped. */
 static bool tetgen_read_cells(tetgen_reader *reader, sinew_text *text, int kind, int64_t count)
 {
     if (!sinew_builder_reserve_cells(reader->builder, kind, count))
@@ -110,7 +111,7 @@ static bool read_edges(tetgen_reader *reader, sinew_text *text)
     return tetgen_read_cells(reader, text, SINEW_BUILDER_EDGE, count);
 }
 
-/* ---- The files together -------------------------------------------------------------------- */
+/* ---- Reading of all TetGen files of a mesh ------------------------------------------------------- */
 
 typedef bool tetgen_read_lines(tetgen_reader *reader, sinew_text *text);
 
@@ -134,7 +135,7 @@ static bool fail_missing(const sinew_source *source, const char *path, const sin
     return false;
 }
 
-/* Reads the given file or its sibling with another ending; a missing optional file is not an error. */
+/* Reads the given TetGen file or its sibling with another ending; a missing optional file is not an error. */
 static bool tetgen_read_file(tetgen_reader *reader, const sinew_source *source, const char *ending, bool optional,
                              tetgen_read_lines *read)
 {
@@ -167,7 +168,7 @@ static bool read_tetgen(const sinew_source *source, sinew_builder *builder)
            tetgen_read_file(&reader, source, ".edge", true, read_edges);
 }
 
-/* ---- Writing ------------------------------------------------------------------------------- */
+/* ---- Writing of TetGen files --------------------------------------------------------------------- */
 
 static void print_nodes(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format)
 {
@@ -210,7 +211,7 @@ static void print_edges(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format 
     tetgen_print_cells(stream, sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh));
 }
 
-/* All four files are always written: a stale .face file would be read with a new .ele file. */
+/* The TetGen format. All four files are always written: a stale .face file would be read with a new .ele file. */
 const sinew_mesh_kind sinew_mesh_kind_tetgen = {
     .endings = {".node", ".ele", ".face", ".edge"},
     .read = read_tetgen,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vertex_tags.c: maps vertex numbers of files, which may have gaps, any start and any order.
+ * vertex_tags.c: maps vertex numbers of mesh files to indices; the numbers may have gaps, any start and any order.
  */
 #include "io/mesh/vertex_tags.h"
 
@@ -25,7 +25,8 @@ sinew_status sinew_tags_reserve(sinew_tags *tags, int64_t count, sinew_error *er
 {
     if (count <= tags->capacity - tags->count)
         return SINEW_OK;
-    /* The capacity grows geometrically, so that many small blocks do not copy all earlier tags each time. */
+    /* The capacity of the list of vertex numbers grows geometrically, so that many small blocks do not copy all earlier
+     * numbers each time. */
     int64_t capacity = tags->count + (count > tags->count / 2 ? count : tags->count / 2);
     int64_t *grown =
         sinew_reallocate(&tags->allocator, tags->tags, (size_t)tags->count, (size_t)capacity, sizeof *grown);

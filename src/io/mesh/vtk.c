@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vtk.c: VTK legacy files, ASCII and binary, versions 1 to 5.1: UNSTRUCTURED_GRID and POLYDATA.
+ * vtk.c: reads and writes VTK legacy files, ASCII and binary, versions 1 to 5.1: UNSTRUCTURED_GRID and POLYDATA.
  *
  * Source: "VTK file formats" (the VTK user's guide) and, for version 5, vtkDataWriter. Binary numbers are big-endian.
  * Reading stops at the first CELL_DATA or POINT_DATA; FIELD and METADATA before it are skipped. Known limits: other
@@ -18,7 +18,7 @@
 typedef struct vtk_reader {
     sinew_text text;
     sinew_builder *builder;
-    sinew_vtk_cells cells; /* cells of the section CELLS, until CELL_TYPES gives their types */
+    sinew_vtk_cells cells; /* cells read from the section CELLS, kept until CELL_TYPES gives their types */
     bool binary;
     bool swap;
     bool version_5;
@@ -28,7 +28,7 @@ typedef struct vtk_reader {
     bool has_types;
 } vtk_reader;
 
-/* ---- Numbers ------------------------------------------------------------------------------- */
+/* ---- Single numbers and counts of a VTK file ----------------------------------------------------- */
 
 static sinew_scalar vtk_type_named(sinew_token token)
 {
@@ -87,7 +87,7 @@ static bool read_count(vtk_reader *reader, size_t words, sinew_scalar type, cons
     return sinew_text_count(&reader->text, words * (reader->binary ? sinew_scalar_size(type) : 2), what, count);
 }
 
-/* ---- Points -------------------------------------------------------------------------------- */
+/* ---- The section POINTS of a VTK file ------------------------------------------------------------ */
 
 static bool vtk_take_point(vtk_reader *reader, sinew_scalar type, sinew_real point[3])
 {
@@ -113,7 +113,7 @@ static bool read_points(vtk_reader *reader)
     const char *at = reader->text.at;
     if (reader->has_points)
         return sinew_text_fail(&reader->text, at, "POINTS appears twice");
-    /* The type follows the count, so the count is first checked for the smallest type. */
+    /* The number type follows the count of points, so the count is first checked for the smallest type. */
     if (!read_count(reader, 3, SINEW_SCALAR_INT8, "points", &count) || !vtk_read_type(reader, &type))
         return false;
     sinew_text_skip_line(&reader->text);
@@ -131,7 +131,7 @@ static bool read_points(vtk_reader *reader)
     return true;
 }
 
-/* ---- Cells --------------------------------------------------------------------------------- */
+/* ---- Cells and cell types of a VTK file ---------------------------------------------------------- */
 
 static bool vtk_take_corners(vtk_reader *reader, sinew_scalar type, int64_t count, int32_t *corners)
 {
@@ -172,7 +172,7 @@ static bool read_cells_old(vtk_reader *reader, sinew_vtk_cells *cells)
                            (long long)used + count, (long long)total);
 }
 
-/* Reads a line with the keyword and the type of the array that follows. */
+/* Reads a line with the keyword and the number type of the VTK array that follows. */
 static bool read_array_header(vtk_reader *reader, const char *word, sinew_scalar *type)
 {
     if (!sinew_text_expect(&reader->text, word) || !vtk_read_type(reader, type))
@@ -182,7 +182,7 @@ static bool read_array_header(vtk_reader *reader, const char *word, sinew_scalar
            sinew_text_fail(&reader->text, reader->text.at, "%s must be of a whole type", word);
 }
 
-/* Reads cells of version 5: offsets (one per cell, and the end), then the connectivity. */
+/* Reads cells of version 5: offsets (one per cell, and the end), then the connectivity (vertex indices). */
 static bool read_cells_5(vtk_reader *reader, sinew_vtk_cells *cells)
 {
     int64_t starts, corner_count;
@@ -263,7 +263,7 @@ static bool read_cell_types(vtk_reader *reader)
     return true;
 }
 
-/* ---- Skipped sections -------------------------------------------------------------------------- */
+/* ---- Skipped sections of a VTK file -------------------------------------------------------------- */
 
 static bool skip_array(vtk_reader *reader)
 {
@@ -317,7 +317,7 @@ static bool skip_field(vtk_reader *reader)
     return true;
 }
 
-/* ---- The file ------------------------------------------------------------------------------ */
+/* ---- Header and dataset of a VTK file ------------------------------------------------------------ */
 
 static bool vtk_read_section(vtk_reader *reader, sinew_token word)
 {
@@ -360,7 +360,7 @@ static bool vtk_read_header(vtk_reader *reader)
         return sinew_text_fail(text, start, "version %g of the format is not read, only 1 to 5.1", version);
     reader->version_5 = version >= 5;
     sinew_text_skip_line(text);
-    sinew_text_skip_line(text); /* skips the file's title, its second line */
+    sinew_text_skip_line(text); /* skips the VTK file's title, its second line */
     if (!sinew_text_next(text, &word))
         return sinew_text_fail(text, text->end, "the file ends without ASCII or BINARY");
     reader->binary = sinew_token_is_any_case(word, "BINARY");
@@ -375,7 +375,7 @@ static bool read_dataset(vtk_reader *reader)
     sinew_text *text = &reader->text;
     sinew_token word;
     sinew_text_next(text, &word);
-    /* Old files may have fields before the dataset. */
+    /* Old VTK files may have fields before the dataset. */
     if (sinew_token_is_any_case(word, "FIELD")) {
         if (!skip_field(reader))
             return false;
@@ -419,7 +419,7 @@ static bool read_vtk(const sinew_source *source, sinew_builder *builder)
     return good;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------- */
+/* ---- Writing of VTK files ------------------------------------------------------------------------ */
 
 static void put_big(FILE *stream, const void *value, size_t size)
 {

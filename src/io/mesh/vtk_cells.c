@@ -13,7 +13,7 @@ static bool vtk_cells_add_line(sinew_builder *builder, const int32_t *corners, i
     return sinew_builder_add_line(builder, corners, count, false);
 }
 
-/* A pixel lists its corners row by row; a polygon lists them in the order of its boundary. */
+/* Adds a VTK pixel as a polygon: a pixel lists its corners row by row, a polygon in the order of its boundary. */
 static bool add_pixel(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     return sinew_builder_add_polygon(builder, (int32_t[]){corners[0], corners[1], corners[3], corners[2]}, count);
@@ -26,8 +26,8 @@ static bool vtk_cells_add_tet(sinew_builder *builder, const int32_t *corners, in
 }
 
 typedef struct vtk_type {
-    int corners;      /* number of corners, 0: any; unused for ignored types */
-    add_corners *add; /* adds a cell to the builder; NULL: the type is ignored */
+    int corners;      /* number of corners of a cell of this type, 0: any; unused for ignored types */
+    add_corners *add; /* function that adds a cell of this type to the builder; NULL: the type is ignored */
     const char *plural;
 } vtk_type;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vtu.c: VTK XML unstructured grids (.vtu): arrays as text, base64 or appended (raw or base64), zlib or not.
+ * vtu.c: reads VTK XML unstructured grids (.vtu): arrays as text, base64 or appended (raw or base64), zlib or not.
  *
  * Source: "VTK file formats" (the VTK user's guide). A small scanner reads tags and attributes, because files with
  * raw appended data are not well-formed XML and no XML library accepts them. All pieces are concatenated to one
@@ -21,23 +21,23 @@
 
 typedef struct xml_tag {
     sinew_token name;
-    const char *at;    /* position of the tag's '<' in the file */
-    sinew_token inner; /* text of the tag's attributes */
-    bool closes;       /* true: a closing tag, </name> */
-    bool empty;        /* true: an empty element, <name/> */
+    const char *at;    /* position of the XML tag's '<' in the file */
+    sinew_token inner; /* text of the XML tag's attributes */
+    bool closes;       /* true: the XML tag is a closing tag, </name> */
+    bool empty;        /* true: the XML tag is an empty element, <name/> */
 } xml_tag;
 
 enum {
-    BYTES_PER_BYTE = 32,     /* decoded array bytes per byte of the file */
-    BYTES_FREE = 1024 * 1024 /* decoded array bytes that are allowed for any file size */
+    BYTES_PER_BYTE = 32,     /* largest number of decoded array bytes per byte of the file */
+    BYTES_FREE = 1024 * 1024 /* number of decoded array bytes that are allowed for any file size */
 };
 
 typedef struct vtu_reader {
-    sinew_text text; /* text of the file up to the appended data */
+    sinew_text text; /* XML text of the file up to the appended data */
     sinew_builder *builder;
-    bool trial;          /* true in the first pass, which checks everything and adds nothing */
-    int64_t byte_budget; /* bytes that arrays may still decode to, in the first pass */
-    int32_t *corners;    /* [corner_capacity] vertices of the current cell */
+    bool trial;          /* true in the first pass, which checks the file and adds nothing to the builder */
+    int64_t byte_budget; /* number of bytes that arrays may still decode to, in the first pass */
+    int32_t *corners;    /* [corner_capacity] vertex indices of the current cell */
     int64_t corner_capacity;
     sinew_vtu_coding coding;
     const char *appended;     /* first byte of the appended data, or NULL */
@@ -45,7 +45,7 @@ typedef struct vtu_reader {
     bool appended_base64;
 } vtu_reader;
 
-/* The arrays of one <Piece>. */
+/* The arrays of one <Piece> of a VTU file. */
 typedef struct vtu_piece {
     const char *at;
     int64_t point_count;
@@ -54,24 +54,24 @@ typedef struct vtu_piece {
     sinew_vtu_array connectivity;
     sinew_vtu_array offsets;
     sinew_vtu_array types;
-    sinew_vtu_array fractions; /* filled fractions of the tets; the file may lack them */
+    sinew_vtu_array fractions; /* filled fractions of the piece's tets; the file may lack them */
 } vtu_piece;
 
-/* ---- XML ----------------------------------------------------------------------------------- */
+/* ---- Scanner of the VTU file's XML tags ---------------------------------------------------------- */
 
 static bool vtu_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Skips past `mark` ("-->" or "?>"); to the end of the text if it is missing. */
+/* Skips the XML text past `mark` ("-->" or "?>"); to the end of the text if it is missing. */
 static void skip_past(sinew_text *text, const char *mark)
 {
     const char *found = memmem(text->at, sinew_text_left(text), mark, strlen(mark));
     text->at = found ? found + strlen(mark) : text->end;
 }
 
-/* The end of the tag: the next '>' outside quotes, or NULL. */
+/* End of an XML tag: the next '>' outside quotes, or NULL. */
 static const char *tag_end(const char *at, const char *end)
 {
     char quote = 0;
@@ -98,7 +98,7 @@ static void split_tag(const char *at, const char *close, xml_tag *tag)
     tag->inner = (sinew_token){c, (size_t)(close - c)};
 }
 
-/* The next element tag, skipping comments, declarations and instructions; false (no error) at the end. */
+/* Finds the next XML element tag, skipping comments, declarations and instructions; false (no error) at the end. */
 static bool next_tag(vtu_reader *reader, xml_tag *tag)
 {
     sinew_text *text = &reader->text;
@@ -124,7 +124,7 @@ static bool next_tag(vtu_reader *reader, xml_tag *tag)
     }
 }
 
-/* The value of an attribute without its quotes; false if the tag does not have it. */
+/* Finds the value of an XML attribute without its quotes; false if the tag does not have it. */
 static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
 {
     const char *c = tag->inner.at, *end = tag->inner.at + tag->inner.length;
@@ -166,7 +166,7 @@ static bool attribute_count(const vtu_reader *reader, const xml_tag *tag, const 
     return sinew_token_integer(&reader->text, value, 0, INT64_MAX, name, count);
 }
 
-/* ---- The root and the appended data -------------------------------------------------------- */
+/* ---- The root element and the appended data of a VTU file ---------------------------------------- */
 
 static bool read_root(vtu_reader *reader)
 {
@@ -215,7 +215,7 @@ static bool find_appended(vtu_reader *reader)
     return true;
 }
 
-/* ---- Arrays -------------------------------------------------------------------------------- */
+/* ---- Locations of a VTU file's arrays ------------------------------------------------------------ */
 
 static sinew_scalar vtu_type_named(sinew_token token)
 {
@@ -259,8 +259,8 @@ static bool find_inline_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_
            sinew_text_fail(text, tag->at, "an array must have the format ascii, binary or appended");
 }
 
-/* Fills *array with the location, encoding and number of values of one DataArray. Fails if the piece already has this
- * array, or if all arrays together decode to too many bytes. */
+/* Fills *array with the location in the file, encoding and number of values of one DataArray. Fails if the piece
+ * already has this array, or if all arrays together decode to too many bytes. */
 static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
 {
     sinew_text *text = &reader->text;
@@ -277,7 +277,7 @@ static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *
     if (!(appended ? find_appended_array : find_inline_array)(reader, tag, array) ||
         !sinew_vtu_measure(array, text, &reader->coding, &reader->builder->allocator))
         return false;
-    /* Limits the decoded size: arrays may be compressed, and pieces may share appended arrays. */
+    /* Limits the decoded size of all arrays: arrays may be compressed, and pieces may share appended arrays. */
     int64_t size = (int64_t)sinew_scalar_size(array->type);
     if (reader->trial && array->count > reader->byte_budget / size)
         return sinew_text_fail(text, tag->at, "the arrays unpack to more than %d times the file: save it as raw data",
@@ -286,7 +286,7 @@ static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *
     return true;
 }
 
-/* ---- Pieces -------------------------------------------------------------------------------- */
+/* ---- Points and cells of a VTU piece ------------------------------------------------------------- */
 
 static sinew_vtu_array *array_named(vtu_piece *piece, const xml_tag *tag)
 {
@@ -360,14 +360,15 @@ static bool vtu_add_points(vtu_reader *reader, const vtu_piece *piece)
     return good;
 }
 
-/* Streams over the cell arrays, read in parallel. */
+/* Streams over the cell arrays of a piece, read in parallel. */
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
-    sinew_vtu_stream *fractions; /* filled fractions of tets; NULL: the file has none */
-    int64_t start;               /* number of connectivity entries read so far */
+    sinew_vtu_stream *fractions; /* filled fractions of the piece's tets; NULL: the file has none */
+    int64_t start;               /* number of connectivity entries (vertex indices) read so far */
 } cell_streams;
 
-/* Reads `count` entries of the connectivity; the first pass checks them, the second stores them in reader->corners. */
+/* Reads `count` vertex indices of the connectivity; the first pass checks them, the second stores them in
+ * reader->corners. */
 static bool vtu_take_corners(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base,
                              int64_t count)
 {
@@ -388,7 +389,7 @@ static bool vtu_take_corners(vtu_reader *reader, const vtu_piece *piece, cell_st
     return true;
 }
 
-/* Reads the filled fraction of cell i; `tets` counts the tets before it. Fractions of other cells are ignored. */
+/* Reads the filled fraction of cell i; `tets` is the number of tets before it. Fractions of other cells are ignored. */
 static bool vtu_take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t type,
                               int64_t tets, int64_t i)
 {

@@ -2,11 +2,11 @@
  *
  * vtu_arrays.c: decodes the arrays of a VTK XML file.
  *
- * Source: "VTK file formats" (the VTK user's guide) and vtkXMLWriter. Plain: [bytes] data. Compressed: [blocks] [size
- * of a block] [size of the last, 0: full] [compressed size of each] data. In base64 a plain array is one run; a
- * compressed array has two: the padded header, then the data. Only the header of a compressed array is allocated,
- * and the file contains it. Deflate compresses by at most 1032 to 1 (zlib's technical notes), which bounds the
- * claimed sizes.
+ * Source: "VTK file formats" (the VTK user's guide) and vtkXMLWriter. Layout of a plain array: [bytes] data.
+ * Compressed: [blocks] [size of a block] [size of the last, 0: full] [compressed size of each] data. In base64 a plain
+ * array is one run; a compressed array has two: the padded header, then the data. Only the header of a compressed array
+ * is allocated, and the file contains it. Deflate compresses by at most 1032 to 1 (zlib's technical notes), which
+ * bounds the claimed sizes.
  */
 #include "io/mesh/vtu_arrays.h"
 
@@ -17,28 +17,28 @@
 
 enum {
     DEFLATE_RATIO_MAX = 1032,
-    CHUNK_SIZE = 8192, /* bytes of a chunk; a multiple of the size of every number type */
+    CHUNK_SIZE = 8192, /* bytes decoded at a time; a multiple of the size of every number type */
     PACKED_SIZE = 4096
 };
 
-/* Source of encoded bytes. A base64 group gives three bytes, so up to two are buffered for the next call. */
+/* Source of an array's encoded bytes. A base64 group gives three bytes, so up to two are buffered for the next call. */
 typedef struct byte_source {
     const char *at;
     const char *end;
     bool base64;
-    bool run_ended; /* true: base64 padding ended the run */
+    bool run_ended; /* true: base64 padding has ended the run of bytes */
     unsigned char spare[3];
     int spare_count;
 } byte_source;
 
-/* The sizes in the header of a compressed array. */
+/* The sizes in the header of a zlib-compressed array. */
 typedef struct packed_layout {
-    unsigned char *header; /* [3 + blocks] words of the header, owned */
+    unsigned char *header; /* [3 + blocks] words of the array's header, owned */
     int64_t blocks;
-    int64_t block_size; /* uncompressed bytes of every block but the last */
-    int64_t last_size;  /* uncompressed bytes of the last block */
-    size_t packed_size; /* compressed bytes of all blocks */
-    size_t size;        /* uncompressed bytes of all blocks */
+    int64_t block_size; /* number of uncompressed bytes of every block but the last */
+    int64_t last_size;  /* number of uncompressed bytes of the last block */
+    size_t packed_size; /* number of compressed bytes of all blocks of the array */
+    size_t size;        /* number of uncompressed bytes of all blocks of the array */
 } packed_layout;
 
 struct sinew_vtu_stream {
@@ -47,16 +47,16 @@ struct sinew_vtu_stream {
     sinew_vtu_coding coding;
     sinew_text text; /* cursor at the next number of a text array; also receives errors */
     byte_source source;
-    size_t left;         /* bytes of the array that are not yet in the chunk */
-    size_t used, filled; /* bytes of the chunk that are read, and that are valid */
+    size_t left;         /* number of bytes of the array that are not yet in the decoded chunk */
+    size_t used, filled; /* numbers of bytes of the decoded chunk that are read, and that are valid */
     unsigned char chunk[CHUNK_SIZE];
-    /* The following fields serve compressed arrays. */
+    /* The following members serve zlib-compressed arrays. */
     packed_layout layout;
     z_stream zlib;
     bool zlib_open;
-    int64_t block;      /* index of the current block */
-    size_t block_left;  /* uncompressed bytes of the block that are not yet read */
-    size_t packed_left; /* compressed bytes of the block that zlib has not yet received */
+    int64_t block;      /* index of the current compressed block */
+    size_t block_left;  /* number of uncompressed bytes of the current block that are not yet read */
+    size_t packed_left; /* number of compressed bytes of the current block that zlib has not yet received */
     unsigned char packed[PACKED_SIZE];
 };
 
@@ -71,9 +71,9 @@ static bool fail_memory(const sinew_text *text)
     return false;
 }
 
-/* ---- Bytes, raw or base64 ------------------------------------------------------------------ */
+/* ---- Encoded bytes of an array, raw or base64 ---------------------------------------------------- */
 
-/* Upper bound of the bytes that the source can still return. */
+/* Upper bound of the number of bytes that the source can still return. */
 static size_t bytes_left(const byte_source *source)
 {
     size_t length = (size_t)(source->end - source->at);
@@ -128,7 +128,7 @@ static byte_source vtu_array_source_of(const sinew_vtu_array *array)
     return (byte_source){.at = array->at, .end = array->end, .base64 = array->form == SINEW_VTU_BASE64};
 }
 
-/* ---- Headers ------------------------------------------------------------------------------- */
+/* ---- Headers of arrays with their sizes ---------------------------------------------------------- */
 
 static bool read_plain_header(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                               byte_source *source, size_t *size)
@@ -148,7 +148,7 @@ static bool read_plain_header(const sinew_vtu_array *array, const sinew_text *te
     return true;
 }
 
-/* Sums the block sizes; fails if they are inconsistent or exceed deflate's maximum ratio. */
+/* Sums the block sizes of a compressed array; fails if they are inconsistent or exceed deflate's maximum ratio. */
 static bool check_layout(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                          packed_layout *layout, size_t left)
 {
@@ -174,7 +174,7 @@ static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, co
     unsigned char first[24];
     byte_source peek = *source;
     *layout = (packed_layout){0};
-    /* A header without blocks has one word or three. */
+    /* A compressed array without blocks has a header of one word or three. */
     if (!take_bytes(&peek, first, word))
         return vtu_array_fail(text, array, "a compressed array lacks its header");
     layout->blocks = header_word(coding, first, 0);
@@ -197,7 +197,7 @@ static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, co
     return check_layout(array, text, coding, layout, bytes_left(source));
 }
 
-/* Counts the words between start and end. */
+/* Counts the words (numbers) of a text array between start and end. */
 static int64_t count_words(const char *vtu_array_start, const char *end)
 {
     int64_t words = 0;
@@ -234,7 +234,7 @@ bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sin
     return size % each == 0 || vtu_array_fail(text, array, "an array does not hold a whole number of values");
 }
 
-/* ---- Compressed bytes ---------------------------------------------------------------------- */
+/* ---- Decompression of arrays by zlib ------------------------------------------------------------- */
 
 static void *zlib_allocate(void *allocator, unsigned count, unsigned size)
 {
@@ -261,7 +261,7 @@ static bool open_zlib(sinew_vtu_stream *stream)
     return stream->zlib_open || fail_block(stream, Z_MEM_ERROR);
 }
 
-/* Sets the sizes of the current block. */
+/* Sets the sizes of the current compressed block. */
 static void start_block(sinew_vtu_stream *stream)
 {
     const packed_layout *layout = &stream->layout;
@@ -284,7 +284,7 @@ static bool feed_zlib(sinew_vtu_stream *stream)
     return true;
 }
 
-/* Decompresses `size` bytes of the block. Size 0 checks the end of the block, which must have no data left. */
+/* Decompresses `size` bytes of the current block. Size 0 checks the end of the block, which must have no data left. */
 static bool inflate_bytes(sinew_vtu_stream *stream, unsigned char *out, size_t size)
 {
     unsigned char beyond;
@@ -331,9 +331,9 @@ static bool take_unpacked(sinew_vtu_stream *stream, unsigned char *out, size_t s
     return true;
 }
 
-/* ---- Streams ------------------------------------------------------------------------------- */
+/* ---- Streams of an array's numbers --------------------------------------------------------------- */
 
-/* Moves the stream past the header of the array. */
+/* Moves the stream to the array's first number, past its header. */
 static bool vtu_array_start(sinew_vtu_stream *stream)
 {
     const sinew_vtu_array *array = stream->array;

@@ -11,7 +11,7 @@
 #include "io/mesh/scalars.h"
 #include "io/text.h"
 
-/* The coding of all arrays of a file, from its root element. */
+/* The coding of all arrays of a VTU file, from its root element. */
 typedef struct sinew_vtu_coding {
     bool swap;                /* true: the file's byte order is not this machine's */
     sinew_scalar header_type; /* type of the byte counts before each array: UINT32 or UINT64 */
@@ -19,24 +19,24 @@ typedef struct sinew_vtu_coding {
 } sinew_vtu_coding;
 
 typedef enum sinew_vtu_form {
-    SINEW_VTU_NONE, /* the array does not exist: no numbers */
+    SINEW_VTU_NONE, /* the array does not exist in the file: no numbers */
     SINEW_VTU_TEXT,
     SINEW_VTU_BASE64,
     SINEW_VTU_RAW
 } sinew_vtu_form;
 
-/* An array of numbers of one type in the file. */
+/* An array of numbers of one type in a VTU file. */
 typedef struct sinew_vtu_array {
     sinew_vtu_form form;
     sinew_scalar type;
-    const char *location; /* position of the array's tag, for errors */
-    const char *at;       /* first byte of the array's data in the file */
-    const char *end;      /* upper bound of the end of the array's data */
-    int64_t count;        /* number of values; set by sinew_vtu_measure */
+    const char *location; /* position of the array's tag in the file, for error messages */
+    const char *at;       /* first byte of the array's encoded data in the file */
+    const char *end;      /* upper bound of the end of the array's encoded data */
+    int64_t count;        /* number of values of the array; set by sinew_vtu_measure() */
 } sinew_vtu_array;
 
-/* Computes the count from the header of the array, or from the words of its text, and checks it against the available
- * bytes. */
+/* Computes the number of an array's values from its header, or from the words of its text, and checks it against the
+ * available bytes. */
 bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                        const sinew_allocator *allocator);
 
@@ -46,9 +46,9 @@ typedef struct sinew_vtu_stream sinew_vtu_stream;
  * the stream. */
 sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                                  const sinew_allocator *allocator);
-void sinew_vtu_close(sinew_vtu_stream *stream); /* closes the stream; NULL has no effect */
-/* Each function may be called at most `count` times. Returns false with the error set for corrupt data. Reading a real
- * as an integer gives -1. */
+void sinew_vtu_close(sinew_vtu_stream *stream); /* closes an array's stream; NULL has no effect */
+/* Read the next number of an array. Each function may be called at most `count` times. Returns false with the error set
+ * for corrupt data. Reading a real as an integer gives -1. */
 bool sinew_vtu_next_real(sinew_vtu_stream *stream, double *value);
 bool sinew_vtu_next_integer(sinew_vtu_stream *stream, int64_t *value);
 

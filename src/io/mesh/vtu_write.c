@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vtu_write.c: VTK XML unstructured grids, ASCII or with raw appended data in this machine's byte order.
+ * vtu_write.c: writes VTK XML unstructured grids, ASCII or with raw appended data in this machine's byte order.
  *
  * Cells are written as edges, triangles, then tetrahedra, each in the order of the mesh.
  */
@@ -32,7 +32,7 @@ static int64_t vtu_write_cell_total(const sinew_mesh *mesh)
     return (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh) + sinew_mesh_tet_count(mesh);
 }
 
-/* ---- The four arrays ----------------------------------------------------------------------- */
+/* ---- The arrays of a VTU file -------------------------------------------------------------------- */
 
 static void vtu_write_print_points(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
@@ -87,7 +87,7 @@ static void print_types(const sinew_mesh *mesh, FILE *stream, bool binary)
         }
 }
 
-/* Writes one fraction per cell, as the format requires: 1 for edges and triangles. */
+/* Writes one filled fraction per cell, as the VTU format requires: 1 for edges and triangles. */
 static void vtu_write_print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const int64_t others = (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh);
@@ -126,13 +126,13 @@ static uint64_t types_size(const sinew_mesh *mesh)
     return (uint64_t)vtu_write_cell_total(mesh);
 }
 
-/* ---- The file ------------------------------------------------------------------------------ */
+/* ---- The VTU file -------------------------------------------------------------------------------- */
 
 typedef struct vtu_array {
-    const char *before; /* XML text before and after the array */
+    const char *before; /* XML text before the array; `after` is the text after it */
     const char *after;
     const char *attributes;
-    uint64_t (*size)(const sinew_mesh *mesh); /* size of the array in bytes, in binary form */
+    uint64_t (*size)(const sinew_mesh *mesh); /* size in bytes of the array in binary form */
     void (*print)(const sinew_mesh *mesh, FILE *stream, bool binary);
 } vtu_array;
 
@@ -152,7 +152,7 @@ static const vtu_array arrays[] = {
      vtu_write_print_fractions},
 };
 
-/* Number of arrays in the file; the last one, the filled fractions, is optional. */
+/* Number of arrays in the VTU file; the last one, the filled fractions, is optional. */
 static int array_count(const sinew_mesh *mesh)
 {
     return (int)(sizeof arrays / sizeof arrays[0]) - (sinew_mesh_fractions(mesh) ? 0 : 1);
@@ -167,7 +167,7 @@ static void vtu_write_print_header(const sinew_mesh *mesh, FILE *stream)
             (long long)vtu_write_cell_total(mesh));
 }
 
-/* Each array is preceded by its size in bytes. */
+/* Writes the appended data; each array is preceded by its size in bytes. */
 static void print_appended(const sinew_mesh *mesh, FILE *stream)
 {
     fputs("<AppendedData encoding=\"raw\">\n_", stream);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * body.c: reads a body: mesh, mass, initial state, energies, pins and forces.
+ * body.c: reads a body of a scene: mesh, mass, initial state, energies, pins and forces.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "io/scene/units.h"
 #include "sinew/material.h"
 
-/* ---- Mass ----------------------------------------------------------------------------------- */
+/* ---- Mass and density of a body ------------------------------------------------------------------ */
 
 static sinew_dimension density_dimension(const sinew_mesh *mesh)
 {
@@ -18,7 +18,7 @@ static sinew_dimension density_dimension(const sinew_mesh *mesh)
     return sinew_mesh_triangle_count(mesh) > 0 ? SINEW_DIMENSION_AREA_DENSITY : SINEW_DIMENSION_LINE_DENSITY;
 }
 
-/* The dimension of a density must match the cells of the mesh (volume, area or length). */
+/* Checks the unit of a density: its dimension must match the cells of the mesh (volume, area or length). */
 static bool check_density_unit(sinew_reader *reader, const sinew_node *density, const sinew_mesh *mesh)
 {
     const char *name = density->unit;
@@ -47,7 +47,8 @@ static bool density_of_mass(sinew_reader *reader, const sinew_node *mass, const 
     return true;
 }
 
-/* Sets the density of a material; fails for a sheet on a mesh with tets, and for a volume on one without. */
+/* Sets the density of a named material; fails for a sheet material on a mesh with tets, and for a volume material on
+ * one without. */
 static bool take_material_density(sinew_reader *reader, const sinew_node *material, sinew_body_def *def)
 {
     const char *name = sinew_node_text(material);
@@ -64,7 +65,7 @@ static bool take_material_density(sinew_reader *reader, const sinew_node *materi
     return true;
 }
 
-/* Sets density or masses of the def; the caller releases *masses. */
+/* Reads the density or the masses of a body into the def; the caller releases *masses. */
 static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_def *def, sinew_real **masses)
 {
     const sinew_node *density = sinew_node_get(node, "density"), *mass = sinew_node_get(node, "mass");
@@ -88,7 +89,7 @@ static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_d
     return !density || check_density_unit(reader, density, def->mesh);
 }
 
-/* ---- Initial state -------------------------------------------------------------------------- */
+/* ---- Initial state of a body --------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *ending)
 {
@@ -96,7 +97,7 @@ static bool ends_with(const char *text, const char *ending)
     return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
-/* Reads positions from a file of numbers or from another mesh with the same number of vertices. */
+/* Reads initial positions from a file of numbers or from another mesh with the same number of vertices. */
 static bool read_positions(sinew_reader *reader, const sinew_node *file, int32_t count, sinew_real *positions)
 {
     size_t bytes = 3 * (size_t)count * sizeof *positions;
@@ -122,7 +123,8 @@ static bool read_positions(sinew_reader *reader, const sinew_node *file, int32_t
            sinew_tree_fail(&reader->tree, file, "%s has %d vertices, the body has %d", path, found, count);
 }
 
-/* Rotates each point about the axis through the centre of the bounds by an angle that grows linearly along the axis. */
+/* Twists the initial positions: rotates each point about the axis through the centre of the bounds by an angle that
+ * grows linearly along the axis. */
 static bool twist_points(sinew_reader *reader, const sinew_node *node, sinew_real *points, int32_t count)
 {
     sinew_real axis[3];
@@ -157,7 +159,8 @@ static bool twist_points(sinew_reader *reader, const sinew_node *node, sinew_rea
     return true;
 }
 
-/* Reads the initial positions, which the caller releases; *positions stays NULL for a start in the rest shape. */
+/* Reads the initial positions of a body, which the caller releases; *positions stays NULL for a start in the rest
+ * shape. */
 static bool read_start(sinew_reader *reader, const sinew_node *initial, const sinew_mesh *mesh, sinew_real **positions)
 {
     const sinew_node *file = sinew_node_get(initial, "positions"), *twist = sinew_node_get(initial, "twist");
@@ -174,7 +177,7 @@ static bool read_start(sinew_reader *reader, const sinew_node *initial, const si
            sinew_reader_transform(reader, transform, q, count);
 }
 
-/* Adds the velocity of a rotation, w x (q - centre of mass), to v. */
+/* Adds the initial velocity of a rotation, w x (q - centre of mass), to v. */
 static bool add_spin(sinew_reader *reader, const sinew_node *node, sinew_body body, int32_t count, sinew_real *v)
 {
     sinew_world *world = reader->scene->world;
@@ -226,9 +229,9 @@ static bool read_velocities(sinew_reader *reader, const sinew_node *initial, sin
     return good;
 }
 
-/* ---- Pins and forces ------------------------------------------------------------------------ */
+/* ---- Pins and external forces of a body ---------------------------------------------------------- */
 
-/* Reads one to three rows of three numbers; *count receives the number of rows. */
+/* Reads one to three directions, rows of three numbers; *count receives the number of rows. */
 static bool read_directions(const sinew_reader *reader, const sinew_node *rows, sinew_real directions[9],
                             int32_t *count)
 {
@@ -303,8 +306,8 @@ static bool read_clamp(sinew_reader *reader, const sinew_node *node, sinew_body 
     return good;
 }
 
-/* Distributes the force on a vertex of the embedded surface to the body's vertices by its barycentric weights, which
- * preserves force and torque. */
+/* Distributes an external force on a vertex of the embedded surface to the body's vertices by its barycentric weights,
+ * which preserves force and torque. */
 static void carry_force(const sinew_world *world, sinew_body body, int32_t vertex, const sinew_real force[3],
                         sinew_real *f)
 {
@@ -359,7 +362,8 @@ static bool read_forces(sinew_reader *reader, const sinew_node *list, sinew_body
     return good;
 }
 
-/* Reads the tearing criterion, if the key exists. It must follow the energies, which the criterion depends on. */
+/* Reads the tearing criterion of a body, if the key exists. It must follow the energies, which the criterion depends
+ * on. */
 static bool read_tear(sinew_reader *reader, const sinew_node *node, sinew_body body)
 {
     if (!node)
@@ -375,7 +379,7 @@ static bool read_tear(sinew_reader *reader, const sinew_node *node, sinew_body b
            sinew_tree_blame(&reader->tree, node);
 }
 
-/* ---- Body ----------------------------------------------------------------------------------- */
+/* ---- The complete body --------------------------------------------------------------------------- */
 
 static bool check_name(sinew_reader *reader, const sinew_node *name)
 {
@@ -461,7 +465,8 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
     for (const sinew_node *entry = loads ? loads->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_load(reader, entry, body);
     good = good && (!forces || read_forces(reader, forces, body));
-    /* Clamps follow the energies, to which they add elements, and the selections of forces, as they add points. */
+    /* Clamps are read after the energies, to which they add elements, and the selections of forces, as they add
+     * points. */
     for (const sinew_node *entry = clamps ? clamps->child : NULL; entry && good; entry = entry->next)
         good = read_clamp(reader, entry, body);
     return good && read_tear(reader, sinew_node_get(node, "tear"), body) &&

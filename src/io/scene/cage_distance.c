@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cage_distance.c: the distance between the embedded surface of a body and the body's own surface (its cage).
+ * cage_distance.c: computes the distance between the embedded surface of a body and the body's own surface (its cage).
  *
  * Contacts of a body act on the surface of its tets, the cage, while its embedded surface is drawn. The distance
  * estimates the gap that is visible between the drawn surface and an object that touches the cage.
@@ -13,7 +13,7 @@
 #include "sinew/skin.h"
 #include "sinew/tree.h"
 
-/* A BVH over the surface triangles of a body; NULL: no triangles, or out of memory. */
+/* Builds a BVH over the surface triangles of a body; NULL: no triangles, or memory runs out. */
 static sinew_tree *cage_tree(const sinew_world *world, sinew_body body, const sinew_allocator *allocator,
                              sinew_error *error)
 {

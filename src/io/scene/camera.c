@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * camera.c: the keys `camera` and `picture` of a scene. They do not affect the simulation.
+ * camera.c: reads the keys `camera` and `picture` of a scene. They do not affect the simulation.
  */
 #include <math.h>
 #include <stdio.h>

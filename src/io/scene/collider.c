@@ -27,7 +27,7 @@ static void release_collider_buffers(const sinew_reader *reader, collider_buffer
     sinew_mesh_destroy(buffers->mesh);
 }
 
-/* ---- Heights --------------------------------------------------------------------------------- */
+/* ---- Height fields of colliders ------------------------------------------------------------------ */
 
 static bool read_rows(sinew_reader *reader, const sinew_node *rows, sinew_real scale, sinew_collider_def *def,
                       sinew_real **heights)
@@ -76,7 +76,7 @@ static bool read_heights(sinew_reader *reader, const sinew_node *node, sinew_col
     return rows ? read_rows(reader, rows, scale, def, heights) : read_picture(reader, image, scale, def, heights);
 }
 
-/* ---- Caches ---------------------------------------------------------------------------------- */
+/* ---- Point caches of colliders ------------------------------------------------------------------- */
 
 sinew_cache_reader *sinew_reader_open_cache(sinew_reader *reader, const sinew_node *file)
 {
@@ -103,7 +103,8 @@ sinew_cache_reader *sinew_reader_open_cache(sinew_reader *reader, const sinew_no
     return cache;
 }
 
-/* Reads the frames and applies the axes, unit and transform of the collider's mesh to them. */
+/* Reads the frames of a collider's point cache and applies the axes, unit and transform of the collider's mesh to
+ * them. */
 static bool scene_collider_read_frames(sinew_reader *reader, const sinew_node *node, sinew_cache_reader *cache,
                                        const sinew_collider_def *def, sinew_real *frames)
 {
@@ -151,7 +152,7 @@ static bool read_cache(sinew_reader *reader, const sinew_node *node, sinew_colli
     return good;
 }
 
-/* ---- A collider ------------------------------------------------------------------------------ */
+/* ---- The complete collider ----------------------------------------------------------------------- */
 
 static bool check_collider_name(sinew_reader *reader, const sinew_node *node)
 {
@@ -202,7 +203,7 @@ bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node)
     bool good = check_collider_name(reader, node) && read_collider_def(reader, node, &def, &buffers);
     if (good && sinew_world_add_collider(reader->scene->world, &def, reader->error).index < 0)
         good = sinew_tree_blame(&reader->tree, node);
-    /* A successful call may still leave a warning about the mesh. */
+    /* A successful creation of a collider may still leave a warning about its mesh. */
     if (good && reader->error->text[0]) {
         char path[256], text[sizeof reader->error->text];
         sinew_node_path(node, path, sizeof path);

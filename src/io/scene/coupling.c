@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * coupling.c: energies between two bodies. Vertices of the first, or of its embedded surface, are joined to listed
- * vertices of the second, or each to the nearest point of the second within a distance (sinew_world_attach_within).
- * Distances are measured in the rest shapes.
+ * coupling.c: reads energies between two bodies. Vertices of the first, or of its embedded surface, are joined to
+ * listed vertices of the second, or each to the nearest point of the second within a distance
+ * (sinew_world_attach_within). Distances are measured in the rest shapes.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "mesh/embedded_surface.h"
 #include "mesh/topology/stencil.h"
 
-/* ---- Listed pairs ---------------------------------------------------------------------------- */
+/* ---- Couplings of listed vertex pairs ------------------------------------------------------------ */
 
 /* Sets elements[4] (particles) and weights[4] of one side of a listed pair of vertices: a vertex of the body has weight
  * 1 in the first entry; a vertex of the embedded surface has its embedding. */
@@ -45,8 +45,8 @@ static bool read_pair(sinew_reader *reader, const sinew_node *entry, const sinew
     return true;
 }
 
-/* Repeats the direction as the normal of `count` pairs; the caller releases *normals, which stays NULL for a zero
- * direction. */
+/* Repeats the direction as the normal of `count` vertex pairs; the caller releases *normals, which stays NULL for a
+ * zero direction. */
 static bool repeat_normal(sinew_reader *reader, const sinew_real axis[3], size_t count, sinew_real **normals)
 {
     if (axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
@@ -89,7 +89,7 @@ static bool join_listed(sinew_reader *reader, const sinew_node *node, const sine
     return good;
 }
 
-/* ---- Within a distance ------------------------------------------------------------------------ */
+/* ---- Couplings within a distance ----------------------------------------------------------------- */
 
 static bool join_near(sinew_reader *reader, const sinew_node *node, const sinew_body bodies[2],
                       const sinew_real axis[3], const sinew_energy_def *energy)
@@ -120,7 +120,7 @@ static bool join_near(sinew_reader *reader, const sinew_node *node, const sinew_
     return good || sinew_tree_blame(&reader->tree, reader->error->status == SINEW_ERROR_DATA ? within : node);
 }
 
-/* ---- Joints ----------------------------------------------------------------------------------- */
+/* ---- Joints between two bodies ------------------------------------------------------------------- */
 
 /* frame[4] receives the particles that a joint at `at` (m, rest shape) follows: the corners of the body's tet with the
  * nearest centre. Fails if the body has no tets. */
@@ -169,7 +169,7 @@ static bool join_frames(sinew_reader *reader, const sinew_node *node, const sine
            sinew_tree_blame(&reader->tree, node);
 }
 
-/* ---- Coupling ------------------------------------------------------------------------------- */
+/* ---- The complete coupling ----------------------------------------------------------------------- */
 
 static bool find_body(sinew_reader *reader, const sinew_node *name, sinew_body *body)
 {
@@ -194,7 +194,7 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node)
     const sinew_node *word = sinew_node_get(node, "energy"), *names = sinew_node_get(node, "bodies");
     const sinew_node *direction = sinew_node_get(node, "normal");
     sinew_energy_def def = sinew_default_energy_def(sinew_energy_by_name(sinew_node_text(word)));
-    def.transient = false; /* couplings of a scene are permanent */
+    def.transient = false; /* couplings of a scene file are permanent elements, not transient ones */
     const sinew_energy_info *info = sinew_get_energy_info(def.kind);
     sinew_real axis[3] = {0, 0, 0};
     sinew_body bodies[2];

@@ -18,8 +18,8 @@ bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const
     return axis || unit;
 }
 
-/* Reads a skin, applies the axes, the unit and the transform, and, if `warn`, adds its warnings to the scene's. NULL on
- * failure. */
+/* Reads a skin from a file, applies the axes, the unit and the transform, and, if `warn`, adds its warnings to the
+ * scene's. NULL on failure. */
 static sinew_skin *read_skin(sinew_reader *reader, const sinew_node *file, const sinew_node *axes,
                              const sinew_node *transform, bool warn)
 {
@@ -54,7 +54,8 @@ sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *locati
     return read_skin(reader, file, mesh, sinew_node_get(body, "transform"), false);
 }
 
-/* The diagonal of a body's bounds. A surface that is farther away must have another unit or other axes. */
+/* The diagonal of the bounding box of a body's mesh, in m. A surface that is farther away must have another unit or
+ * other axes. */
 static double diagonal_of(const sinew_mesh *mesh)
 {
     double sum = 0;

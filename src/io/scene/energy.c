@@ -30,14 +30,15 @@ void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
         def->pbd_stiffness = (sinew_real)sinew_node_number(stiffness);
 }
 
-/* The cells of a body that an energy may act on. */
+/* The cells of a body's mesh that an energy may act on. */
 typedef struct cell_view {
     const sinew_stencil_info *stencil;
     int32_t count, width;
-    int32_t *cells; /* [count * width] vertices of the cells, owned */
+    int32_t *cells; /* [count * width] vertex indices of the cells, owned */
 } cell_view;
 
-/* Finds all cells of a stencil in the mesh; the caller releases view->cells. Fails at `node` if the mesh has none. */
+/* Finds all cells of a stencil in the mesh; the caller releases view->cells. Fails with the location `node` if the mesh
+ * has none. */
 static bool view_cells(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
                        int32_t width, const sinew_mesh *mesh, cell_view *view)
 {
@@ -48,7 +49,7 @@ static bool view_cells(sinew_reader *reader, const sinew_node *node, const char 
            sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", name, view->stencil->plural);
 }
 
-/* Computes the centres of all elements, which the caller releases; false: out of memory. */
+/* Computes the centres of all elements of an energy, which the caller releases; returns false if memory runs out. */
 static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_body body, const cell_view *view,
                          sinew_selectable *points, sinew_real **centres)
 {
@@ -76,7 +77,8 @@ static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_bod
     return *centres != NULL;
 }
 
-/* Reads parameters per element from a file, paint or an image; keeps the values of the selected elements in order. */
+/* Reads an energy's parameters per element from a file, paint or an image; keeps the values of the selected elements in
+ * order. */
 static bool read_element_values(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
                                 const sinew_selectable *centres, const sinew_selected *selected, sinew_energy_def *def,
                                 sinew_real **values)
@@ -88,10 +90,10 @@ static bool read_element_values(sinew_reader *reader, const sinew_node *node, co
         const sinew_node *file = sinew_node_get(member, "file");
         values[i] = file ? sinew_reader_values(reader, file, centres->count, 1)
                          : sinew_reader_allocate(reader, (size_t)centres->count, sizeof *values[i], "parameters");
-        /* The parent of an energy is the list, and the parent of the list is the body. */
+        /* The parent of an energy's node is the list of energies, and the parent of the list is the body. */
         if (!values[i] || (!file && !sinew_reader_map_values(reader, member, node->parent->parent, centres, values[i])))
             return false;
-        /* Indices ascend, so no value is overwritten before it is read. */
+        /* Indices of selected elements ascend, so no value is overwritten before it is read. */
         for (int32_t j = 0; selected->indices && j < selected->count; j++)
             values[i][j] = values[i][selected->indices[j]];
         def->element_parameters[i] = values[i];
@@ -153,7 +155,8 @@ bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const c
     return good;
 }
 
-/* Reads the shapes of "examples"; the caller destroys their meshes. The world rejects shapes of another topology. */
+/* Reads the shapes of the key "examples"; the caller destroys their meshes. The world rejects shapes of another
+ * topology. */
 static bool read_examples(sinew_reader *reader, const sinew_node *node, sinew_mesh **shapes, sinew_energy_def *def)
 {
     const sinew_node *list = sinew_node_get(node, "examples");
@@ -216,7 +219,7 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
     return good;
 }
 
-/* Warns of an energy over tets whose stiffness neither its keys nor the body's material, a volume, define. */
+/* Warns of an energy on tets whose stiffness neither its keys nor the body's volume material define. */
 static bool warn_unused_material(sinew_reader *reader, const sinew_node *node, const sinew_node *material,
                                  const sinew_energy_info *info)
 {
@@ -238,9 +241,9 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
         return sinew_tree_fail(&reader->tree, word, "%s joins two bodies: put it in \"couplings\" of the scene",
                                info->name);
     sinew_energy_def def = sinew_default_energy_def(kind);
-    def.transient = false; /* elements of a scene are permanent */
+    def.transient = false; /* elements of a scene file's energies are permanent, not transient */
     def.body = body;
-    /* The parent of the energy list is the body. An energy without parameters of the material ignores it. */
+    /* The parent node of the energy list is the body. An energy without parameters of the material ignores it. */
     const sinew_node *material = sinew_node_get(node->parent->parent, "material");
     if (material && sinew_energy_def_set_material(&def, sinew_node_text(material), NULL) != SINEW_OK &&
         !warn_unused_material(reader, node, material, info))

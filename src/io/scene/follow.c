@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * follow.c: reads what pins and targets follow: a collider of the scene, by its name, or a point cache.
+ * follow.c: reads the motion that pins and targets follow: a collider of the scene, by its name, or a point cache.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static bool find_followed(sinew_reader *reader, const sinew_node *name, sinew_fo
                            nearest ? nearest : "", nearest ? "\"?" : "");
 }
 
-/* Reads the frames of a cache and applies its axes, unit and transform; the caller releases *frames. */
+/* Reads the frames of a point cache and applies its axes, unit and transform; the caller releases *frames. */
 static bool follow_read_frames(sinew_reader *reader, const sinew_node *node, sinew_cache_reader *cache,
                                sinew_follow *follow, sinew_real **frames)
 {
@@ -75,7 +75,7 @@ static bool follow_read_cache(sinew_reader *reader, const sinew_node *node, sine
     return good;
 }
 
-/* Reads a vertex for each of `count` points; `all` vertices exist. */
+/* Reads, for each of `count` points, the index of the vertex that it follows; `all` is the number of vertices. */
 static bool follow_read_vertices(sinew_reader *reader, const sinew_node *list, int32_t count, int32_t all,
                                  int32_t *vertices)
 {
@@ -93,7 +93,7 @@ static bool follow_read_vertices(sinew_reader *reader, const sinew_node *list, i
     return true;
 }
 
-/* The points are at the vertices of a cache that have their own numbers. */
+/* Each point follows the vertex of a point cache that has the same index. */
 static bool follow_own_numbers(sinew_reader *reader, const sinew_node *node, const int32_t *own, int32_t count,
                                int32_t all, int32_t *vertices)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_tree.c: parses JSON to nodes with line numbers, applies settings, and reports errors with their location.
+ * json_tree.c: parses the JSON of a scene to nodes with line numbers, applies settings, and reports errors with their
+ * location.
  *
  * jansson visits members in the order of the text, so the n-th value met by a light scan of the same text is the n-th
  * node of a depth-first walk: this gives the line numbers. The line of a member is the line of its key.
@@ -16,16 +17,16 @@
 #include "io/text.h"
 #include "sinew/sinew.h"
 
-#define SETTING_LEVELS 32 /* maximum depth of a setting's key path */
+#define SETTING_LEVELS 32 /* maximum number of levels of a setting's key path */
 
 struct sinew_tree_block {
     sinew_tree_block *next;
-    json_t *json;       /* the parsed JSON value, owned */
+    json_t *json;       /* the parsed JSON value of the block, owned */
     char *text;         /* key path of a setting, cut at its dots, owned; or NULL */
-    sinew_node nodes[]; /* nodes of the block; their number varies */
+    sinew_node nodes[]; /* nodes of the JSON values in this block; their number varies */
 };
 
-/* ---- Lines ---------------------------------------------------------------------------------- */
+/* ---- Line numbers of JSON values ----------------------------------------------------------------- */
 
 static const char *json_tree_skip_string(const char *text, const char *end)
 {
@@ -42,7 +43,7 @@ static bool is_key(const char *text, const char *end)
     return text < end && *text == ':';
 }
 
-/* Counts the values of valid JSON; if `lines` is not NULL, stores the line of each value in order. */
+/* Counts the values of valid JSON text; if `lines` is not NULL, stores the line of each value in order. */
 static size_t scan_values(const char *text, size_t size, int32_t *lines)
 {
     const char *end = text + size;
@@ -76,13 +77,13 @@ static size_t scan_values(const char *text, size_t size, int32_t *lines)
     return count;
 }
 
-/* ---- Nodes ---------------------------------------------------------------------------------- */
+/* ---- Nodes of the JSON tree ---------------------------------------------------------------------- */
 
 typedef struct node_maker {
     locale_t locale;
     sinew_node *nodes;
     size_t count, used;
-    const int32_t *lines; /* [count] line of each value in the file; NULL for a setting */
+    const int32_t *lines; /* [count] line of each JSON value in the file; NULL for a setting */
     const char *setting;
 } node_maker;
 
@@ -130,7 +131,7 @@ static sinew_node *make_node(node_maker *maker, const json_t *value, sinew_node 
     return node;
 }
 
-/* Adds a block of `node_count` zeroed nodes to the tree; NULL: out of memory. Takes ownership of `json`, also on
+/* Adds a block of `node_count` zeroed nodes to the tree; NULL: memory runs out. Takes ownership of `json`, also on
  * failure. */
 static sinew_tree_block *json_tree_add_block(sinew_tree *tree, json_t *json, size_t node_count)
 {
@@ -167,8 +168,8 @@ static bool build_nodes(sinew_tree *tree, json_t *json, const char *text, size_t
     return good;
 }
 
-/* jansson reports a failed allocation as a syntax error. A second parse confirms a syntax error; if it also fails and
- * no probe can be allocated, *memory becomes true. */
+/* Parses JSON text. jansson reports a failed allocation as a syntax error. A second parse confirms a syntax error; if
+ * it also fails and no probe can be allocated, *memory becomes true. */
 static json_t *json_tree_load_json(const char *text, size_t size, size_t flags, json_error_t *wrong, bool *memory)
 {
     json_t *json = json_loadb(text, size, flags, wrong);
@@ -256,7 +257,7 @@ const char *sinew_node_type(const sinew_node *node)
     }
 }
 
-/* ---- Settings ------------------------------------------------------------------------------- */
+/* ---- Settings that override JSON values ---------------------------------------------------------- */
 
 static bool bad_setting(const sinew_tree *tree, const char *setting, const char *what)
 {
@@ -264,7 +265,7 @@ static bool bad_setting(const sinew_tree *tree, const char *setting, const char 
     return false;
 }
 
-/* Parses the value of a setting: JSON, or a bare word as a text. NULL with an error on failure. */
+/* Parses the value of a setting "key.path=value": JSON, or a bare word as a text. NULL with an error on failure. */
 static json_t *setting_value(const sinew_tree *tree, const char *setting, const char *text)
 {
     json_error_t wrong;
@@ -275,13 +276,13 @@ static json_t *setting_value(const sinew_tree *tree, const char *setting, const 
         return NULL;
     }
     if (!value && !memory)
-        value = json_string(text); /* a keyword, or a number with its unit */
+        value = json_string(text); /* the value is a keyword, or a number with its unit */
     if (!value)
         sinew_fail_memory(tree->error, "a setting");
     return value;
 }
 
-/* The entry of an array whose index is the decimal number `name`; NULL: none. */
+/* Returns the entry of an array whose index is the decimal number `name`; NULL: none. */
 static sinew_node *array_entry(const sinew_node *array, const char *name)
 {
     if (!*name || strspn(name, "0123456789") != strlen(name) || strlen(name) > 9)
@@ -306,7 +307,8 @@ static bool make_empty(sinew_tree *tree, sinew_node *node)
     return true;
 }
 
-/* The child of `parent` for one component of a key path; a missing member is created as an empty object. */
+/* Returns the child of `parent` for one component of a setting's key path; a missing member is created as an empty
+ * object. */
 static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *name, const char *setting)
 {
     char path[256], what[512];
@@ -321,7 +323,7 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
         }
         return entry;
     }
-    /* The value true means an empty object where an object is allowed. */
+    /* The value true means an empty object for keys that allow an object. */
     if (json_is_true(parent->value) && !make_empty(tree, parent))
         return NULL;
     if (!json_is_object(parent->value)) {
@@ -394,7 +396,7 @@ static bool replace_node(sinew_tree *tree, sinew_node *node, json_t *value, cons
     return true;
 }
 
-/* Counts the dots of the key path. */
+/* Counts the dots of a setting's key path. */
 static int32_t count_levels(const char *setting, const char *equals)
 {
     int32_t dots = 0;
@@ -413,7 +415,7 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting)
     json_t *value = setting_value(tree, setting, equals + 1);
     if (!value)
         return false;
-    /* The block owns the value until it is inserted into the tree, and owns the keys permanently. */
+    /* The block owns the setting's value until it is inserted into the tree, and owns the keys permanently. */
     size_t length = (size_t)(equals - setting);
     char *keys = sinew_allocate(&tree->allocator, length + 1, 1);
     sinew_tree_block *block = keys ? json_tree_add_block(tree, json_incref(value), 0) : NULL;
@@ -441,7 +443,7 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting)
     return replace_node(tree, node, value, setting);
 }
 
-/* ---- Errors --------------------------------------------------------------------------------- */
+/* ---- Errors with their location in the scene file ------------------------------------------------ */
 
 void sinew_node_path(const sinew_node *node, char *text, size_t size)
 {

@@ -33,7 +33,7 @@ static const char unit_names[] = "m|cm|mm|um|km|in|ft";
 static const char up_meaning[] = "the file's axis that points up and becomes y; y unless given";
 static const char unit_meaning[] = "length of one unit of the file; m unless given";
 
-/* ---- Small shapes --------------------------------------------------------------------------- */
+/* ---- Keys of transforms, motions and values in files --------------------------------------------- */
 
 static const sinew_field values_fields[] = {
     {"file", TEXT, .meaning = "text file with one number per element of the body, relative to the scene"},
@@ -103,7 +103,7 @@ static const sinew_field follow_fields[] = {
 static const sinew_shape follow_shape = {
     .name = "follow", .fields = follow_fields, .field_count = COUNT(follow_fields), .exactly_one = "collider|cache"};
 
-/* ---- Selections ----------------------------------------------------------------------------- */
+/* ---- Keys of selections -------------------------------------------------------------------------- */
 
 static const sinew_field sphere_fields[] = {
     {"centre", VECTOR, .meaning = "centre of the sphere", .unit = "m", .required = true},
@@ -148,7 +148,7 @@ const sinew_shape sinew_selection_shape = {.name = "selection",
                                            .exactly_one = "box|sphere|half_space|indices|nearest|not|and|surface|"
                                                           "group|material|paint"};
 
-/* ---- Energies and solvers: fields from descriptors ------------------------------------------ */
+/* ---- Keys of energies and solvers, from their descriptors ---------------------------------------- */
 
 static sinew_field parameter_field(const sinew_parameter *parameter)
 {
@@ -212,7 +212,7 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
     return count;
 }
 
-/* Name of the index-th energy among those that do (or do not) couple two bodies. */
+/* Name of the index-th energy among the energies that do (or do not) couple two bodies. */
 static const char *energy_name(int32_t index, bool couples)
 {
     for (int32_t kind = 0, end = sinew_energy_kind_end(); kind < end; kind++) {
@@ -254,7 +254,7 @@ static int32_t solver_fields(const char *word, sinew_field *fields)
     return info->parameter_count;
 }
 
-/* ---- Body ----------------------------------------------------------------------------------- */
+/* ---- Keys of a body ------------------------------------------------------------------------------ */
 
 static const sinew_field show_fields[] = {
     {"file", TEXT, .meaning = "surface file, relative to the scene", .required = true},
@@ -363,7 +363,7 @@ static const sinew_field tear_fields[] = {
      .maximum = largest_index},
 };
 static const sinew_shape tear_shape = {.name = "tear", .fields = tear_fields, .field_count = COUNT(tear_fields)};
-/* ---- Loads ---------------------------------------------------------------------------------- */
+/* ---- Keys of loads ------------------------------------------------------------------------------- */
 
 static const sinew_field load_common[] = {
     {"load", KEYWORD, .meaning = "which one", .required = true},
@@ -468,7 +468,7 @@ static const sinew_field body_fields[] = {
 static const sinew_shape body_shape = {
     .name = "body", .fields = body_fields, .field_count = COUNT(body_fields), .at_most_one = "density|mass|masses"};
 
-/* ---- Scene ---------------------------------------------------------------------------------- */
+/* ---- Keys of the scene --------------------------------------------------------------------------- */
 
 static const sinew_field coupling_fields[] = {
     {"energy", KEYWORD, .meaning = "which one", .required = true},

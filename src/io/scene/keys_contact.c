@@ -21,7 +21,7 @@ enum {
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
 #define LENGTH       .unit = "m", .minimum = 0, .maximum = 1e6, .open_minimum = true
 
-/* Shared by the scene, bodies and colliders; bodies and colliders default to the value of the scene. */
+/* Keys that the scene, bodies and colliders share; bodies and colliders default to the value of the scene. */
 #define THICKNESS(text)                                                                                                \
     {                                                                                                                  \
         "thickness", NUMBER, .meaning = (text), .unit = "m", .minimum = 0, .maximum = 1e3                              \
@@ -45,7 +45,7 @@ enum {
                          .maximum = 4294967295.0                                                                       \
     }
 
-/* ---- Contact --------------------------------------------------------------------------------- */
+/* ---- Keys of contact settings -------------------------------------------------------------------- */
 
 static const sinew_field contact_fields[] = {
     {"mode", KEYWORD, .meaning = "contact model; augmented unless given", .choices = SINEW_CONTACT_MODE_NAMES},
@@ -87,7 +87,7 @@ static const sinew_field body_contact_fields[] = {
 const sinew_shape sinew_body_contact_shape = {
     .name = "body_contact", .fields = body_contact_fields, .field_count = COUNT(body_contact_fields)};
 
-/* ---- Colliders ------------------------------------------------------------------------------- */
+/* ---- Keys of colliders --------------------------------------------------------------------------- */
 
 static const sinew_field cache_fields[] = {
     {"file", TEXT, .meaning = "point cache (.pc2) of the mesh's vertices, relative to the scene", .required = true},
@@ -146,7 +146,7 @@ static const sinew_field mesh_fields[] = {
     {"cache", OBJECT, .meaning = "moves its vertices, in place of a motion", .shape = &cache_shape},
 };
 
-/* The keys that each shape adds, in the order of sinew_shape_kind. */
+/* The keys that each collider shape adds, in the order of sinew_shape_kind. */
 static const struct {
     const sinew_field *fields;
     int32_t count;

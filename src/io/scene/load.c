@@ -8,8 +8,8 @@
 #include "mesh/topology/stencil.h"
 #include "sinew/load.h"
 
-/* Reads key frames, which the caller releases. A key frame without the vector takes the load's vector; without a factor
- * it takes 1. */
+/* Reads the key frames of a load, which the caller releases. A key frame without the vector takes the load's vector;
+ * without a factor it takes 1. */
 static bool read_keys(sinew_reader *reader, const sinew_node *list, const char *vector, sinew_load_def *def,
                       sinew_load_key **keys)
 {

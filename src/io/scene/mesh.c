@@ -8,7 +8,7 @@
 #include "io/scene/reader.h"
 #include "mesh/mesh.h"
 
-/* Maximum number of vertices of a generator; larger meshes must come from files. */
+/* Maximum number of vertices that a generator makes; larger meshes must come from files. */
 static const double largest_mesh = 1e7;
 
 typedef struct generator generator;
@@ -17,8 +17,10 @@ struct generator {
     const sinew_field *fields;
     int32_t field_count;
     sinew_mesh *(*make)(const generator *self, sinew_reader *reader, const sinew_node *node);
-    sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error); /* makes a round shape; may be NULL */
-    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);   /* makes a coiled rope; may be NULL */
+    /* function that generates a round shape (ball, cylinder, ...); may be NULL */
+    sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error);
+    /* function that generates a coiled rope; may be NULL */
+    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);
 };
 
 static void take_integers(const sinew_node *node, const char *key, int32_t *values)
@@ -69,7 +71,7 @@ static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *re
     sinew_take_integer(node, "segments", &def.segments);
     sinew_take_integer(node, "layers", &def.layers);
     sinew_take_integer(node, "rings", &def.rings);
-    /* Upper estimate of the vertices of all round shapes: (width or wall layers) x width x length. */
+    /* Upper bound of the vertices of all round shapes: (width or wall layers) x width x length. */
     double n = def.segments + 1.0, layers = def.layers + 1.0, rings = def.rings + 1.0;
     double across = self->round == sinew_mesh_tube    ? rings
                     : self->round == sinew_mesh_torus ? layers
@@ -118,7 +120,7 @@ static sinew_mesh *make_coiled(const generator *self, sinew_reader *reader, cons
     return size_fits(reader, node, count) ? self->coil(&def, reader->error) : NULL;
 }
 
-/* ---- The table ------------------------------------------------------------------------------ */
+/* ---- The table of mesh generators ---------------------------------------------------------------- */
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
 #define LENGTH       .unit = "m", .minimum = 0, .maximum = 1e6, .open_minimum = true
@@ -232,9 +234,9 @@ int32_t sinew_generator_fields(const char *word, sinew_field *fields)
     return found->field_count;
 }
 
-/* ---- Files and transforms ------------------------------------------------------------------- */
+/* ---- Mesh files, transforms and filling ---------------------------------------------------------- */
 
-/* Reads a mesh from a file with the axes and the unit that `node` gives. */
+/* Reads a mesh from a file with the axes and the unit that the keys of `node` give. */
 static sinew_mesh *scene_mesh_read_mesh(sinew_reader *reader, const sinew_node *node, const sinew_node *file)
 {
     char path[1024];
@@ -259,7 +261,7 @@ static sinew_mesh *scene_mesh_read_mesh(sinew_reader *reader, const sinew_node *
     return mesh;
 }
 
-/* Takes ownership of the mesh and returns a transformed mesh, or NULL. */
+/* Transforms a mesh: takes ownership of it and returns a transformed mesh, or NULL. */
 static sinew_mesh *transform_mesh(sinew_reader *reader, const sinew_node *transform, sinew_mesh *mesh)
 {
     int32_t count = sinew_mesh_vertex_count(mesh);
@@ -279,7 +281,7 @@ static sinew_mesh *transform_mesh(sinew_reader *reader, const sinew_node *transf
     return moved;
 }
 
-/* Fills a surface with tets; a mesh that has tets is filled again from its boundary. */
+/* Fills a surface mesh with tets; a mesh that has tets is filled again from its boundary. */
 static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, const sinew_mesh *mesh)
 {
     sinew_fill_def def = sinew_default_fill_def();
@@ -302,7 +304,7 @@ static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, co
     return body;
 }
 
-/* Takes ownership of the mesh and returns a mesh with directors, or NULL. */
+/* Adds directors to a mesh: takes ownership of it and returns a mesh with directors, or NULL. */
 static sinew_mesh *add_directors(sinew_reader *reader, const sinew_node *directors, sinew_mesh *mesh)
 {
     sinew_real offset = 0, toward[3];
@@ -327,13 +329,13 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
         const generator *found = generator_by_name(sinew_node_text(sinew_node_get(node, "generator")));
         sinew_error_clear(reader->error);
         mesh = found->make(found, reader, node);
-        /* The generator detects errors that the tables cannot, such as a hole wider than its tube. */
+        /* The mesh generator detects errors that the tables of keys cannot, such as a hole wider than its tube. */
         if (!mesh && reader->error->status != SINEW_ERROR_FORMAT)
             sinew_tree_blame(&reader->tree, node);
     }
     if (mesh && transform)
         mesh = transform_mesh(reader, transform, mesh);
-    /* Filling follows the transform, so that an anisotropic scale does not distort the tets. */
+    /* The mesh is filled after the transform, so that an anisotropic scale does not distort the tets. */
     const sinew_node *fill = sinew_node_get(node, "fill"), *directors = sinew_node_get(node, "directors");
     if (mesh && fill) {
         sinew_mesh *filled = fill_surface(reader, fill, mesh);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * motion.c: reads rotations, transforms and key frames.
+ * motion.c: reads rotations, transforms and key-framed motions of a scene.
  *
  * A rotation vector r rotates a point by Rodrigues' formula, with u = r/|r|, a = |r|:
  *     x -> x cos a + (u x x) sin a + u (u . x)(1 - cos a)

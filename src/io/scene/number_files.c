@@ -46,8 +46,8 @@ static const char *skip_heading(const char *text, locale_t locale, int32_t *line
     return skip_gaps(text, line);
 }
 
-/* Fills values [count] from text; sets the error and returns false if the text has fewer or more numbers, or other
- * words. */
+/* Fills values [count] with the numbers of a text file; sets the error and returns false if the text has fewer or more
+ * numbers, or other words. */
 static bool parse_values(sinew_reader *reader, const char *path, const char *text, sinew_real *values, size_t count)
 {
     int32_t line = 1;

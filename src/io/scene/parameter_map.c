@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameter_map.c: parameters that vary over a body: {"paint": NAME} of a surface's vertices, or {"image": FILE} at
- * their texture coordinates.
+ * parameter_map.c: reads parameters that vary over a body: {"paint": NAME} of a surface's vertices, or {"image": FILE}
+ * at their texture coordinates.
  *
  * Both give one number per surface vertex. With an embedded surface, an element gets the value at the surface point
  * nearest to its centre. Without one, the body's mesh file is the surface: an element gets the mean of its vertices,
@@ -13,7 +13,7 @@
 #include "io/scene/reader.h"
 #include "io/mesh/embedded_sample.h"
 
-/* Sums the image values at the corners of faces for each vertex; fails at a corner without a texture coordinate. */
+/* Sums the image values at the face corners of each surface vertex; fails at a corner without a texture coordinate. */
 static bool sum_corners(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, const sinew_image *image,
                         int32_t channel, float *sums, int32_t *counts)
 {
@@ -37,8 +37,8 @@ static bool sum_corners(sinew_reader *reader, const sinew_node *node, const sine
     return true;
 }
 
-/* One value per vertex, which the caller releases: the mean over its corners, which differ at seams of texture
- * coordinates.
+/* Returns one image value per surface vertex, which the caller releases: the mean over its corners, which differ at
+ * seams of texture coordinates.
  */
 static float *paint_image(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin)
 {
@@ -71,7 +71,8 @@ static float *paint_image(sinew_reader *reader, const sinew_node *map, const sin
     return NULL;
 }
 
-/* Computes the mean over each element's vertices; directors have no painted value and are skipped. */
+/* Computes the mean of the painted values over each element's vertices; directors have no painted value and are
+ * skipped. */
 static bool average_vertices(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin, const float *painted,
                              const sinew_selectable *elements, sinew_real *values)
 {

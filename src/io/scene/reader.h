@@ -17,40 +17,40 @@ struct sinew_scene {
     sinew_world *world;
     char *name, *comment, *warnings;
     int32_t frames, steps_per_frame;
-    double fps; /* frames per second of simulated time */
+    double fps; /* frame rate: frames per second of simulated time */
     bool writes_bodies;
     sinew_solver_def solver;
     sinew_real time_step;
     sinew_scene_view view;
-    char colour[16]; /* storage of the text view.colour */
+    char colour[16]; /* copy of the text view.colour, the quantity that colours pictures */
 };
 
 typedef struct sinew_reader {
     sinew_allocator allocator;
     sinew_tree tree;
-    sinew_error *error; /* receives failures; never NULL */
+    sinew_error *error; /* receives the error of a failure; never NULL */
     const char *path;   /* path of the scene file; paths in it are relative to its folder */
     sinew_scene *scene;
 } sinew_reader;
 
-/* Allocates count * size bytes; NULL with the error set on failure. */
+/* Allocates count * size bytes for `what`, named in the error; NULL with the error set on failure. */
 void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what);
 bool sinew_reader_warn(sinew_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 
-/* ---- Files (number_files.c) ----------------------------------------------------------------- */
+/* ---- Files that a scene names (number_files.c) --------------------------------------------------- */
 
 /* Writes the path of the file that the node names to path[size]; a relative name starts at the folder of the scene. */
 bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path, size_t size);
-/* Reads rows * columns finite numbers from a text file; NULL on failure. */
+/* Reads rows * columns finite numbers from the text file that the node names; NULL on failure. */
 sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, int32_t rows, int32_t columns);
 
 /* ---- Meshes and motions (mesh.c, motion.c) -------------------------------------- */
 
-/* The rest shape of a body, transformed; NULL on failure. */
+/* Returns the rest shape of a body, transformed; NULL on failure. */
 sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
-/* Transforms points in place; a NULL node leaves them unchanged. */
+/* Transforms points [count][3] in place; a NULL node leaves them unchanged. */
 bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
-/* Reads an axis, "x" or a direction, as a unit vector. */
+/* Reads an axis, "x", "y", "z" or a direction, as a unit vector. */
 bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
 /* Reads a rotation vector (rad), or an axis and an angle; a NULL node leaves the rotation unchanged. */
 bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
@@ -58,36 +58,37 @@ bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_r
 bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
 /* Opens a point cache, a .pc2 file; NULL on failure (collider.c). */
 sinew_cache_reader *sinew_reader_open_cache(sinew_reader *reader, const sinew_node *file);
-/* Reads what the points of vertices [count] of a body follow (follow.c); a NULL node: nothing. The caller releases the
- * follow, also on failure. Colliders are read before bodies. */
+/* Reads the motion that vertices [count] of a body follow (follow.c); a NULL node: they follow none. The caller
+ * releases the follow, also on failure. Colliders are read before bodies. */
 bool sinew_reader_follow(sinew_reader *reader, const sinew_node *node, const int32_t *vertices, int32_t count,
                          sinew_follow *follow);
 void sinew_reader_release_follow(const sinew_reader *reader, sinew_follow *follow);
-/* point = pivot + R(rotation) (point - pivot) */
+/* Rotates a point about a pivot: point = pivot + R(rotation) (point - pivot) */
 void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
 
-/* ---- Selections (select.c) ------------------------------------------------------------ */
+/* ---- Selections of points (select.c) ------------------------------------------------------------- */
 
 typedef struct sinew_selected {
     int32_t count;
-    int32_t *indices; /* [count] selected indices, ascending; the caller releases them */
+    int32_t *indices; /* [count] indices of the selected points, ascending; the caller releases them */
 } sinew_selected;
 
 /* Mode of mapping a selection on the embedded surface to points of the body. */
 typedef enum sinew_points_kind {
-    SINEW_POINTS_VERTICES = 0, /* vertices of the body in which a selected surface vertex is embedded */
-    SINEW_POINTS_ELEMENTS,     /* centres of elements whose nearest surface vertex is selected */
-    SINEW_POINTS_SKIN          /* vertices of the body's embedded surface */
+    SINEW_POINTS_VERTICES = 0, /* mode: selects the body's vertices in which a selected surface vertex is embedded */
+    SINEW_POINTS_ELEMENTS,     /* mode: selects elements if the surface vertex nearest to their centre is selected */
+    SINEW_POINTS_SKIN          /* mode: selects vertices of the embedded surface itself */
 } sinew_points_kind;
 
-/* Points from which a selection chooses. */
+/* The points from which a selection chooses: vertices, element centres, or vertices of a skin. */
 typedef struct sinew_selectable {
-    const sinew_real *points; /* [3 * count] coordinates of the points */
+    const sinew_real *points; /* [3 * count] coordinates of the points in m */
     int32_t count;
-    const char *noun; /* name of the points in messages: "vertices", "tets" */
+    const char *noun; /* name of the points in error messages: "vertices", "tets" */
     sinew_points_kind kind;
     sinew_body body;
-    /* Elements whose centres are the points: their vertices [count][width]; NULL: the points are vertices. */
+    /* Elements whose centres are the points: their vertices [count][width]; NULL: the points themselves are
+     * vertices. */
     const int32_t *cells;
     int32_t width;
     const sinew_stencil_info *stencil;
@@ -102,59 +103,60 @@ bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sin
 
 /* ---- Embedded surfaces (embedded_surface.c, select_surface.c) -------------------------------------- */
 
-/* *up receives the axis of a file that points up, *scale the metres per unit of the file. Returns false if the node has
- * neither key; the defaults "y" and 1 are then set. */
+/* Reads axes and unit of a file: *up receives the axis of a file that points up, *scale the metres per unit of the
+ * file. Returns false if the node has neither key; the defaults "y" and 1 are then set. */
 bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const char **up, double *scale);
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
-/* The selection on the embedded surface, {"surface": ...}; NULL for any other selection. */
+/* Returns the selection on the embedded surface, {"surface": ...}; NULL for any other selection. */
 const sinew_node *sinew_reader_surface(const sinew_node *select);
-/* The embedded surface of a body; NULL with an error at `node` if the body has none. */
+/* Returns the embedded surface of a body; NULL with an error at `node` if the body has none. */
 const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);
 /* Set mask [vertex_count of the skin] to 1 for vertices of faces in a group or with a material, or for vertices whose
  * painted value is in a range, else to 0. */
 bool sinew_reader_mark_name(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, sinew_skin_set set,
                             uint8_t *mask);
 bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, uint8_t *mask);
-/* Marks the points of the body [points->count] that represent the selected vertices of the surface. */
+/* Sets mask [points->count] to 1 for points of the body that represent the selected vertices of the surface. */
 bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
                                 uint8_t *mask);
-/* The painted value [vertex_count of the skin] with the name in `name`; NULL with an error if it does not exist. */
+/* Returns the painted values [vertex_count of the skin] with the name in `name`; NULL with an error if they do not
+ * exist. */
 const float *sinew_reader_painted(sinew_reader *reader, const sinew_node *name, const sinew_skin *skin);
-/* The file of a body's mesh as a surface with the mesh's transform; the caller destroys it. NULL with an error at
+/* Reads the file of a body's mesh as a surface with the mesh's transform; the caller destroys it. NULL with an error at
  * `location` if the mesh has no file or the file has no faces. */
 sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *location, const sinew_node *body);
 
-/* ---- Parameters that vary (parameter_map.c) ------------------------------------------------------ */
+/* ---- Parameters that vary over a body (parameter_map.c) ------------------------------------------ */
 
-/* Computes from + (to - from) times the painted or image value for each element. */
+/* Computes a parameter for each element: from + (to - from) times the painted or image value. */
 bool sinew_reader_map_values(sinew_reader *reader, const sinew_node *map, const sinew_node *body,
                              const sinew_selectable *elements, sinew_real *values);
 
-/* ---- Parts of the world (body.c, energy.c, coupling.c) ---------------------- */
+/* ---- Bodies, energies, loads and couplings (body.c, energy.c, coupling.c) ------------------------ */
 
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node);
 bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body);
-/* A load of a body (load.c). */
+/* Reads a load of a body (load.c). */
 bool sinew_reader_load(sinew_reader *reader, const sinew_node *node, sinew_body body);
-/* The cells of a stencil in the key "select" of a node, [*count][width], which the caller releases; NULL: all cells.
- * Fails at the node if the mesh has no such cells. */
+/* Finds the cells of a stencil in the key "select" of a node, [*count][width], which the caller releases; NULL: all
+ * cells. Fails at the node if the mesh has no such cells. */
 bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
                            int32_t width, sinew_body body, int32_t **elements, int32_t *count);
 bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
-/* Contact of the scene (read before its bodies), of a body (read after its energies and skin), and a collider
- * (contact.c, collider.c). */
+/* Read the contact settings of the scene (before its bodies) and of a body (after its energies and skin), and a
+ * collider (contact.c, collider.c). */
 bool sinew_reader_contact(sinew_reader *reader);
 /* Adds a warning for each body that collides with its cage but is displayed as its embedded surface, with the largest
  * distance between both. Called after all bodies are added. */
 bool sinew_reader_warn_of_cages(sinew_reader *reader);
 bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sinew_body body);
 bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node);
-/* The keys `camera` and `picture` (camera.c). */
+/* Reads the keys `camera` and `picture` (camera.c). */
 bool sinew_reader_view(sinew_reader *reader);
 /* Reads parameters of an energy or a solver by its descriptors; missing keys leave values unchanged. */
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values);
-/* Reads damping and treatment by constraint solvers: "damping", "hard" and "pbd_stiffness". */
+/* Reads the keys "damping", "hard" and "pbd_stiffness" of an energy: damping and treatment by constraint solvers. */
 void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def);
 
 #endif

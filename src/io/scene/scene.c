@@ -14,7 +14,7 @@
 #include "io/scene/reader.h"
 
 static const size_t largest_scene = (size_t)64 << 20;
-static const double max_steps = 1e6; /* maximum steps per frame, as in the table of keys */
+static const double max_steps = 1e6; /* maximum number of steps per frame, as in the table of keys */
 
 sinew_scene_def sinew_default_scene_def(void)
 {
@@ -57,7 +57,7 @@ bool sinew_reader_warn(sinew_reader *reader, const char *format, ...)
     return true;
 }
 
-/* ---- Name and numbers ----------------------------------------------------------------------- */
+/* ---- Name, times and settings of the world ------------------------------------------------------- */
 
 /* True for at most 100 letters, digits, - and _, since the scene's name becomes part of file names. */
 static bool is_plain_name(const char *name)
@@ -164,7 +164,7 @@ static bool create_world(sinew_reader *reader)
     return scene->world || sinew_tree_blame(&reader->tree, small ? limit : solver ? solver : root);
 }
 
-/* ---- The stages ----------------------------------------------------------------------------- */
+/* ---- Stages of building a scene ------------------------------------------------------------------ */
 
 static bool build_scene(sinew_reader *reader)
 {
@@ -173,7 +173,7 @@ static bool build_scene(sinew_reader *reader)
     const sinew_node *colliders = sinew_node_get(reader->tree.root, "colliders");
     if (!read_texts(reader) || !sinew_reader_view(reader) || !create_world(reader) || !sinew_reader_contact(reader))
         return false;
-    /* Pins may follow a collider, so that colliders come first. */
+    /* Pins may follow a collider, so colliders are read first. */
     for (const sinew_node *entry = colliders ? colliders->child : NULL; entry; entry = entry->next)
         if (!sinew_reader_collider(reader, entry))
             return false;
@@ -196,8 +196,8 @@ static bool read_tree(sinew_reader *reader, const char *text, size_t size, const
     return sinew_shape_check(&reader->tree, reader->tree.root, &sinew_scene_shape);
 }
 
-/* Builds a scene from JSON text; NULL on failure. def->path is the name of the text in messages; its folder is the base
- * of relative paths. */
+/* Builds a scene from JSON text; NULL on failure. def->path is the name of the text in error messages; its folder is
+ * the base of relative paths. */
 static sinew_scene *parse_scene(const char *text, size_t size, const sinew_scene_def *def, sinew_error *error)
 {
     sinew_error own;
@@ -257,7 +257,7 @@ void sinew_scene_destroy(sinew_scene *scene)
     sinew_release(&allocator, scene);
 }
 
-/* ---- Answers -------------------------------------------------------------------------------- */
+/* ---- Access to a scene --------------------------------------------------------------------------- */
 
 sinew_world *sinew_scene_world(sinew_scene *scene)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema.c: the tables of keys as a JSON Schema (2020-12), docs/reference/scene.schema.json.
+ * schema.c: prints the tables of keys as a JSON Schema (2020-12), docs/reference/scene.schema.json.
  *
  * Each shape becomes one definition. A shape with a chooser becomes "anyOf" its variants, each with the chooser's word
  * as a constant. The schema cannot check conditions that depend on meshes and files: empty selections, indices out
@@ -15,7 +15,8 @@
 #include "io/scene/units.h"
 #include "sinew/scene.h"
 
-/* `failed` is set if memory was short; the caller then discards the incomplete schema. */
+/* The JSON Schema under construction. `failed` is set if memory runs out; the caller then discards the incomplete
+ * schema. */
 typedef struct schema {
     json_t *definitions;
     bool failed;
@@ -55,7 +56,7 @@ static json_t *number_schema(schema *s, const sinew_field *field, const char *ty
     return object;
 }
 
-/* Schema of a text with a unit, for example "3 cm". */
+/* JSON Schema of a text with a unit, for example "3 cm". */
 static json_t *unit_schema(const char *units)
 {
     char pattern[512];
@@ -65,7 +66,7 @@ static json_t *unit_schema(const char *units)
         size_t length = strcspn(unit, "|");
         snprintf(name, sizeof name, "%.*s", (int)length, unit);
         sinew_dimension_units(sinew_unit_dimension(name), list, sizeof list);
-        /* ", " separates units, and a unit may contain a space: "N m". */
+        /* ", " separates the units of a dimension, and a unit may contain a space: "N m". */
         for (const char *c = *list ? list : name; *c && used + 2 < sizeof pattern; c += *c == ',' ? 2 : 1)
             pattern[used++] = *c == ',' ? '|' : *c;
         unit = unit[length] ? unit + length + 1 : NULL;
@@ -76,7 +77,7 @@ static json_t *unit_schema(const char *units)
     return json_pack("{s: s, s: s}", "type", "string", "pattern", pattern);
 }
 
-/* Schema of a number or, if it has a unit, of a number or a text. */
+/* JSON Schema of a number or, if it has a unit, of a number or a text. */
 static json_t *scalar_schema(schema *s, const sinew_field *field)
 {
     json_t *number = number_schema(s, field, "number");
@@ -141,7 +142,7 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
         return reference("selection");
     case SINEW_FORM_SELECTIONS:
         return list_schema(s, reference("selection"), 1, 0);
-    default: /* SINEW_FORM_MATRIX */
+    default: /* the only other form is SINEW_FORM_MATRIX */
         return list_schema(s, list_schema(s, scalar_schema(s, field), field->count, 0), field->count, 0);
     }
 }
@@ -162,7 +163,7 @@ static json_t *field_schema(schema *s, const sinew_field *field)
     return object;
 }
 
-/* The list [{"required": [a]}, ...] for the keys a|b|c, as value of "oneOf". */
+/* JSON Schema list [{"required": [a]}, ...] for the keys a|b|c, as value of "oneOf". */
 static json_t *exactly_one_schema(schema *s, const char *keys)
 {
     json_t *list = json_array();
@@ -174,7 +175,7 @@ static json_t *exactly_one_schema(schema *s, const char *keys)
     return list;
 }
 
-/* List of schemas, as value of "allOf", that forbid any two of the keys a|b|c together. */
+/* List of JSON Schemas, as value of "allOf", that forbid any two of the keys a|b|c together. */
 static json_t *at_most_one_schema(schema *s, const char *keys)
 {
     json_t *list = json_array();
@@ -191,7 +192,7 @@ static json_t *at_most_one_schema(schema *s, const char *keys)
     return list;
 }
 
-/* Schema of an object with the fields of one variant; `constant` is the required value of the chooser. */
+/* JSON Schema of an object with the fields of one variant; `constant` is the required value of the chooser key. */
 static json_t *object_schema(schema *s, const sinew_shape *shape, const char *word, const char *constant)
 {
     sinew_field fields[SINEW_FIELD_MAX];
@@ -218,8 +219,8 @@ static json_t *object_schema(schema *s, const sinew_shape *shape, const char *wo
     return object;
 }
 
-/* One object schema per word of the chooser. A solver without a name is the default solver; a mesh without a generator
- * is a file. */
+/* One object schema per value of the chooser key. A solver without a name is the default solver; a mesh without a
+ * generator is a file. */
 static json_t *variants_schema(schema *s, const sinew_shape *shape)
 {
     json_t *list = json_array();
@@ -247,7 +248,7 @@ static void define(schema *s, const sinew_shape *shape)
 {
     if (json_object_get(s->definitions, shape->name))
         return;
-    /* The placeholder ends the recursion of shapes that contain themselves. */
+    /* The placeholder definition ends the recursion of shapes that contain themselves. */
     schema_put(s, s->definitions, shape->name, json_true());
     json_t *object;
     if (shape == &sinew_selection_shape)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * select.c: selections of points by position, by number, or by the embedded surface of their body, combined by lists
- * (or), "and" and "not". Each selection writes a mask of one byte per point; nested selections have their own masks.
+ * select.c: selects points by position, by number, or by the embedded surface of their body, combined by lists (or),
+ * "and" and "not". Each selection writes a mask of one byte per point; nested selections have their own masks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 typedef struct selector {
     sinew_reader *reader;
     const sinew_selectable *from;
-    const sinew_real *points; /* [3 * count] coordinates of the points */
+    const sinew_real *points; /* [3 * count] coordinates of the points to select from, in m */
     int32_t count;
-    int32_t *scratch; /* [count] work space for indices */
+    int32_t *scratch; /* [count] work space for indices of points */
 } selector;
 
 static bool selector_evaluate(selector *s, const sinew_node *node, uint8_t *mask);
@@ -84,7 +84,7 @@ static bool mark_not(selector *s, const sinew_node *node, uint8_t *mask)
     return true;
 }
 
-/* Combines the masks of the entries: any (list) or all ("and"). */
+/* Combines the masks of the entries of a selection: any (list) or all ("and"). */
 static bool mark_joined(selector *s, const sinew_node *list, bool all, uint8_t *mask)
 {
     uint8_t *row = sinew_reader_allocate(s->reader, (size_t)s->count, 1, "a selection");
@@ -106,9 +106,9 @@ static bool mark_all(selector *s, const sinew_node *list, uint8_t *mask)
     return mark_joined(s, list, true, mask);
 }
 
-/* ---- Embedded surfaces ----------------------------------------------------------------------- */
+/* ---- Selections on the embedded surface ---------------------------------------------------------- */
 
-/* Selects vertices of the surface, then marks the points of the body that represent them. */
+/* Selects vertices of the embedded surface, then marks the points of the body that represent them. */
 static bool mark_surface(selector *s, const sinew_node *node, uint8_t *mask)
 {
     if (s->from->kind == SINEW_POINTS_SKIN)
@@ -156,7 +156,7 @@ static bool mark_paint(selector *s, const sinew_node *node, uint8_t *mask)
     return skin && sinew_reader_mark_paint(s->reader, node, skin, mask);
 }
 
-/* ---- All of them ------------------------------------------------------------------------------ */
+/* ---- The complete selection ---------------------------------------------------------------------- */
 
 static bool selector_evaluate(selector *s, const sinew_node *node, uint8_t *mask)
 {

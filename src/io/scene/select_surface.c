@@ -8,7 +8,8 @@
 #include "io/scene/reader.h"
 #include "io/mesh/embedded_sample.h"
 
-/* Smaller weights count as zero: a surface vertex on a face of a tet does not depend on the fourth corner. */
+/* Smaller barycentric weights count as zero: a surface vertex on a face of a tet does not depend on the fourth
+ * corner. */
 static const double real_weight = 1e-6;
 
 const sinew_node *sinew_reader_surface(const sinew_node *select)
@@ -44,9 +45,9 @@ sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body)
                               .body = body};
 }
 
-/* ---- Names ----------------------------------------------------------------------------------- */
+/* ---- Names of groups, materials and painted values ----------------------------------------------- */
 
-/* True if a name, or one word of a line of several names, equals `word`. */
+/* True if a name of a skin's faces, or one word of several names separated by blanks, equals `word`. */
 static bool has_word(const char *name, const char *word)
 {
     const size_t length = strlen(word);
@@ -65,7 +66,7 @@ enum {
     LISTED_MAX = 64
 };
 
-/* Fails with a suggestion: no group is called "eras"; did you mean "ears"? */
+/* Fails with a suggestion for an unknown name: no group is called "eras"; did you mean "ears"? */
 static bool fail_unknown(sinew_reader *reader, const sinew_node *node, const char *what, const char *word,
                          const char *const *names, int32_t count)
 {
@@ -136,7 +137,7 @@ bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const
     return true;
 }
 
-/* ---- Points of the body ---------------------------------------------------------------------- */
+/* ---- Points of the body that represent surface vertices ------------------------------------------ */
 
 static void mark_carrying(const sinew_world *world, sinew_body body, const uint8_t *selected, uint8_t *mask,
                           int32_t count)

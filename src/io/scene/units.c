@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The SI unit of each dimension is first; names are unique over the table. */
+/* Units of scene files. The SI unit of each dimension is first; names are unique over the table. */
 static const sinew_unit units[] = {
     {"m", SINEW_DIMENSION_LENGTH, 1},
     {"cm", SINEW_DIMENSION_LENGTH, 1e-2},
@@ -146,6 +146,6 @@ const char *sinew_split_number(const char *text, locale_t locale, double *number
     char *stop;
     *number = strtod_l(text, &stop, locale);
     if (stop != end)
-        return NULL; /* strtod accepts more forms (0x1p3) than JSON */
+        return NULL; /* strtod accepts more forms of numbers (0x1p3) than JSON */
     return end + strspn(end, " ");
 }

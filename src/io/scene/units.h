@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 typedef enum sinew_dimension {
-    SINEW_DIMENSION_NONE = 0, /* dimensionless: takes no unit */
+    SINEW_DIMENSION_NONE = 0, /* dimensionless quantity: takes no unit */
     SINEW_DIMENSION_LENGTH,
     SINEW_DIMENSION_TIME,
     SINEW_DIMENSION_MASS,
@@ -26,24 +26,25 @@ typedef enum sinew_dimension {
     SINEW_DIMENSION_AREA_DENSITY,
     SINEW_DIMENSION_LINE_DENSITY,
     SINEW_DIMENSION_MOMENT,
-    SINEW_DIMENSION_RIGIDITY, /* bending or torsional rigidity of a rod */
+    SINEW_DIMENSION_RIGIDITY, /* bending or torsional rigidity of a rod, in N m2 */
     SINEW_DIMENSION_CURVATURE,
     SINEW_DIMENSION_MEMORY,
-    SINEW_DIMENSION_OTHER, /* dimension of a unit that is not in the table */
+    SINEW_DIMENSION_OTHER, /* dimension of an SI unit that is not in the table of units */
     SINEW_DIMENSION_COUNT
 } sinew_dimension;
 
 typedef struct sinew_unit {
     const char *name;
     sinew_dimension dimension;
-    double factor; /* value of one unit, in SI units */
+    double factor; /* value of one unit, in SI units of its dimension */
 } sinew_unit;
 
-const sinew_unit *sinew_unit_by_name(const char *name); /* NULL: no unit has this name */
+const sinew_unit *sinew_unit_by_name(const char *name); /* returns the unit with this name; NULL: none */
 /* The dimension of an SI unit as descriptors write it ("Pa", "m/s2"); "" gives NONE. */
 sinew_dimension sinew_unit_dimension(const char *name);
-const char *sinew_dimension_name(sinew_dimension dimension); /* name of a dimension for messages, e.g. "a length" */
-/* Writes the units of a dimension, for example "s, ms, us, min". */
+/* name of a dimension for error messages, e.g. "a length" */
+const char *sinew_dimension_name(sinew_dimension dimension);
+/* Writes the names of all units of a dimension to `text`, for example "s, ms, us, min". */
 void sinew_dimension_units(sinew_dimension dimension, char *text, size_t size);
 
 /* Reads the JSON number at the start of `text` ("1.5 MPa") and returns the text after it and spaces ("MPa"); NULL if

@@ -11,9 +11,9 @@
 #include "io/scene/units.h"
 #include "sinew/scene.h"
 
-/* ---- Words ---------------------------------------------------------------------------------- */
+/* ---- Unknown names and keys ---------------------------------------------------------------------- */
 
-/* Writes a|b|c as "a, b, c". */
+/* Writes the choices a|b|c as "a, b, c". */
 static void write_choices(const char *choices, char *text, size_t size)
 {
     size_t used = 0;
@@ -39,9 +39,9 @@ static bool fail_name(const sinew_tree *tree, const sinew_node *node, const char
     return sinew_tree_fail(tree, node, "%s \"%.60s\"%s; known are %s", what, word, where, list);
 }
 
-/* ---- Numbers -------------------------------------------------------------------------------- */
+/* ---- Numbers and units --------------------------------------------------------------------------- */
 
-/* Writes the expected quantity, for example "a pressure (Pa, kPa, MPa, GPa)". */
+/* Writes the quantity that a field expects, for example "a pressure (Pa, kPa, MPa, GPa)". */
 static void write_expected(const char *units, char *text, size_t size)
 {
     size_t used = 0;
@@ -100,7 +100,7 @@ static bool check_unit(const sinew_tree *tree, const sinew_node *node, const sin
                            expected);
 }
 
-/* Writes the range, for example "> 0 and < 0.5". */
+/* Writes the range of a field's number, for example "> 0 and < 0.5". */
 static void write_range(const sinew_field *field, char *text, size_t size)
 {
     char low[40] = "", high[40] = "";
@@ -146,7 +146,7 @@ static bool check_integer(const sinew_tree *tree, const sinew_node *node, const 
     return check_range(tree, node, field, (double)json_integer_value(node->value));
 }
 
-/* ---- Lists ---------------------------------------------------------------------------------- */
+/* ---- Lists and selections ------------------------------------------------------------------------ */
 
 static bool check_vector(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
@@ -283,7 +283,7 @@ static bool check_selection(const sinew_tree *tree, const sinew_node *node)
                            "of selections");
 }
 
-/* ---- Values and objects --------------------------------------------------------------------- */
+/* ---- Values by their form, and objects with their keys ------------------------------------------- */
 
 static bool validate_fail_type(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
@@ -313,10 +313,10 @@ static bool validate_fail_type(const sinew_tree *tree, const sinew_node *node, c
 static bool check_string(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
     const char *text = json_string_value(node->value);
-    /* If words and numbers are both allowed, a text that starts with a number is a number with its unit. */
+    /* If a field allows words and numbers, a text that starts with a number is a number with its unit. */
     if (field->forms & SINEW_FORM_KEYWORD && !(field->forms & SINEW_FORM_NUMBER && node->unit)) {
         char list[256];
-        /* A chooser has no choices here: the check of its shape validates its word. */
+        /* A chooser key has no choices in the table: the check of its shape validates its word. */
         if (!field->choices || sinew_keyword_index(text, field->choices) >= 0)
             return true;
         write_choices(field->choices, list, sizeof list);
@@ -389,7 +389,7 @@ static int32_t variant_names(const sinew_shape *shape, const char **names, int32
     return count;
 }
 
-/* The word that selects the variant; false with an error if it is invalid. */
+/* Finds the word that selects the variant of an object; false with an error if it is invalid. */
 static bool chosen_word(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape, const char **word)
 {
     *word = NULL;
@@ -420,7 +420,7 @@ static bool fail_key(const sinew_tree *tree, const sinew_node *node, const sinew
     return fail_name(tree, node, "unknown key", node->key, where, names, count);
 }
 
-/* Counts the keys a|b|c that the object has. */
+/* Counts the keys of the list a|b|c that the object has. */
 static int32_t count_keys(const sinew_node *node, const char *keys)
 {
     int32_t count = 0;
@@ -467,7 +467,7 @@ bool sinew_shape_check(const sinew_tree *tree, const sinew_node *node, const sin
     return check_exclusive(tree, node, shape);
 }
 
-/* ---- Values --------------------------------------------------------------------------------- */
+/* ---- Values of checked nodes --------------------------------------------------------------------- */
 
 double sinew_node_number(const sinew_node *node)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge_duplicates.c: finds cells with the same vertices, and vertices that coincide or lie within a distance.
+ * merge_duplicates.c: finds cells with the same vertices, and vertices that coincide or lie within a given distance.
  *
  * Cells with the same lowest vertex are sorted by their other vertices, which makes duplicates adjacent. Kept vertices
  * are hashed by their cell in a grid whose cells are CELL_WIDTH distances wide: all vertices within the distance of a
- * vertex are in its cell or an adjacent one. Kept vertices are farther apart than the distance, so a cell contains few.
+ * vertex are in its grid cell or an adjacent one. Kept vertices are farther apart than the distance, so a grid cell
+ * contains few.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
@@ -13,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Cells ---------------------------------------------------------------------------------- */
+/* ---- Duplicate cells of the mesh ----------------------------------------------------------------- */
 
 static void sorted_vertices(const int32_t *element, int32_t size, int32_t sorted[4])
 {
@@ -25,7 +26,7 @@ static void sorted_vertices(const int32_t *element, int32_t size, int32_t sorted
     }
 }
 
-/* Writes a pair (other vertices, element) for each element whose lowest vertex is v; returns their number. */
+/* Writes a pair (other vertices, element index) for each element whose lowest vertex is v; returns their number. */
 static size_t elements_at(const sinew_elements *elements, const sinew_incidence *incidence, int32_t v,
                           sinew_pair *pairs)
 {
@@ -73,17 +74,17 @@ sinew_status sinew_same_elements(const sinew_allocator *allocator, int32_t verte
     return status;
 }
 
-/* ---- Vertices ------------------------------------------------------------------------------- */
+/* ---- Merging of vertices within a distance ------------------------------------------------------- */
 
-#define CELL_WIDTH 4 /* width of a grid cell in distances: most vertices then search few cells */
+#define CELL_WIDTH 4 /* width of a search grid cell, in merge distances: most vertices then search few grid cells */
 
 typedef struct near_table {
     const sinew_real *positions;
     double distance;
     double width;  /* width of a cell of the search grid, in m */
-    size_t mask;   /* number of hash buckets - 1 */
-    int32_t *head; /* [buckets] last kept vertex of a bucket, or -1 */
-    int32_t *next; /* [count] previous kept vertex of the same bucket, or -1 */
+    size_t mask;   /* mask of the hash: number of hash buckets - 1, a power of two minus 1 */
+    int32_t *head; /* [buckets] last kept vertex of each hash bucket, or -1 */
+    int32_t *next; /* [count] kept vertex before this one in the same hash bucket, or -1 */
 } near_table;
 
 /* Grid coordinates are doubles and may exceed 2^53. There each coordinate value is its own cell, which is correct: a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * repair.c: a repaired copy of a mesh.
+ * repair.c: makes a repaired copy of a mesh.
  *
  * In this order: nearby vertices are merged; cells that repeat a vertex, are flat or are duplicates are dropped;
  * inverted tetrahedra are flipped; triangles are oriented like their neighbours. Closed components face outwards
@@ -19,8 +19,8 @@
 
 typedef struct fixer {
     const sinew_mesh *mesh;
-    int32_t *same;         /* [vertex_count] the vertex that replaces each vertex */
-    int32_t *cells[3];     /* kept tets, triangles and edges, with indices of the old vertices */
+    int32_t *same;         /* [vertex_count] index of the vertex that replaces each vertex after merging */
+    int32_t *cells[3];     /* vertices of the kept tets, triangles and edges, as indices of the old vertices */
     int32_t counts[3];     /* numbers of kept tets, triangles and edges */
     sinew_real *fractions; /* [counts[0]] filled fractions of the kept tets; NULL: the mesh has none */
     int64_t merged;
@@ -35,7 +35,7 @@ typedef struct fixer {
 
 static const int32_t sizes[3] = {4, 3, 2};
 
-/* ---- Merging -------------------------------------------------------------------------------- */
+/* ---- Merging of nearby vertices ------------------------------------------------------------------ */
 
 static sinew_status merge_vertices(fixer *f, double merge_distance)
 {
@@ -51,7 +51,7 @@ static sinew_status merge_vertices(fixer *f, double merge_distance)
     return status;
 }
 
-/* ---- Dropping and turning ------------------------------------------------------------------- */
+/* ---- Dropping of degenerate and duplicate cells, flipping of inverted tets ----------------------- */
 
 static bool is_degenerate(const fixer *f, int kind, const int32_t *cell)
 {
@@ -125,7 +125,7 @@ static void turn_inverted_tets(fixer *f)
     }
 }
 
-/* ---- Orienting ------------------------------------------------------------------------------ */
+/* ---- Orientation of triangles -------------------------------------------------------------------- */
 
 /* Six times the signed volume of the tet of a triangle and apex `eye`; its sum over a closed component does not
  * depend on the apex. */
@@ -138,7 +138,7 @@ static double volume_under(const sinew_real *positions, const int32_t *triangle,
     return vec3_triple(p[0], p[1], p[2]);
 }
 
-/* Flips closed components whose volume is negative after orientation. */
+/* Flips closed components of the surface whose enclosed volume is negative after orientation. */
 static void face_outwards(const fixer *f, sinew_orientation *orientation, double *volumes)
 {
     const sinew_real *positions = f->mesh->positions;
@@ -180,9 +180,9 @@ static sinew_status orient_triangles(fixer *f)
     return status;
 }
 
-/* ---- The copy ------------------------------------------------------------------------------- */
+/* ---- The repaired copy --------------------------------------------------------------------------- */
 
-/* numbers[v] becomes the new index of a vertex that a cell uses, -1 otherwise. Returns the number of used vertices. */
+/* Sets numbers[v] to the new index of a vertex that a cell uses, -1 otherwise. Returns the number of used vertices. */
 static int32_t number_used_vertices(fixer *f, int32_t *numbers)
 {
     for (int32_t v = 0; v < f->mesh->vertex_count; v++)

@@ -12,11 +12,15 @@
 #include "mesh/topology/facets.h"
 #include "mesh/topology.h"
 
-#define TURN    0.77   /* least |sum of the unit vectors along both boundary edges| of a corner: turn over 45 degrees */
-#define SLIVER  1e-3   /* area over the square of the longest side, below which triangles are dropped */
-#define OUTSIDE (-0.5) /* smallest barycentric weight: vertices farther outside a triangle are not bound to it */
+/* a boundary vertex is a corner if |sum of the unit vectors along its two boundary edges| exceeds this: turn over 45
+ * degrees */
+#define TURN 0.77
+/* coarse triangles are dropped if their area over the square of the longest side is below this ratio */
+#define SLIVER 1e-3
+/* smallest barycentric weight: a fine vertex farther outside a coarse triangle is not bound to it */
+#define OUTSIDE (-0.5)
 
-/* Ranks of vertices; vertices of higher rank are chosen first. */
+/* Ranks of vertices for the choice of kept vertices; vertices of higher rank are chosen first. */
 enum {
     UNUSED,
     INNER,
@@ -28,10 +32,11 @@ typedef struct work {
     const sinew_simplify_input *input;
     sinew_adjacency adjacency;
     uint8_t *rank;      /* [vertex_count] rank of each vertex: UNUSED, INNER, BORDER or CORNER */
-    double (*along)[3]; /* [vertex_count] sum of the unit vectors along boundary edges */
-    int32_t *borders;   /* [vertex_count] number of boundary edges at each vertex; later the coarse index */
-    int32_t *first;     /* [coarse vertices + 1] first entry of each coarse vertex in `around` */
-    int32_t *around;    /* coarse triangles at each coarse vertex */
+    double (*along)[3]; /* [vertex_count] sum of the unit vectors along the boundary edges at each vertex */
+    /* [vertex_count] number of boundary edges at each vertex; reused for the index of its coarse vertex */
+    int32_t *borders;
+    int32_t *first;  /* [coarse vertices + 1] index in `around` of the first triangle of each coarse vertex */
+    int32_t *around; /* indices of the coarse triangles at each coarse vertex */
 } work;
 
 static const sinew_real *position_of(const work *w, int32_t vertex)
@@ -46,7 +51,7 @@ static double simplify_distance(const work *w, int32_t i, int32_t j)
     return vec3_norm(d);
 }
 
-/* ---- Kept vertices ------------------------------------------------------------------------------- */
+/* ---- Choice of the kept vertices ----------------------------------------------------------------- */
 
 static void mark_border(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
@@ -83,7 +88,7 @@ static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
     return false;
 }
 
-/* Chooses the kept vertices: owner[i] becomes i for kept vertices, else -1. */
+/* Chooses the kept vertices of the fine mesh: owner[i] becomes i for kept vertices, else -1. */
 static void simplify_choose(const work *w, int32_t *owner)
 {
     const int32_t n = w->input->vertex_count;
@@ -94,7 +99,8 @@ static void simplify_choose(const work *w, int32_t *owner)
                 owner[i] = i;
 }
 
-/* The nearest kept neighbour of vertex i. If i lies on the boundary, kept neighbours on the boundary come first. */
+/* Returns the nearest kept neighbour of vertex i. If i lies on the boundary, kept neighbours on the boundary come
+ * first. */
 static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 {
     int32_t best = -1;
@@ -111,7 +117,7 @@ static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
     return best;
 }
 
-/* Numbers the kept vertices and assigns every other vertex to a kept one. */
+/* Numbers the kept vertices of the fine mesh and assigns every other vertex to a kept one. */
 static void assign(const work *w, sinew_simplified *s)
 {
     const int32_t n = w->input->vertex_count;
@@ -134,7 +140,7 @@ static void assign(const work *w, sinew_simplified *s)
         s->owner[i] = s->owner[i] >= 0 ? w->borders[s->owner[i]] : -1;
 }
 
-/* ---- Triangles ------------------------------------------------------------------------------------ */
+/* ---- Coarse triangles ---------------------------------------------------------------------------- */
 
 static void simplify_sort_three(int32_t v[3])
 {
@@ -165,7 +171,8 @@ static bool is_sliver(const work *w, const sinew_simplified *s, const int32_t t[
     return !(sqrt(fmax(aa * bb - ab * ab, 0)) / 2 > SLIVER * longest);
 }
 
-/* Keeps the first of several triangles with the same vertices. Keys of triangles: sorted vertices, then the number. */
+/* Makes the coarse triangles and keeps the first of several with the same vertices. Sort keys of triangles: sorted
+ * vertices, then the triangle's index. */
 static bool make_triangles(const sinew_allocator *allocator, const work *w, sinew_simplified *s)
 {
     const int32_t *fine = w->input->triangles;
@@ -194,7 +201,7 @@ static bool make_triangles(const sinew_allocator *allocator, const work *w, sine
     return list != NULL;
 }
 
-/* ---- Where the others lie -------------------------------------------------------------------------- */
+/* ---- Embedding of the fine vertices in the coarse mesh ------------------------------------------- */
 
 static void list_around(work *w, const sinew_simplified *s)
 {
@@ -205,12 +212,12 @@ static void list_around(work *w, const sinew_simplified *s)
         w->first[v + 1] += w->first[v];
     for (int32_t k = 3 * s->triangle_count - 1; k >= 0; k--)
         w->around[--w->first[s->triangles[k] + 1]] = k / 3;
-    /* Filling has advanced each start to the start of the next vertex. */
+    /* Filling has advanced each start in `first` to the start of the next coarse vertex. */
     memmove(w->first, w->first + 1, (size_t)s->vertex_count * sizeof *w->first);
     w->first[s->vertex_count] = 3 * s->triangle_count;
 }
 
-/* Barycentric coordinates of the point of the triangle's plane that is nearest to vertex i. */
+/* Barycentric coordinates, in a coarse triangle, of the point of its plane nearest to fine vertex i. */
 static void barycentric(const work *w, const sinew_simplified *s, int32_t triangle, int32_t i, double out[3])
 {
     const int32_t *t = s->triangles + 3 * (size_t)triangle;
@@ -227,7 +234,7 @@ static void barycentric(const work *w, const sinew_simplified *s, int32_t triang
     out[0] = 1 - out[1] - out[2];
 }
 
-/* Binds a vertex to the triangle around its owner that contains it, or that it is least far outside of. */
+/* Embeds fine vertex i in the triangle around its owner that contains it, or that it is least far outside of. */
 static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
 {
     const int32_t owner = s->owner[i];
@@ -254,7 +261,7 @@ static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
     }
 }
 
-/* ---- Together -------------------------------------------------------------------------------------- */
+/* ---- The complete simplification ----------------------------------------------------------------- */
 
 static bool simplify_reserve(const sinew_allocator *allocator, work *w, sinew_simplified *s)
 {

@@ -16,27 +16,30 @@
 
 typedef struct sinew_simplified {
     int32_t vertex_count;
-    int32_t *origin; /* [vertex_count] vertex of the finer mesh, ascending */
+    int32_t *origin; /* [vertex_count] index in the finer mesh of each coarse vertex, ascending */
     int32_t triangle_count;
-    int32_t *triangles; /* [3 * triangle_count] vertices of each triangle */
-    int32_t *owner;     /* [fine vertices] coarse vertex that each is assigned to; -1: in no triangle */
-    /* The embedding of each fine vertex in the coarse mesh. */
-    int32_t (*corner)[3];    /* [fine vertices] coarse vertices; corner[i][0] < 0: too far outside */
-    sinew_real (*weight)[3]; /* [fine vertices] barycentric weights of the nearest point in the triangle's plane */
+    int32_t *triangles; /* [3 * triangle_count] vertices of each coarse triangle */
+    int32_t *owner;     /* [fine vertices] coarse vertex to which each fine vertex is assigned; -1: in no triangle */
+    /* The next two arrays are the embedding of each fine vertex in the coarse mesh. */
+    /* [fine vertices] coarse vertices of the embedding triangle; corner[i][0] < 0: vertex i is too far outside */
+    int32_t (*corner)[3];
+    /* [fine vertices] barycentric weights, in the embedding triangle, of the point of its plane nearest to the
+     * vertex */
+    sinew_real (*weight)[3];
 } sinew_simplified;
 
 typedef struct sinew_simplify_input {
     int32_t vertex_count;
-    const sinew_real *positions; /* [vertex_count][4] positions, in m */
-    const uint8_t *held;         /* [vertex_count] 1: kept unless a neighbour is kept */
+    const sinew_real *positions; /* [vertex_count][4] positions of the finer mesh, in m */
+    const uint8_t *held;         /* [vertex_count] 1: vertex of the finer mesh to keep unless a neighbour is kept */
     int32_t triangle_count;
-    const int32_t *triangles; /* [3 * triangle_count] vertices of each triangle */
+    const int32_t *triangles; /* [3 * triangle_count] vertices of each triangle of the finer mesh */
 } sinew_simplify_input;
 
-/* Allocates the result. On failure nothing stays allocated. */
+/* Simplifies a triangle mesh. Allocates the result. On failure nothing stays allocated. */
 sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simplify_input *input,
                             sinew_simplified *simplified, sinew_error *error);
-/* Frees the arrays of a result; a zeroed struct has none. */
+/* Frees the arrays of a simplified mesh; accepts a zeroed struct. */
 void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified);
 
 #endif

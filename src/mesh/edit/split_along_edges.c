@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * split_along_edges.c: groups of connected cells around a vertex, and their separation. See split_along_edges.h.
+ * split_along_edges.c: finds groups of connected cells around a vertex and separates them. See split_along_edges.h.
  */
 #include "mesh/edit/split_along_edges.h"
 
@@ -43,7 +43,7 @@ void sinew_cut_end(sinew_cut *cut)
 
 /* ---- Groups of cells around a vertex ----------------------------------------------------------- */
 
-/* The corner of a cell at a vertex of the uncut mesh. */
+/* Returns the corner of a cell, as an index into `cells`, at a vertex of the uncut mesh; -1: none. */
 static int32_t corner_at(const sinew_cut *cut, int32_t cell, int32_t vertex)
 {
     for (int32_t i = 0; i < cut->size; i++)
@@ -64,7 +64,8 @@ static bool hang_together(const sinew_cut *cut, int32_t a, int32_t b, int32_t ve
     return shared >= cut->size - 2;
 }
 
-/* Whether the centroid of a cell lies on the positive side of the plane through `vertex` with normal `direction`. */
+/* Whether the centroid of a cell lies on the positive side of the cutting plane through `vertex` with normal
+ * `direction`. */
 static bool lies_ahead(const sinew_cut *cut, const sinew_real *points, int32_t cell, int32_t vertex,
                        const double direction[3])
 {
@@ -84,7 +85,7 @@ static void find_groups(const sinew_cut *cut, int32_t vertex, int32_t *group)
     const int32_t *cells = cut->at.elements + cut->at.first[vertex];
     const int32_t count = (int32_t)(cut->at.first[vertex + 1] - cut->at.first[vertex]);
     for (int32_t i = 0; i < count; i++)
-        group[i] = 2 * i + group[i]; /* unique group: index and side */
+        group[i] = 2 * i + group[i]; /* group unique to this cell: its index and its side of the plane */
     for (bool changed = true; changed;) {
         changed = false;
         for (int32_t i = 0; i < count; i++)
@@ -124,7 +125,7 @@ static void separate(sinew_cut *cut, int32_t vertex, const int32_t *group)
         cut->touched[cells[i]] = 1;
 }
 
-/* Splits a neighbour of an opened vertex if its cells are no longer connected. */
+/* Splits a neighbour of an opened vertex if the cells around it are no longer connected. */
 static void separate_neighbour(sinew_cut *cut, int32_t vertex)
 {
     const int32_t count = (int32_t)(cut->at.first[vertex + 1] - cut->at.first[vertex]);
@@ -159,7 +160,7 @@ bool sinew_cut_vertex(sinew_cut *cut, const sinew_real *points, int32_t vertex, 
     return true;
 }
 
-/* ---- Images of simplices ----------------------------------------------------------------------- */
+/* ---- Images of edges, faces and cells in the cut mesh -------------------------------------------- */
 
 int32_t sinew_cut_map(const sinew_cut *cut, const int32_t *vertices, int32_t count, int32_t *out, int32_t capacity)
 {

@@ -22,9 +22,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define QUARTER (0.78539816339744830962) /* pi / 4, an eighth of a turn */
+#define QUARTER (0.78539816339744830962) /* pi / 4: a quarter of a half turn */
 
-/* ---- Placing -------------------------------------------------------------------------------- */
+/* ---- Positions of the vertices of each shape ----------------------------------------------------- */
 
 /* Maps (i, j), in steps from the centre of a square of half width `half`, to the disc of the given radius. */
 static void square_to_disc(int32_t i, int32_t j, int32_t half, double radius, double point[2])
@@ -70,7 +70,7 @@ static void place_cylinder(const void *context, const int32_t index[3], double p
     position[2] = (double)def->height * ((double)index[2] / def->layers - 0.5);
 }
 
-/* Grid axis 0 is the radial direction, axis 1 the angle around z, axis 2 the height. */
+/* Vertex position of a torus: grid axis 0 is the radial direction, axis 1 the angle around z, axis 2 the height. */
 static void place_torus(const void *context, const int32_t index[3], double position[3])
 {
     const sinew_round_def *def = context;
@@ -93,7 +93,7 @@ static void place_tube(const void *context, const int32_t index[3], double posit
     position[2] = (double)def->height * ((double)index[2] / def->layers - 0.5);
 }
 
-/* ---- Checking ------------------------------------------------------------------------------- */
+/* ---- Checks of the shape's definition ------------------------------------------------------------ */
 
 static bool length_fits(const char *what, const char *name, sinew_real length, sinew_error *error)
 {
@@ -106,7 +106,7 @@ static bool length_fits(const char *what, const char *name, sinew_real length, s
 
 static bool cells_fit(const char *what, const char *name, int32_t count, int32_t minimum, sinew_error *error)
 {
-    /* Rounding up to an even number must not exceed INT32_MAX. */
+    /* Counts of cells are below INT32_MAX, so that rounding up to an even number does not overflow. */
     bool fits = count >= minimum && count < INT32_MAX;
     if (!fits)
         sinew_fail(error, SINEW_ERROR_DATA, "%s: %s is %d; it must be at least %d and less than %d", what, name, count,
@@ -133,7 +133,7 @@ static bool def_fits(const char *what, const sinew_round_def *def, sinew_error *
     return length_fits(what, "radius", def->radius, error);
 }
 
-/* One set of defaults serves four shapes: 0 selects the default of the shape. */
+/* Inner radius of a shape, or `share` times the radius if it is 0: one set of defaults serves four shapes. */
 static sinew_real inner_radius_or(const sinew_round_def *def, double share)
 {
     return def->inner_radius == 0 ? (sinew_real)(share * (double)def->radius) : def->inner_radius;
@@ -149,7 +149,7 @@ static int32_t even(int32_t count)
     return count + (count & 1);
 }
 
-/* ---- Making --------------------------------------------------------------------------------- */
+/* ---- Generation of the meshes -------------------------------------------------------------------- */
 
 static sinew_mesh *round_make(const sinew_round_def *def, const sinew_grid *grid, sinew_grid_placer *slot,
                               sinew_error *error)

@@ -19,7 +19,8 @@ typedef struct box_shape {
 static void place_box(const void *context, const int32_t index[3], double position[3])
 {
     const box_shape *shape = context;
-    /* The fraction is exactly 1 at the end, so that opposite faces lie exactly at the given coordinates. */
+    /* The fraction of the size is exactly 1 at the last vertex, so that opposite faces lie exactly at the given
+     * coordinates. */
     for (int k = 0; k < 3; k++)
         position[k] = shape->origin[k] + shape->size[k] * ((double)index[k] / shape->cells[k]);
 }

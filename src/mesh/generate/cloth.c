@@ -24,7 +24,7 @@ static sinew_mesh *validated(sinew_mesh *mesh, sinew_error *error)
     return NULL;
 }
 
-/* ---- Cloth ---------------------------------------------------------------------------------- */
+/* ---- Meshes of rectangular cloth ----------------------------------------------------------------- */
 
 sinew_cloth_def sinew_default_cloth_def(void)
 {
@@ -78,7 +78,7 @@ static void write_triangles(const sinew_cloth_def *def, int32_t *triangles)
     int32_t nx = def->vertices[0], ny = def->vertices[1];
     for (int32_t j = 0; j + 1 < ny; j++)
         for (int32_t i = 0; i + 1 < nx; i++, triangles += 6) {
-            /* Corners a b c d are anticlockwise, starting at the diagonal's first end. */
+            /* Corners a b c d of a cell are anticlockwise, starting at the first end of its diagonal. */
             int32_t at = i + nx * j;
             bool forward = cut_forward(def->diagonals, i, j);
             int32_t a = forward ? at : at + 1, b = forward ? at + 1 : at + 1 + nx;
@@ -126,8 +126,8 @@ sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error)
     }
     if (!cloth_fits(def, error))
         return NULL;
-    /* sinew_mesh_allocate() refuses more than INT32_MAX vertices; their cells are set to 0, so that no count
-     * overflows. */
+    /* sinew_mesh_allocate() refuses more than INT32_MAX vertices; the number of cells is set to 0 in this case, so that
+     * no count overflows. */
     int64_t nx = def->vertices[0], ny = def->vertices[1], cells = nx * ny > INT32_MAX ? 0 : (nx - 1) * (ny - 1);
     int64_t diagonals = def->diagonals == SINEW_DIAGONALS_CROSS ? 2 * cells : cells;
     int64_t edge_count = cells ? (nx - 1) * ny + nx * (ny - 1) + diagonals : 0;
@@ -140,7 +140,7 @@ sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error)
     return validated(mesh, error);
 }
 
-/* ---- Rope ----------------------------------------------------------------------------------- */
+/* ---- Meshes of straight ropes -------------------------------------------------------------------- */
 
 sinew_rope_def sinew_default_rope_def(void)
 {
@@ -168,7 +168,8 @@ sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *error)
         return NULL;
     for (int32_t i = 0; i < def->vertices; i++)
         for (int k = 0; k < 3; k++) {
-            /* Both weights are used, so that the last vertex is exactly `to`. */
+            /* Positions are weighted means of `from` and `to` with both weights, so that the last vertex is exactly
+             * `to`. */
             double t = (double)i / (def->vertices - 1);
             mesh->positions[3 * (size_t)i + (size_t)k] =
                 (sinew_real)((1 - t) * (double)def->from[k] + t * (double)def->to[k]);

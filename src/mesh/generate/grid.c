@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * grid.c: cuts the cells of grid.h. Corner c of a cell has the offsets (c & 1, c >> 1 & 1, c >> 2), so a step along
- * axis a flips bit a.
+ * grid.c: cuts the hexahedral cells of grid.h into tetrahedra. Corner c of a cell has the offsets (c & 1, c >> 1 & 1, c
+ * >> 2), so a step along axis a flips bit a.
  */
 #include "mesh/generate/grid.h"
 
@@ -70,7 +70,8 @@ static void grid_cut(const sinew_grid *grid, cell_cutter *cut_cell, int32_t *tet
 
 static int32_t *cut_cell_five(const sinew_grid *grid, const int32_t cell[3], const int32_t corners[8], int32_t *tets)
 {
-    /* Corners for both parities of the cell: in an odd cell, corner 1 is one of those with even i + j + k. */
+    /* Corners of the five tets for even and odd cells: in an odd cell, corner 1 is one of the corners with even i + j +
+     * k. */
     static const int five[2][5][4] = {{{0, 5, 3, 6}, {1, 3, 0, 5}, {2, 0, 3, 6}, {4, 6, 5, 0}, {7, 5, 6, 3}},
                                       {{1, 2, 4, 7}, {0, 1, 2, 4}, {3, 2, 1, 7}, {5, 4, 7, 1}, {6, 7, 4, 2}}};
     (void)grid;
@@ -83,8 +84,8 @@ static int32_t *cut_cell_five(const sinew_grid *grid, const int32_t cell[3], con
 
 static int32_t *cut_cell_six(const sinew_grid *grid, const int32_t cell[3], const int32_t corners[8], int32_t *tets)
 {
-    /* Paths from corner 0 to corner 7, one axis at a time; odd permutations have two corners exchanged for the
-     * orientation. */
+    /* The six tets are paths from corner 0 to corner 7, one axis at a time; in odd permutations two corners are
+     * exchanged for the orientation. */
     static const int six[6][4] = {{0, 1, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 3, 2, 7}, {0, 6, 4, 7}, {0, 5, 1, 7}};
     int mirror = 0, turns = 0;
     for (int a = 0; a < 3; a++)
@@ -95,7 +96,7 @@ static int32_t *cut_cell_six(const sinew_grid *grid, const int32_t cell[3], cons
     for (int t = 0; t < 6; t++, tets += 4) {
         for (int i = 0; i < 4; i++)
             tets[i] = corners[six[t][i] ^ mirror];
-        /* A mirror image is inverted; exchanging two corners restores its orientation. */
+        /* A mirrored tet is inverted; exchanging two corners restores its orientation. */
         if (turns) {
             int32_t swap = tets[1];
             tets[1] = tets[2];

@@ -14,8 +14,8 @@
 
 #include <string.h>
 
-/* One pass: colours the elements of `left` that have one of 64 colours free, keeps the other elements in `left`, in
- * order, and returns their number. */
+/* One pass of the colouring: colours the elements of `left` that have one of 64 colours free, keeps the other elements
+ * in `left`, in order, and returns their number. */
 static int32_t colour_round(const sinew_elements *elements, uint64_t *used, int32_t base, int32_t *left,
                             int32_t left_count, int32_t *colours)
 {
@@ -47,7 +47,7 @@ static int32_t largest(const int32_t *values, int32_t count)
     return found;
 }
 
-/* Clears the colour sets of the vertices of the elements. */
+/* Clears the colour sets of all vertices of the given elements. */
 static void clear_used(const sinew_elements *elements, uint64_t *used)
 {
     for (size_t i = 0; i < (size_t)elements->count * (size_t)elements->size; i++)
@@ -103,18 +103,19 @@ sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t ver
     return status;
 }
 
-/* ---- Vertices -------------------------------------------------------------------------------- */
+/* ---- Colouring of vertices ----------------------------------------------------------------------- */
 
 enum {
-    QUEUES = 65 /* one list per number of different colours among the neighbours, of the first 64 colours */
+    QUEUES = 65 /* number of lists: one per number of different colours, among the first 64, of a vertex's neighbours */
 };
 
-/* The uncoloured vertices, in one list for each number of colours among their neighbours. */
+/* The uncoloured vertices, in one doubly linked list for each number of colours among their neighbours. */
 typedef struct saturation {
-    uint64_t *around;     /* [vertex_count] set of the colours of the neighbours */
-    int32_t *next, *back; /* [vertex_count] next and previous vertex of the same list; -1: none */
+    uint64_t *around; /* [vertex_count] bit set of the colours of each vertex's neighbours */
+    /* [vertex_count] next and previous vertex in the same list of uncoloured vertices; -1: none */
+    int32_t *next, *back;
     int32_t head[QUEUES];
-    int32_t max; /* index of the highest list that may contain vertices */
+    int32_t max; /* highest number of neighbouring colours whose list may contain vertices */
 } saturation;
 
 static int32_t count_bits(uint64_t set)
@@ -216,7 +217,7 @@ sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t ver
     return status;
 }
 
-/* ---- Colours after a change ------------------------------------------------------------------ */
+/* ---- Recolouring after elements were added ------------------------------------------------------- */
 
 static bool touches(const sinew_elements *list, int32_t element, const uint8_t *touched)
 {
@@ -226,7 +227,8 @@ static bool touches(const sinew_elements *list, int32_t element, const uint8_t *
     return false;
 }
 
-/* Copies the elements of a list that contain an affected vertex into a list of their own. False without memory. */
+/* Copies the elements of a list that contain a vertex of an added element into a list of their own. Returns false if
+ * memory runs out. */
 static bool near_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
                           sinew_elements *near)
 {

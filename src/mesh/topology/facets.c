@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * facets.c: collects facets vertex by vertex: the elements at v contain all facets whose lowest vertex is v. These are
- * sorted and reported run by run. Extra memory is proportional to the largest number of elements at a vertex.
+ * facets.c: visits the facets (faces of tets, edges of triangles) of a mesh vertex by vertex: the elements at v contain
+ * all facets whose lowest vertex is v. These are sorted and reported run by run. Extra memory is proportional to the
+ * largest number of elements at a vertex.
  */
 #include "mesh/topology/facets.h"
 
 #include "base/sort_pairs.h"
 
-/* The vertices of the element without vertex number `left_out`, ascending. */
+/* The vertices of an element without its vertex number `left_out`, ascending: one facet. */
 static void facet_vertices(const int32_t *element, int32_t size, int32_t left_out, int32_t *vertices)
 {
     int32_t count = 0;

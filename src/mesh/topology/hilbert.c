@@ -14,7 +14,8 @@
 
 #define BITS 21
 
-/* Reflects the low bits of axis 0 or swaps them with those of axis i, depending on the bit of axis i. */
+/* One step of Skilling's algorithm: reflects the low bits of coordinate 0 or swaps them with those of coordinate i,
+ * depending on the given bit of coordinate i. */
 static void undo_turn(uint32_t x[3], int i, uint32_t bit)
 {
     uint32_t low = bit - 1;
@@ -33,7 +34,7 @@ static uint64_t hilbert_key(uint32_t x[3])
         for (int i = 0; i < 3; i++)
             undo_turn(x, i, bit);
 
-    /* Converts the Gray code to a number. */
+    /* Converts the Gray code of the point's cell to its index on the curve. */
     x[1] ^= x[0];
     x[2] ^= x[1];
     uint32_t flip = 0;
@@ -41,7 +42,7 @@ static uint64_t hilbert_key(uint32_t x[3])
         if (x[2] & bit)
             flip ^= bit - 1;
 
-    /* Interleaves the bits of the axes: axis 0 has the highest of each three bits. */
+    /* Interleaves the bits of the three coordinates: coordinate 0 has the highest of each three bits. */
     uint64_t key = 0;
     for (int b = BITS - 1; b >= 0; b--)
         for (int i = 0; i < 3; i++)
@@ -49,7 +50,7 @@ static uint64_t hilbert_key(uint32_t x[3])
     return key;
 }
 
-/* Lower corner and extent of the bounding cube, both halved, because max - min may overflow. */
+/* Lower corner and extent of the points' bounding cube, both halved, because max - min may overflow. */
 static double bounding_cube(const sinew_real *positions, int32_t count, double half_corner[3])
 {
     double half_extent = 0;
@@ -69,7 +70,7 @@ static double bounding_cube(const sinew_real *positions, int32_t count, double h
 static uint32_t hilbert_cell_of(double x, double half_corner, double half_extent)
 {
     double t = half_extent > 0 ? (x / 2 - half_corner) / half_extent : 0;
-    /* The comparison maps NaN to 0. */
+    /* The comparison maps a coordinate NaN to cell 0. */
     return t > 0 ? (uint32_t)(fmin(t, 1) * ((1u << BITS) - 1)) : 0;
 }
 

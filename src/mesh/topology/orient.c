@@ -22,8 +22,8 @@ static bool runs_up(const int32_t *triangles, uint64_t use)
     return v[(use + 1) % 3] < v[(use + 2) % 3];
 }
 
-/* First triangle of t's component so far; *turned: t has the opposite orientation. During the search `flip` holds
- * each triangle's orientation relative to its parent, and `component` the parent. */
+/* Root triangle of t's component so far (union-find); *turned: t has the opposite orientation. During the search `flip`
+ * holds each triangle's orientation relative to its parent, and `component` the parent. */
 static int32_t find_first(sinew_orientation *o, int32_t t, uint8_t *turned)
 {
     *turned = 0;
@@ -66,7 +66,8 @@ static void join_over_edge(void *context, const int32_t *vertices, const sinew_p
         s->out->open[uses[n].minor / 3] = 1;
 }
 
-/* Replaces chains of links by links to the first triangle. A parent has a lower index and is resolved before. */
+/* Replaces chains of union-find links by links to the component's first triangle. A parent has a lower index and is
+ * resolved before. */
 static void orient_flush(sinew_orientation *o, int32_t count)
 {
     for (int32_t t = 0; t < count; t++) {

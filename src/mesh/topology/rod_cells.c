@@ -7,9 +7,10 @@
 #include "mesh/topology/rod_frames.h"
 #include "base/sort_pairs.h"
 
-/* Directors sorted by their edges. */
+/* Index of directors, sorted by their edges. */
 typedef struct director_index {
-    sinew_pair *keys; /* [2 * count] major: lower and higher end; minor: the director. Then a buffer for sorting */
+    /* [2 * count] sort keys, major: lower and higher end of the edge, minor: the director; then a buffer for sorting */
+    sinew_pair *keys;
     size_t count;
 } director_index;
 
@@ -42,7 +43,7 @@ static sinew_status index_directors(director_index *index, const sinew_allocator
     return SINEW_OK;
 }
 
-/* The director point of the edge a b, or -1. */
+/* Returns the director point of the edge a b, or -1. */
 static int32_t director_of(const director_index *index, const sinew_mesh *mesh, int32_t a, int32_t b)
 {
     const uint64_t key = edge_key(a, b);
@@ -95,14 +96,14 @@ sinew_status sinew_find_shells(const sinew_allocator *allocator, const sinew_mes
     return status;
 }
 
-/* Writes a rod cell for each edge at a vertex and the next edge at this vertex. */
+/* Writes a rod cell for each pair of consecutive edges at a vertex. */
 static void write_rods(const sinew_mesh *mesh, const sinew_incidence *at, int32_t *cell)
 {
     for (int32_t v = 0; v < mesh->vertex_count; v++)
         for (int64_t i = at->first[v]; i + 1 < at->first[v + 1]; i++, cell += 5) {
             const int32_t *one = mesh->directors + 3 * (size_t)at->elements[i];
             const int32_t *two = mesh->directors + 3 * (size_t)at->elements[i + 1];
-            /* The cell follows the direction of the edges if both agree: the first edge ends at v. */
+            /* The rod cell follows the direction of its two edges if both agree: the first edge ends at v. */
             const bool swap = one[1] != v && two[1] == v;
             const int32_t *from = swap ? two : one, *to = swap ? one : two;
             cell[0] = from[0] == v ? from[1] : from[0];
@@ -113,7 +114,7 @@ static void write_rods(const sinew_mesh *mesh, const sinew_incidence *at, int32_
         }
 }
 
-/* Copies the two ends of every director's edge. */
+/* Returns a copy of the two vertices of every director's edge. */
 static int32_t *director_edges(const sinew_allocator *allocator, const sinew_mesh *mesh)
 {
     const size_t count = (size_t)mesh->director_count;

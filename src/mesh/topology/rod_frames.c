@@ -19,19 +19,20 @@
 #include "math/vec3.h"
 #include "mesh/topology/facets.h"
 
-#define OFFSET_SHARE 0.25 /* default offset of a director point over the mean edge length */
+#define OFFSET_SHARE 0.25 /* default offset of a director point from its edge, as a fraction of the mean edge length */
 
 typedef struct director_builder {
     const sinew_mesh *mesh;
-    int32_t *directors; /* [3 * count] edge a b, then the director point p */
-    double *d;          /* [3 * count] unit vector of each director */
+    int32_t *directors; /* [3 * count] per director: edge a b, then the director point p */
+    double *d;          /* [3 * count] unit vector d of each director, perpendicular to its edge */
     int32_t count;
-    double length;        /* sum of all edge lengths, in m */
-    int32_t crowded[3];   /* ends of an edge with too many triangles, and their number; 0: none */
+    double length; /* sum of the lengths of all edges with directors, in m */
+    /* two vertices of an edge of three or more triangles, and the number of its triangles; 0: no such edge */
+    int32_t crowded[3];
     const sinew_real *up; /* [3] preferred direction of the directors of rods, or NULL */
 } director_builder;
 
-/* ---- Small vectors ---------------------------------------------------------------------------- */
+/* ---- Operations on 3-vectors --------------------------------------------------------------------- */
 
 static void rod_frame_difference(const sinew_real *positions, int32_t a, int32_t b, double e[3])
 {
@@ -39,7 +40,7 @@ static void rod_frame_difference(const sinew_real *positions, int32_t a, int32_t
         e[k] = (double)positions[3 * (size_t)b + k] - (double)positions[3 * (size_t)a + k];
 }
 
-/* Normalises v; returns false if v is zero. */
+/* Normalises v; returns false if v is zero or not finite. */
 static bool rod_frame_unit(double v[3])
 {
     const double length = vec3_norm(v);
@@ -48,7 +49,7 @@ static bool rod_frame_unit(double v[3])
     return length > 0 && isfinite(length);
 }
 
-/* ---- Shells ----------------------------------------------------------------------------------- */
+/* ---- Directors of shells ------------------------------------------------------------------------- */
 
 static bool triangle_normal(const sinew_mesh *mesh, int32_t t, double n[3])
 {
@@ -84,7 +85,8 @@ static void add_shell_edge(void *context, const int32_t *vertices, const sinew_p
     double *d = builder->d + 3 * (size_t)builder->count;
     for (int k = 0; k < 3; k++)
         d[k] = n[0][k] + (agree ? n[1][k] : -n[1][k]);
-    if (!(vec3_dot(d, d) > 1e-12)) /* folded flat: the mean vanishes; use the first normal */
+    /* the triangles are folded flat and the mean normal vanishes; the first normal replaces it */
+    if (!(vec3_dot(d, d) > 1e-12))
         memcpy(d, n[0], sizeof n[0]);
     rod_frame_unit(d);
     rod_frame_difference(mesh->positions, vertices[0], vertices[1], e);
@@ -112,10 +114,10 @@ static sinew_status builder_shell(director_builder *builder, sinew_error *error)
     return status;
 }
 
-/* ---- Rods ------------------------------------------------------------------------------------- */
+/* ---- Directors of rods --------------------------------------------------------------------------- */
 
-/* The component of `up` perpendicular to the edge. Without `up`, or if it is parallel to the edge, the coordinate
- * axis most perpendicular to the edge is used. */
+/* Director of the first edge of a rod: the component of `up` perpendicular to the edge. Without `up`, or if it is
+ * parallel to the edge, the coordinate axis most perpendicular to the edge is used. */
 static void start_direction(const director_builder *builder, const double t[3], double d[3])
 {
     double up[3] = {0};
@@ -148,13 +150,14 @@ static void transport(const double t[3], const double u[3], double d[3])
     double next[3];
     for (int k = 0; k < 3; k++)
         next[k] = c > -1 + 1e-9 ? c * d[k] + turned[k] + along * axis[k] : d[k];
-    const double out = vec3_dot(next, u); /* removes round-off that accumulates along many edges */
+    /* removes the component of d along u, round-off that accumulates over many edges */
+    const double out = vec3_dot(next, u);
     for (int k = 0; k < 3; k++)
         d[k] = next[k] - out * u[k];
     rod_frame_unit(d);
 }
 
-/* The unit direction of edge e away from v. */
+/* Unit vector t along edge e, away from its vertex v. Returns false if the edge has no length. */
 static bool away(const sinew_mesh *mesh, int32_t e, int32_t v, double t[3])
 {
     const int32_t *edge = mesh->edges + 2 * (size_t)e;
@@ -223,9 +226,10 @@ static sinew_status builder_rod(director_builder *builder, sinew_error *error)
     return status;
 }
 
-/* ---- The copy --------------------------------------------------------------------------------- */
+/* ---- The copy of the mesh with director points --------------------------------------------------- */
 
-/* Writes positions [3 * (vertex_count + count)]: those of the mesh, then the director points, whose indices are set. */
+/* Writes positions [3 * (vertex_count + count)]: vertices of the mesh, then the director points, whose indices are
+ * set. */
 static void place_directors(const director_builder *builder, double offset, sinew_real *positions)
 {
     const sinew_mesh *mesh = builder->mesh;

@@ -14,14 +14,14 @@
 
 /* Cell finders by directors (sinew_cell_finder). They fail if a required edge has no director. */
 
-/* Shell cell: a triangle and the director points of the edges opposite to its vertices. */
+/* Finds shell cells: a triangle and the director points of the edges opposite to its vertices. */
 sinew_status sinew_find_shells(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                int32_t *count, sinew_error *error);
-/* Rod cell: x0 x1 x2 p01 p12, two edges with directors that meet at x1. At a vertex of more edges each is joined to
- * the next. */
+/* Finds rod cells x0 x1 x2 p01 p12: two edges with directors that meet at x1. At a vertex of more edges each is joined
+ * to the next. */
 sinew_status sinew_find_rods(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                              int32_t *count, sinew_error *error);
-/* Director cell: the director itself, a b p. */
+/* Finds director cells: the director itself, edge a b and director point p. */
 sinew_status sinew_find_directors(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                   int32_t *count, sinew_error *error);
 

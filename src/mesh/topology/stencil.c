@@ -11,7 +11,7 @@
 #include "mesh/topology/facets.h"
 #include "mesh/mesh.h"
 
-/* ---- Cells of a mesh --------------------------------------------------------------------------- */
+/* ---- Search for the cells of a stencil in a mesh ------------------------------------------------- */
 
 static sinew_status copy_cells(const sinew_allocator *allocator, const int32_t *from, int32_t from_count, int32_t n,
                                int32_t **cells, int32_t *count, sinew_error *error)
@@ -32,7 +32,7 @@ static sinew_status stencil_find_tets(const sinew_allocator *allocator, const si
     return copy_cells(allocator, mesh->tets, mesh->tet_count, n, cells, count, error);
 }
 
-/* The edges of the mesh, or the edges of all its cells if it has none. */
+/* Finds edge cells: the edges of the mesh, or the edges of all its cells if it has none. */
 static sinew_status stencil_find_edges(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
                                        int32_t **cells, int32_t *count, sinew_error *error)
 {
@@ -56,7 +56,7 @@ static sinew_status stencil_find_vertices(const sinew_allocator *allocator, cons
     return SINEW_OK;
 }
 
-/* The triangles of the mesh, or the surface of its tets if it has none. */
+/* Finds triangle cells: the triangles of the mesh, or the surface of its tets if it has none. */
 static sinew_status stencil_find_triangles(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
                                            int32_t **cells, int32_t *count, sinew_error *error)
 {
@@ -73,9 +73,9 @@ static sinew_status stencil_find_triangles(const sinew_allocator *allocator, con
 
 typedef struct hinge_list {
     const int32_t *triangles;
-    int32_t *cells; /* [4 * count] vertices of the hinges; NULL: only counted */
+    int32_t *cells; /* [4 * count] vertices of the hinges; NULL: hinges are only counted */
     int32_t count;
-    int32_t many_uses, many[2]; /* number of triangles and vertices of a non-manifold edge; 0: none */
+    int32_t many_uses, many[2]; /* number of triangles at a non-manifold edge (0: none), and the edge's two vertices */
 } hinge_list;
 
 /* Adds a hinge: an edge of two triangles and the vertices opposite to it. Stores the first edge of more than two
@@ -125,7 +125,7 @@ static sinew_status find_hinges(const sinew_allocator *allocator, const sinew_me
     return status;
 }
 
-/* Writes the rings of all vertices that have neighbours. */
+/* Writes the ring cells of all vertices that have neighbours. */
 static sinew_status write_rings(const sinew_adjacency *adjacency, int32_t vertex_count, int32_t n, int32_t *cells,
                                 int32_t *count, sinew_error *error)
 {
@@ -145,7 +145,7 @@ static sinew_status write_rings(const sinew_adjacency *adjacency, int32_t vertex
     return SINEW_OK;
 }
 
-/* Ring: a vertex, then the vertices that share a cell with it. */
+/* Finds ring cells: a vertex, then the vertices that share a cell with it. */
 static sinew_status find_rings(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                int32_t *count, sinew_error *error)
 {
@@ -163,9 +163,9 @@ static sinew_status find_rings(const sinew_allocator *allocator, const sinew_mes
     return status;
 }
 
-/* ---- Wheels ------------------------------------------------------------------------------------ */
+/* ---- Wheels: inner vertices with their neighbours in order --------------------------------------- */
 
-/* Neighbours of a vertex, and for each the two neighbours with which it shares a triangle; -1: fewer. */
+/* The neighbours of a vertex, and for each the two neighbours with which it shares a triangle; -1: fewer. */
 typedef struct ring_links {
     int32_t vertex, size, max;
     int32_t neighbour[SINEW_STENCIL_MAX], next[SINEW_STENCIL_MAX][2];
@@ -205,7 +205,7 @@ static sinew_status link_ring(ring_links *links, const int32_t *triangles, const
         const int own = t[0] == links->vertex ? 0 : t[1] == links->vertex ? 1 : 2;
         const int32_t p = t[(own + 1) % 3], q = t[(own + 2) % 3];
         if (p == q || p == links->vertex || q == links->vertex)
-            continue; /* skips a triangle that repeats a vertex */
+            continue; /* skips a triangle that contains a vertex twice */
         status = link_one(links, p, q, error);
         if (status == SINEW_OK)
             status = link_one(links, q, p, error);
@@ -213,8 +213,8 @@ static sinew_status link_ring(ring_links *links, const int32_t *triangles, const
     return status;
 }
 
-/* Writes the neighbours in order around the vertex, starting at the lowest. Returns their number; 0 if the vertex is
- * on a boundary. */
+/* Writes the neighbours of a vertex in order around it, starting at the lowest. Returns their number; 0 if the vertex
+ * is on a boundary. */
 static int32_t walk_ring(const ring_links *links, int32_t *out)
 {
     int32_t at = 0, count = 0, came_from = -1;
@@ -258,7 +258,7 @@ static sinew_status write_wheels(const sinew_elements *triangles, const sinew_in
     return SINEW_OK;
 }
 
-/* Wheel: each inner vertex of a triangle surface, then its neighbours in order around it. */
+/* Finds wheel cells: each inner vertex of a triangle surface, then its neighbours in order around it. */
 static sinew_status find_wheels(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                 int32_t *count, sinew_error *error)
 {
@@ -279,7 +279,7 @@ static sinew_status find_wheels(const sinew_allocator *allocator, const sinew_me
     return status;
 }
 
-/* ---- Table ------------------------------------------------------------------------------------- */
+/* ---- Table of stencils --------------------------------------------------------------------------- */
 
 static const int8_t whole[1][4] = {{0, 1, 2, 3}}, hinge_triangles[2][4] = {{0, 1, 2}, {0, 1, 3}};
 #define ONE_SIMPLEX(size) .simplex_count = 1, .simplex_size = (size), .simplices = whole
@@ -311,7 +311,8 @@ const sinew_stencil_info *sinew_get_stencil(sinew_stencil stencil)
 {
     if ((unsigned)stencil < SINEW_STENCIL_COUNT)
         return &table[stencil];
-    const unsigned slot = (unsigned)stencil - SINEW_STENCIL_COUNT - 1; /* SINEW_STENCIL_COUNT itself means none */
+    /* index in `foreign`; SINEW_STENCIL_COUNT itself means no stencil */
+    const unsigned slot = (unsigned)stencil - SINEW_STENCIL_COUNT - 1;
     return slot < SINEW_STENCILS_FOREIGN ? atomic_load(&foreign[slot]) : NULL;
 }
 

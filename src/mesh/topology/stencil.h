@@ -13,8 +13,8 @@
 #include "sinew/mesh.h"
 #include "sinew/sinew.h"
 
-#define SINEW_STENCIL_MAX      16 /* largest number of vertices of an element */
-#define SINEW_STENCILS_FOREIGN 8  /* number of stencils that programs may register */
+#define SINEW_STENCIL_MAX      16 /* largest number of vertices of an element of any stencil */
+#define SINEW_STENCILS_FOREIGN 8  /* largest number of stencils that programs may register */
 
 /* Data of an element besides its vertices and parameters (sinew_energy_def). */
 enum {
@@ -29,22 +29,29 @@ typedef sinew_status sinew_cell_finder(const sinew_allocator *allocator, const s
                                        int32_t **cells, int32_t *count, sinew_error *error);
 
 typedef struct sinew_stencil_info {
-    const char *noun, *plural; /* name of a cell for messages */
-    int32_t vertex_count;      /* vertices of a cell; the maximum if cells differ in size (`padded`) */
-    uint32_t takes;            /* set of bits SINEW_TAKES_... */
-    bool padded;               /* unused vertices at the end of a cell repeat its first vertex */
-    bool fans;                 /* tets: joined to fans (energy/batch_layout.h), which permutes their vertices */
-    bool couples;              /* joins arbitrary points of one or two bodies, not neighbours of a mesh */
-    bool is_surface;           /* true: the cells are triangles of a surface */
-    bool transient;            /* elements come and go while a world runs, unless their def says otherwise */
-    sinew_cell_finder *find;   /* NULL: cells cannot be found in a mesh, elements must be given */
+    const char *noun, *plural; /* name of a cell for error messages, singular and plural */
+    int32_t vertex_count;      /* number of vertices of a cell; the maximum if cells differ in size (`padded`) */
+    /* bits SINEW_TAKES_...: data that an element takes besides its vertices and parameters */
+    uint32_t takes;
+    bool padded; /* true: unused vertices at the end of a cell repeat its first vertex */
+    /* true: tets are joined to fans (energy/batch_layout.h), which permutes their vertices */
+    bool fans;
+    /* true: an element joins arbitrary points of one or two bodies, not neighbours of a mesh */
+    bool couples;
+    bool is_surface; /* true: the cells are triangles of a surface */
+    /* true: elements are added and removed while a world runs, unless their def states otherwise */
+    bool transient;
+    sinew_cell_finder *find; /* function that finds the stencil's cells in a mesh; NULL: elements must be given */
     /* Simplices of an element: cells of the mesh, or faces and edges of cells, by vertex indices in the element.
      * Cutting a mesh separates elements along them. */
-    int32_t simplex_count, simplex_size; /* both 0: no cut changes the element; tearing refuses rings, shells, rods */
-    const int8_t (*simplices)[4];        /* [simplex_count]; NULL and simplex_size 3: triangles around vertex 0 */
+    /* number of simplices and of vertices per simplex; both 0: no cut changes the element; tearing refuses rings,
+     * shells, rods */
+    int32_t simplex_count, simplex_size;
+    /* [simplex_count] vertex indices of each simplex; NULL and simplex_size 3: triangles around vertex 0 */
+    const int8_t (*simplices)[4];
 } sinew_stencil_info;
 
-/* Returns NULL if the stencil is out of range. */
+/* Returns the entry of a stencil in the table; NULL if the stencil is out of range. */
 const sinew_stencil_info *sinew_get_stencil(sinew_stencil stencil);
 /* Registers a stencil until the process ends; the struct must live as long. Registering the same struct again
  * returns the same value. Returns SINEW_STENCIL_COUNT and sets an error if the struct is invalid or the table is

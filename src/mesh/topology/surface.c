@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * surface.c: the boundary of the tetrahedra as triangles, and all cells as unique edges.
+ * surface.c: makes meshes of the boundary triangles of tetrahedra, and of the unique edges of all cells.
  *
  * A face is on the boundary if exactly one tetrahedron has it. Triangles follow the order of their tetrahedra, then of
  * the faces of each. They point outwards even if a tetrahedron is inverted. Tetrahedra and edges that contain a vertex
@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct boundary {
-    uint8_t *faces; /* [tet_count] bit i: face i is on the boundary */
+    uint8_t *faces; /* [tet_count] bit i: face i of the tet is on the boundary */
     int64_t count;
 } boundary;
 
@@ -27,7 +27,7 @@ static void mark_boundary(void *context, const int32_t *vertices, const sinew_pa
     b->count++;
 }
 
-/* owners [count] receives the tetrahedron of each triangle unless NULL. */
+/* Writes the boundary triangles of the tets; owners [count], unless NULL, receives the tetrahedron of each triangle. */
 static void write_boundary(const sinew_mesh *mesh, const boundary *b, int32_t *triangles, int32_t *owners)
 {
     for (int32_t t = 0; t < mesh->tet_count; t++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * aggregates.c: see aggregates.h. Recursive bisection by coordinates (Berger and Bokhari 1987).
+ * aggregates.c: builds connected aggregates of particles for a coarse space. See aggregates.h. Recursive bisection by
+ * coordinates (Berger and Bokhari 1987).
  */
 #include "objective/coarse/aggregates.h"
 
@@ -9,12 +10,13 @@
 
 #include "objective/connected_components.h"
 
-#define FRAGMENT 4    /* fragments of less than size / FRAGMENT particles join a neighbour */
-#define FLAT     1e-3 /* relative to the largest variance of positions: flatter directions get no linear function */
+#define FRAGMENT 4 /* connected fragments of a subset with fewer than size / FRAGMENT particles join a neighbour */
+/* directions whose variance of positions is below this fraction of the largest get no linear basis function */
+#define FLAT 1e-3
 
-/* ---- Connectivity of particles ----------------------------------------------------------------- */
+/* ---- Connectivity of particles by elements ------------------------------------------------------- */
 
-/* Called for each pair of vertices of each fixed element. */
+/* Function called for each pair of vertices of each fixed element. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
 
 static void visit_edges(const sinew_objective *o, edge_visitor *incidence, void *context)
@@ -35,8 +37,9 @@ static void visit_edges(const sinew_objective *o, edge_visitor *incidence, void 
 }
 
 typedef struct joining {
-    const int32_t *subset; /* [particle_count] two vertices are joined only within one subset; -1: in no subset */
-    int32_t *parent;       /* [particle_count] union-find: parent of each particle */
+    /* [particle_count] subset of each particle: vertices are joined only within one subset; -1: in no subset */
+    const int32_t *subset;
+    int32_t *parent; /* [particle_count] union-find: parent of each particle */
 } joining;
 
 static void join(void *context, int32_t i, int32_t j)
@@ -48,7 +51,7 @@ static void join(void *context, int32_t i, int32_t j)
     own->parent[a > b ? a : b] = a > b ? b : a;
 }
 
-/* parent[i] = the lowest particle connected with i within its subset. */
+/* Union-find: parent[i] = the lowest particle connected with particle i by elements within its subset. */
 static void find_components(const sinew_objective *o, const int32_t *subset, int32_t *parent)
 {
     for (int32_t i = 0; i < o->particle_count; i++)
@@ -58,12 +61,12 @@ static void find_components(const sinew_objective *o, const int32_t *subset, int
         parent[i] = sinew_find_root(parent, i);
 }
 
-/* ---- Cuts of components ------------------------------------------------------------------------ */
+/* ---- Cuts of connected components into subsets --------------------------------------------------- */
 
 typedef struct cutting {
-    const sinew_real *rest; /* [particle_count][4] rest positions in m */
-    int32_t *list;          /* particles, component by component; cuts reorder it */
-    int32_t *subset;        /* [particle_count] subset that each particle belongs to */
+    const sinew_real *rest; /* [particle_count][4] rest positions of all particles, in m */
+    int32_t *list;          /* particle indices, connected component by component; cuts reorder them */
+    int32_t *subset;        /* [particle_count] index of the subset of each particle */
     int32_t subset_count;
 } cutting;
 
@@ -83,16 +86,16 @@ static size_t longest_side(const cutting *c, int32_t first, int32_t last)
     return longest;
 }
 
-/* Compares by position along the axis, ties by number: no two particles compare equal, so that subsets are well
- * defined. */
+/* Compares two particles by position along the axis, ties by index: no two particles compare equal, so that subsets are
+ * well defined. */
 static bool comes_before(const cutting *c, size_t axis, int32_t i, int32_t j)
 {
     const sinew_real a = c->rest[4 * (size_t)i + axis], b = c->rest[4 * (size_t)j + axis];
     return a != b ? a < b : i < j;
 }
 
-/* Reorders list[first .. last - 1] so that along the axis no particle before index `middle` lies beyond one after it
- * (quickselect, Hoare 1961). */
+/* Reorders list[first .. last - 1] of particle indices so that along the axis no particle before index `middle` lies
+ * beyond one after it (quickselect, Hoare 1961). */
 static void aggregates_divide(const cutting *c, size_t axis, int32_t first, int32_t last, int32_t middle)
 {
     while (last - first > 1) {
@@ -118,7 +121,8 @@ static void aggregates_divide(const cutting *c, size_t axis, int32_t first, int3
     }
 }
 
-/* Cuts first .. last - 1 into the given number of subsets; the recursion depth is the logarithm of this number. */
+/* Cuts particles list[first .. last - 1] into the given number of subsets; the recursion depth is the logarithm of this
+ * number. */
 static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
 {
     if (subsets <= 1) {
@@ -133,7 +137,8 @@ static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
     cut(c, middle, last, subsets - left);
 }
 
-/* Cuts every component into subsets of about `size` free particles; `component` and `start` are overwritten. */
+/* Cuts every connected component into subsets of about `size` free particles; `component` and `start` are
+ * overwritten. */
 static void cut_components(const sinew_objective *o, int32_t size, int32_t *component, int32_t *start, int32_t *list,
                            int32_t *subset)
 {
@@ -153,19 +158,19 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
             list[start[component[i]]++] = i;
     }
     for (int32_t i = 0, first = 0; i < o->particle_count; i++) {
-        const int32_t last = start[i]; /* advanced by the loop above to the start of the next component */
+        const int32_t last = start[i]; /* end of component i in `list`: the loop above has advanced start[i] to it */
         if (last > first)
             cut(&c, first, last, (last - first + size / 2) / size);
         first = last;
     }
 }
 
-/* ---- Fragments of subsets ---------------------------------------------------------------------- */
+/* ---- Connected fragments of subsets -------------------------------------------------------------- */
 
 typedef struct merging {
-    const int32_t *root; /* [particle_count] lowest particle of each particle's fragment; -1: pinned */
-    const int32_t *size; /* [particle_count] at a fragment's root: number of its particles */
-    int32_t *preferred;  /* [particle_count] the larger fragment that a small fragment joins, or its own root */
+    const int32_t *root; /* [particle_count] root of each particle's fragment, its lowest particle; -1: pinned */
+    const int32_t *size; /* [particle_count] number of particles of a fragment, stored at its root */
+    int32_t *preferred;  /* [particle_count] root of the larger fragment that a small fragment joins, or its own root */
     int32_t small;
 } merging;
 
@@ -206,9 +211,9 @@ static void merge_fragments(const sinew_objective *o, int32_t size, const int32_
             root[i] = sinew_find_root(preferred, root[i]);
 }
 
-/* ---- Coarse space ------------------------------------------------------------------------------ */
+/* ---- Coarse space of aggregates ------------------------------------------------------------------ */
 
-/* Lists the particles of each aggregate; work [particle_count]. */
+/* Lists the particles of each aggregate in space->particle; work [particle_count]. */
 static void aggregates_list_particles(sinew_coarse_space *space, const sinew_objective *o, int32_t *work)
 {
     int32_t *first = space->first_particle;
@@ -225,7 +230,7 @@ static void aggregates_list_particles(sinew_coarse_space *space, const sinew_obj
             space->particle[work[space->aggregate[i]]++] = i;
 }
 
-/* Numbers the aggregates in the order of their lowest particles. */
+/* Numbers the aggregates in the order of their lowest particle indices. */
 static void number_aggregates(sinew_coarse_space *space, const sinew_objective *o, const int32_t *root, int32_t *number)
 {
     space->count = 0;
@@ -237,7 +242,7 @@ static void number_aggregates(sinew_coarse_space *space, const sinew_objective *
     }
 }
 
-/* Computes the centre of an aggregate, and the sums of products of positions relative to the centre, [3][3]. */
+/* Computes the mean position of an aggregate, and the sums of products of positions relative to it, [3][3], in m2. */
 static void find_moments(const sinew_coarse_space *space, const sinew_real *rest, int32_t aggregate, double middle[3],
                          double S[9])
 {
@@ -257,12 +262,13 @@ static void find_moments(const sinew_coarse_space *space, const sinew_real *rest
     }
 }
 
-/* Computes orthonormal linear functions of positions relative to the centre, the rows of T [3][3]: the inverse of the
- * pivoted Cholesky factor of S. Returns the number of functions. */
+/* Computes orthonormal linear basis functions of positions relative to the aggregate's centre, the rows of T [3][3]:
+ * the inverse of the pivoted Cholesky factor of S. Returns the number of functions. */
 static int make_functions(double S[9], double T[9])
 {
     double scale = fmax(S[0], fmax(S[4], S[8]));
-    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}; /* rows: orthogonalised functions x, y and z of positions */
+    /* rows: coefficients of the orthogonalised linear functions in x, y and z */
+    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     int found = 0;
     for (; found < 3; found++) {
         size_t pivot = 0;
@@ -329,7 +335,7 @@ sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_obje
     const bool good = aggregates_reserve_buffers(space, o) && work;
     if (good) {
         int32_t *component = work, *start = work + count, *list = work + 2 * count, *subset = work + 3 * count;
-        /* Before the cuts all particles, pinned ones included, are one subset. */
+        /* Before the first cut all particles, pinned ones included, are in one subset. */
         find_components(o, subset, component);
         cut_components(o, size, component, start, list, subset);
         merge_fragments(o, size, subset, component, start, list);

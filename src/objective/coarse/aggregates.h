@@ -16,7 +16,7 @@
 
 #include "objective/coarse/galerkin.h"
 
-/* Builds aggregates of about `size` particles. Allocates; must be destroyed after failure, too. */
+/* Builds aggregates of about `size` particles. Allocates; the space must be destroyed after failure, too. */
 sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_objective *objective, int32_t size,
                                      sinew_error *error);
 /* Builds aggregates of aggregates: the aggregates of `lower` with the same group [lower->count] form one aggregate. */
@@ -24,6 +24,7 @@ sinew_status sinew_aggregates_join(sinew_coarse_space *space, const sinew_object
                                    const sinew_coarse_space *lower, const int32_t *group, int32_t group_count,
                                    sinew_error *error);
 void sinew_aggregates_destroy(sinew_coarse_space *space,
-                              const sinew_objective *objective); /* frees the arrays; accepts a zeroed struct */
+                              /* frees the arrays of the coarse space; accepts a zeroed struct */
+                              const sinew_objective *objective);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * galerkin.c: see galerkin.h.
+ * galerkin.c: assembles the Hessian in a coarse space of aggregates. See galerkin.h.
  */
 #include "objective/coarse/galerkin.h"
 
@@ -11,12 +11,12 @@
 #include "objective/block_pattern.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of a function of one aggregate with one of another */
+    WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of one basis function each of two aggregates */
 };
 
-/* ---- Pattern of the coarse matrix ------------------------------------------------------------ */
+/* ---- Pattern of the coarse matrix A -------------------------------------------------------------- */
 
-/* Numbers the particle pairs of one task, the higher index first, and maps each element block to its pair. */
+/* Numbers the particle pairs of one task, the higher index first, and maps each 3x3 element block to its pair. */
 static bool galerkin_map_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, sinew_block_table *table,
                               sinew_block_list *list)
 {
@@ -44,7 +44,7 @@ static bool galerkin_map_task(sinew_galerkin *g, const sinew_objective *o, int32
     return true;
 }
 
-/* Numbers the aggregate pairs of one task, and maps each particle pair to its aggregate pair. */
+/* Numbers the aggregate pairs of one task, and maps each particle pair to its aggregate pair (a 12x12 block). */
 static bool join_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_block_list *fine,
                       sinew_block_table *table, sinew_block_list *pairs)
 {
@@ -104,10 +104,11 @@ static bool galerkin_join_tasks(sinew_galerkin *g, const sinew_objective *o, con
     return good;
 }
 
-/* Contribution of one task to a block of A. Entries are sorted by column, row and task: the diagonal block of a column
- * comes first. */
+/* Contribution of one task to a 12x12 block of the coarse matrix A. Entries are sorted by column, row and task: the
+ * diagonal block of a column comes first. */
 typedef struct pair_entry {
-    int32_t column, row, local; /* local: index of the local pair; < 0: the diagonal block, which every column stores */
+    /* local: index of the task's aggregate pair; < 0: the diagonal block, which every column stores */
+    int32_t column, row, local;
 } pair_entry;
 
 static int galerkin_compare_pairs(const void *a, const void *b)
@@ -184,9 +185,9 @@ void sinew_galerkin_destroy(sinew_galerkin *g, const sinew_objective *o)
     *g = (sinew_galerkin){0};
 }
 
-/* ---- Values of the coarse matrix ------------------------------------------------------------- */
+/* ---- Values of the coarse matrix A --------------------------------------------------------------- */
 
-/* Adds the element blocks of a task to the blocks of its particle pairs. */
+/* Adds the 3x3 element blocks of a task to the blocks of its particle pairs. */
 static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_real *blocks,
                      sinew_real *fine)
 {
@@ -204,8 +205,9 @@ static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t 
     }
 }
 
-/* Adds the block of one particle pair to its aggregate pair: out[r, c] += phi_i phi_j^T H[r, c]. Within one aggregate
- * only one of the pairs (i, j) and (j, i) is added, and half of (i, i); galerkin_mirror adds the mirror image. */
+/* Adds the 3x3 block H of one particle pair to the 12x12 block of its aggregate pair: out[r, c] += phi_i phi_j^T H[r,
+ * c]. Within one aggregate only one of the pairs (i, j) and (j, i) is added, and half of (i, i); galerkin_mirror adds
+ * the mirror image. */
 static void add_pair(const sinew_galerkin *g, const int32_t fine[3], const sinew_real *H, double *out)
 {
     const bool transposed = fine[2] & 1;
@@ -244,8 +246,8 @@ static void galerkin_fill_tasks(const void *context, int32_t thread, int32_t fir
     }
 }
 
-/* Adds P^T M/h^2 P of an aggregate (dynamic steps) to its diagonal block, and sets a one on the diagonal for each
- * unused function. */
+/* Adds P^T M/h^2 P of an aggregate (dynamic steps) to its diagonal 12x12 block, and sets a one on the diagonal for each
+ * unused basis function. */
 static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_objective *o, int32_t aggregate,
                                 double *block)
 {

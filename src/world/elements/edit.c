@@ -35,7 +35,7 @@ static bool select_bytes(const selection *s, const void *old, const void *added,
     return true;
 }
 
-/* Merges a parameter: as one value per element if one store has individual values, or if the values of the two lists
+/* Merges a parameter: as one value per element if one store has individual values, or if the values of the two stores
  * differ. */
 static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *to)
 {

@@ -20,7 +20,7 @@ typedef struct layout {
     double title_height;                      /* height of the title line above all panels, in pixels; 0: no line */
 } layout;
 
-/* Em size of captions in pixels, and the number of legend ticks that fit, for a picture of that size. */
+/* Em size of captions in pixels, and the number of legend ticks that fit, for a picture of the definition's size. */
 double layout_text(const sinew_picture_def *def);
 double layout_ticks(const sinew_picture_def *def);
 /* Places the panels; `l` is NULL if the picture has no legend. */

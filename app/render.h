@@ -81,7 +81,7 @@ int sinew_render_simulate(sinew_render *r);
 bool sinew_is_run_folder(const char *path); /* true if the path is a folder */
 /* Opens the scene that summary.json names and the most exact cache in the same folder. */
 bool sinew_render_open_folder(sinew_render *r, const char *directory);
-/* Computes camera bounds and colour range over all frames to draw, so that they share one camera and one colour range. */
+/* Computes the bounds and the colour range of all frames to draw, so that they share one camera and one range. */
 bool sinew_render_survey_folder(sinew_render *r);
 /* Returns the snapshot of a frame, which the caller destroys; NULL, with a message, on failure. */
 sinew_snapshot *sinew_render_take(sinew_render *r, int64_t frame);

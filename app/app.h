@@ -27,7 +27,7 @@ int sinew_command_mesh(int argc, char **argv);
 /* Prints "sinew COMMAND: text" as one line on standard error and returns SINEW_EXIT_USAGE. */
 int sinew_usage_error(const char *command, const char *format, ...) SINEW_PRINTF(2, 3);
 
-/* ---- Options (options.c) -------------------------------------------------------------------- */
+/* ---- Command-line options (options.c) ----------------------------------------------------------- */
 
 /* One option of a subcommand. `--name value` and `--name=value` are the same. */
 typedef struct sinew_option {

@@ -64,10 +64,11 @@ typedef struct sinew_comparison {
     sinew_answer *answers; /* [step_count][method_count] result of each method in each step */
     /* [step_count] objective g at the start of each step, and the lowest g of all methods, in J. */
     double *start, *lowest;
-    double linear_scale;  /* sum of m |v| of the reference in the last step, in kg m/s; 0: quasistatic or no motion */
-    double angular_scale; /* sum of m |x - centre| |v| of the reference in the last step, in kg m2/s; 0 as above */
-    double motion;        /* displacement of the reference's fastest particle in the last step, in m */
-    double size;          /* diagonal of the reference's bounds at the end, in m */
+    double linear_scale; /* sum of m |v| of the reference in the last step, in kg m/s; 0: quasistatic or no motion */
+    /* Sum of m |x - centre| |v| of the reference in the last step, in kg m2/s; 0: quasistatic or no motion. */
+    double angular_scale;
+    double motion; /* displacement of the reference's fastest particle in the last step, in m */
+    double size;   /* diagonal of the reference's bounds at the end, in m */
 } sinew_comparison;
 
 /* ---- Errors of the results (judge.c) ---------------------------------------------------------- */

@@ -46,8 +46,8 @@ typedef struct sinew_render {
     bool quiet;
     sinew_scene *scene;
     sinew_style style;
-    int64_t lowest, highest; /* first and last available frame */
-    int64_t first, last;     /* first and last frame to draw */
+    int64_t lowest, highest; /* first and last available frame of the source */
+    int64_t first, last;     /* first and last frame that the command draws */
     double frame_time;       /* simulated time between frames, in s */
 
     /* Methods of --solvers, one per panel; a method without a label is the scene's solver. */

@@ -28,7 +28,7 @@ void sinew_print_outcome(const experiment *e, const outcome *o, double seconds)
            o->claim_count, seconds, SINEW_PRECISION);
 }
 
-/* ---- summary.json ------------------------------------------------------------------------------ */
+/* ---- summary.json of an experiment ------------------------------------------------------------ */
 
 static void put_string(FILE *stream, const char *name, const char *text, const char *after)
 {
@@ -109,7 +109,7 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
     fputs("\n  }\n}\n", stream);
 }
 
-/* ---- report.html ------------------------------------------------------------------------------- */
+/* ---- report.html of an experiment ------------------------------------------------------------- */
 
 static const char style[] =
     "p{color:var(--soft);max-width:90ch}th,td{padding:9px 12px;text-align:left;vertical-align:top;"

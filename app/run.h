@@ -50,7 +50,8 @@ const char *sinew_run_remedy(uint32_t bit);
 /* Formats where a status bit comes from: "of jelly; worst in step 12, vertex 3 of jelly: 0.2 N; raise ..."; "" if
  * nothing is known. */
 void sinew_run_place_text(const sinew_run_place *place, uint32_t bit, char *text, size_t size);
-json_t *sinew_run_place_json(const sinew_run_place *place, uint32_t bit); /* returns NULL if memory is short */
+/* writes where a status bit comes from as JSON; returns NULL if memory is short */
+json_t *sinew_run_place_json(const sinew_run_place *place, uint32_t bit);
 /* reads a record from summary.json; json NULL: an old summary without such records */
 bool sinew_run_place_read(sinew_run_place *place, const json_t *json);
 
@@ -72,7 +73,7 @@ typedef struct sinew_run_statistics {
         /* [SINEW_RUN_DECADES] number of steps with a position error in each interval, four per decade from 1e-15 m
          * on */
         [SINEW_RUN_DECADES];
-    int64_t gap_counts[4]; /* number of steps for each sinew_gap_kind */
+    int64_t gap_counts[4]; /* number of steps of the run with each sinew_gap_kind */
     int64_t gap_unknown_first;
     char gap_reason[128]; /* reason of the first step whose optimality gap is unknown */
     /* Worst violation and complementarity of hard constraints that a solver handled as a system. */
@@ -90,7 +91,8 @@ typedef struct sinew_run_statistics {
 void sinew_run_count(sinew_run_statistics *statistics, const sinew_world *world, int64_t step,
                      const sinew_step_result *result);
 uint32_t sinew_run_bits(const sinew_run_statistics *statistics); /* union of the status bits of all steps of the run */
-json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* returns NULL if memory is short */
+/* writes the statistics of a run as JSON; returns NULL if memory is short */
+json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics);
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
 /* Formats the optimality gap of a run: "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ...". */
 void sinew_run_gap_text(const sinew_run_statistics *statistics, char *text, size_t size);
@@ -160,7 +162,7 @@ bool sinew_run_match_formats(sinew_run *r, const json_t *comment, const char *pa
 /* Prints the cache files and the programs that open them, each with a comma behind it. */
 void sinew_run_print_formats(const sinew_run *r);
 
-/* ---- summary.json (run_summary.c) ------------------------------------------------------------ */
+/* ---- summary.json of a run (run_summary.c) ------------------------------------------------------ */
 
 /* Reads summary.json of a folder. NULL: there is none, or it is not of a run (*foreign is then true). */
 json_t *sinew_run_summary_read(const char *directory, bool *foreign);

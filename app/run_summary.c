@@ -376,7 +376,7 @@ bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
            inverted_read(s, json_object_get(json, "inverted"));
 }
 
-/* ---- summary.json ---------------------------------------------------------------------------- */
+/* ---- summary.json of a run --------------------------------------------------------------------- */
 
 json_t *sinew_run_summary_read(const char *directory, bool *foreign)
 {

@@ -102,7 +102,7 @@ static void find(findings *f, outcome *o, const beam_run *runs)
     }
 }
 
-/* Claim of thesis fig 5.3 a. */
+/* Judges the claim of fig 5.3 a of Ledwon's thesis: the best ADMM weight at the large time step. */
 static void claim_large_step(const findings *f, outcome *o)
 {
     const int best = f->best[0];
@@ -116,7 +116,7 @@ static void claim_large_step(const findings *f, outcome *o)
                 "best: %s; 0.1 %s", f->best_text[0], low_fails ? "fails" : "arrives, late");
 }
 
-/* Claim of thesis fig 5.3 b. */
+/* Judges the claim of fig 5.3 b of Ledwon's thesis: the best ADMM weight at the small time step. */
 static void claim_small_step(const findings *f, outcome *o)
 {
     const bool higher = f->best[1] >= 4;

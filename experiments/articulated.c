@@ -258,7 +258,7 @@ static bool claim_arms(outcome *o)
     return true;
 }
 
-/* ---- The knee ----------------------------------------------------------------------------------- */
+/* ---- The knee of bones and ligaments ---------------------------------------------------------- */
 
 /* End points of the cords on the thigh and on the shin below it, in m: six ligaments, then two struts. */
 static const double cords[CORDS][2][3] = {

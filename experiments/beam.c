@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RADIAN (3.14159265358979323846 / 180) /* radians per degree */
+#define RADIAN (3.14159265358979323846 / 180) /* conversion factor from degrees to radians */
 
 /* ---- The twisted equilibrium of the beam ------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ typedef struct chain_def {
     bool hard;        /* true: hard constraints instead of springs, for solvers that support them */
     bool quasistatic;
     double gravity; /* acceleration of gravity in m/s2, downwards along y */
-    double h;       /* time step in s */
+    double h;       /* time step of the chain's world, in s */
     sinew_solver_def solver;
 } chain_def;
 

@@ -24,7 +24,7 @@
 #define YOUNG              1e6
 #define POISSON            0.0 /* Poisson's ratio; linear tets are least stiff with this value */
 #define THICKNESS          1e-4
-#define SYMMETRY_STIFFNESS 1e9 /* N/m, stiffness of the constraints at the planes of symmetry */
+#define SYMMETRY_STIFFNESS 1e9 /* stiffness of the constraints at the planes of symmetry, in N/m */
 /* Distance from the pole in m (R = 1 m) within which cells are smallest and all contacts lie. */
 #define REACH  0.0295
 #define GROWTH 4.0 /* cells beyond REACH grow by GROWTH / fine times their distance from it */

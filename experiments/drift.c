@@ -61,7 +61,7 @@ static const variant variants[VARIANTS] = {
 
 /* Statistics of the pendulum's length error C = l - L, in m, over a run. */
 typedef struct swing {
-    double max;        /* largest |C| of the run */
+    double max;        /* largest length error |C| of the run */
     double at[3];      /* values of |C| after a tenth, a half and the whole of the run */
     double end;        /* value of C at the end of the run */
     double tangent;    /* predicted drift in m of tangential steps, h/2 times the integral of v^2 / l */

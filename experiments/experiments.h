@@ -78,7 +78,8 @@ typedef struct setting {
     bool alone; /* true: runs in this precision only, without starting the program of the other precision */
     /* Beam built once and shared by all experiments that need it; NULL: no selected experiment needs it. */
     beam *beam;
-    void (*progress)(void *context, int32_t done, int32_t total, const char *label); /* may be called by any thread */
+    /* Reports the progress of an experiment; may be called by any thread. */
+    void (*progress)(void *context, int32_t done, int32_t total, const char *label);
     /* Runs an experiment by the program of the other precision and reads its numbers and one figure. Returns false,
      * with the reason in the result's failure, if that program is missing or fails. */
     bool (*other_precision)(void *context, const char *name, const char *figure_name, outcome *result);

@@ -51,7 +51,7 @@ typedef struct taut {
     int32_t steps;
     double slowest, fastest; /* angular frequencies of the slowest and the fastest mode, in 1/s */
     double theory, measured; /* growth factor of the amplitude per step, predicted and measured */
-    /* Energies in J after the first and the last step, and the largest one after the first step. */
+    /* Energies in J before the first and after the last step, and the largest one after a step. */
     double first, last, max;
     double worst;       /* largest energy ratio of successive steps, above ENERGY_MIN */
     double violation;   /* largest constraint violation of the run, in m */
@@ -301,7 +301,7 @@ static bool claim_start(outcome *o)
     return true;
 }
 
-/* ---- Other tensions ----------------------------------------------------------------------------- */
+/* ---- Growth rates at other tensions ----------------------------------------------------------- */
 
 static const double ratios[SWEEP] = {0, 10, 1e2, 1e3, 4e3, 4.2e3, 1e5};
 

@@ -25,7 +25,7 @@ enum {
     SAP = 0,
     PRIMAL_DUAL,
     MASSES, /* method: sap as published, with the mass matrix as its metric */
-    XPBD,   /* method XPBD and the next two, each with four times the iterations of the last */
+    XPBD,   /* methods XPBD and two more runs of XPBD, each with four times the iterations of the last */
     METHODS = XPBD + 3,
     MAX_SWEEPS = 1 << 19
 };

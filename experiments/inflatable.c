@@ -18,7 +18,7 @@
 #define STRETCH  5.0    /* stiffness of an edge of the balloon, in N */
 #define RIGIDITY 1e-4   /* bending rigidity of the balloon's hinges, in N m */
 #define BULK     1000.0 /* stiffness of the balloon's volume constraint, in Pa */
-#define WANTED   1.5    /* target volume over rest volume */
+#define WANTED   1.5    /* target volume of the balloon over its rest volume */
 
 enum {
     COUNTS = 4,
@@ -86,7 +86,7 @@ static sheet make_balloon(bool quick, sinew_solver_kind kind, int32_t iterations
 
 /* Measures of a balloon at the end of a run. */
 typedef struct blown {
-    double volume; /* volume over rest volume */
+    double volume; /* volume of the balloon over its rest volume */
     double length; /* distance in m from the balloon's top to its lowest point */
 } blown;
 

@@ -14,7 +14,7 @@
 
 #include "touch.h"
 
-#define STEP      0.002 /* time step, in s */
+#define STEP      0.002 /* time step of the falling objects, in s */
 #define SIZE      0.3   /* diameter of a dropped object, in m */
 #define PITCH     0.31  /* distance between neighbouring objects, in m */
 #define THICKNESS 4e-3  /* contact thickness of the objects, in m */

@@ -13,7 +13,7 @@
 
 #include "touch.h"
 
-#define STEP      0.004 /* time step, in s */
+#define STEP      0.004 /* time step of cloth and bodies, in s */
 #define SIDE      1.5   /* side length of the cloth, in m */
 #define HEIGHT    1.2   /* height of the cloth's corners, in m */
 #define SIZE      0.2   /* diameter of a falling body, in m */

@@ -16,7 +16,7 @@
 
 #include "touch.h"
 
-#define STEP   0.002 /* time step, in s */
+#define STEP   0.002 /* time step of the colliding blocks, in s */
 #define GAP    0.2   /* initial distance between the blocks, in m */
 #define DRIVEN 0.25  /* displacement of each clamped face, in m */
 #define DRIVE  0.25  /* duration of the displacement of the clamped faces, in s */

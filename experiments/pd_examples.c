@@ -17,7 +17,7 @@
 
 #include "touch.h"
 
-#define STEP      (1.0 / 120) /* time step, in s */
+#define STEP      (1.0 / 120) /* time step of the colliding cars, in s */
 #define LENGTH    1.0         /* length of a car, in m */
 #define SPEED     3.0         /* initial speed of the cars, in m/s */
 #define AWAY      0.75        /* initial distance of the cars from the middle, in m */

@@ -12,10 +12,10 @@
 
 #include "touch.h"
 
-#define STEP      (1.0 / 60) /* time step, in s */
+#define STEP      (1.0 / 60) /* time step of the press, in s */
 #define DIAMETER  0.2        /* diameter of the balls, in m */
 #define PRESSED   0.05       /* final distance of the planes relative to the diameter of the balls */
-#define THICKNESS 2e-3       /* contact thickness, in m */
+#define THICKNESS 2e-3       /* contact thickness of balls and planes, in m */
 #define PI        3.14159265358979323846
 
 enum {

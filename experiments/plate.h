@@ -97,7 +97,7 @@ typedef struct strip_shape {
     double load;        /* value of the load, in the unit of its strip_load */
     double drop, reach; /* vertical drop and horizontal reach of the tip in m, averaged over its vertices */
     double angle;       /* angle of the tip in rad, at most half a turn; NAN without director points */
-    double gap;         /* m, distance of the tip from the clamp */
+    double gap;         /* distance of the strip's tip from the clamp, in m */
     double couple;      /* couple per width at the tip in N (STRIP_TURN) */
 } strip_shape;
 

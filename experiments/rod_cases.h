@@ -237,7 +237,7 @@ static inline double rod_buckling_load(int32_t segments, double twisting, bool w
     return 0.5 * (low + high);
 }
 
-/* ---- Twisted ring ---------------------------------------------------------------------------------- */
+/* ---- Twisted ring of a rod -------------------------------------------------------------------- */
 
 /* Moves every point of the rod by up to `size` (m) in each direction, deterministically. */
 static inline void rod_shake(const rod_world *r, double size)
@@ -285,7 +285,7 @@ static inline double rod_ring_loss(int32_t segments, double twisting, double tur
     return good ? 1 - after.elastic / before.elastic : NAN;
 }
 
-/* ---- Spring coil ----------------------------------------------------------------------------------- */
+/* ---- Spring coil of a rod --------------------------------------------------------------------- */
 
 /* Stretches a coil of radius 1 with clamped ends by `way` (m). Returns the stiffness 2 U / way^2 over GJ / (2 pi R^3
  * n).
@@ -315,7 +315,7 @@ static inline double rod_coil_stiffness(double turns, int32_t per_turn, double p
     return good ? 2 * measures.elastic / (way * way) / (s.twisting / (2 * ROD_PI * turns)) : NAN;
 }
 
-/* ---- Catenary -------------------------------------------------------------------------------------- */
+/* ---- Catenary of a hanging rope ---------------------------------------------------------------- */
 
 /* Hangs a rope of length 1.5 m between pins 1 m apart, without bending or twist. *sag: its sag, m; *force: horizontal
  * force over weight per length, m. */

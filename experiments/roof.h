@@ -41,7 +41,7 @@ typedef struct drape {
     /* ---- results of a drape test ---- */
     double coefficient;
     int32_t folds;      /* number of folds: rises of the shadow's radius through its mean */
-    int32_t iterations; /* number of iterations; negative: not converged */
+    int32_t iterations; /* number of Newton iterations of the drape test; negative: not converged */
     int32_t point_count, triangle_count;
     sinew_real *q;      /* [3 * point_count] positions of the draped fabric in m, to be freed */
     int32_t *triangles; /* [3 * triangle_count] vertices of the fabric's triangles, to be freed */

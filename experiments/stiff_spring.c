@@ -31,7 +31,7 @@ static void spring_stage_done(const setting *s, int32_t done)
         s->progress(s->context, done, STAGES, "stiff-spring");
 }
 
-/* ---- The oscillator --------------------------------------------------------------------------- */
+/* ---- The oscillator on one spring ------------------------------------------------------------- */
 
 /* One integrator on the oscillator; energies are relative to the initial energy. */
 typedef struct ring {

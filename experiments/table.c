@@ -18,7 +18,7 @@
 
 #include "trial.h"
 
-#define STEP      0.01 /* time step, in s */
+#define STEP      0.01 /* time step of the falling net, in s */
 #define STIFFNESS 1e5  /* stiffness of a thread between two particles, in N/m */
 #define HELD      (sizeof(sinew_real) == 4 ? 1e-5 : 1e-6)
 #define ARC       1.2 /* angle of the net's arc from side to side, in rad */

@@ -13,7 +13,7 @@
 #define PI 3.14159265358979323846
 
 enum {
-    LADDER = 3 /* number of mesh resolutions */
+    LADDER = 3 /* number of mesh resolutions of a convergence study */
 };
 static const int32_t full_cells[LADDER] = {16, 32, 64}, quick_cells[LADDER] = {8, 16, 24};
 

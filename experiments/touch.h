@@ -51,7 +51,7 @@ typedef struct touch_log {
     int32_t inverted;           /* number of steps that end with inverted tets */
     int32_t detections;         /* largest number of detection passes in one step */
     sinew_contact_report last;
-    sinew_step_result result; /* result of the last step */
+    sinew_step_result result; /* step result of the last step */
 } touch_log;
 
 /* Takes one step of a world and adds it to the log. Returns false, with the error set, if the step fails or is not

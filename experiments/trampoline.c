@@ -19,7 +19,7 @@
 
 #include "chain.h"
 
-#define STEP  1e-2 /* time step, in s */
+#define STEP  1e-2 /* time step of the trampoline, in s */
 #define SIDE  2.0  /* side length of the sheet, in m */
 #define REACH 0.3  /* length of a spring at the rim, in m */
 #define BLOCK 0.3  /* side length of a block, in m */

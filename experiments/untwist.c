@@ -257,7 +257,7 @@ static void claim_global(const setting *s, outcome *o, const beam_run *runs, dou
     beam_run run = untwist_make_run(XPBD, s->quick ? SYSTEMS / 3 : SYSTEMS);
     run.solver = SINEW_SOLVER_SAP;
     run.parameters[0] = "constraints";
-    run.values[0] = 0; /* makes all energies constraints */
+    run.values[0] = 0; /* option value of step and project that makes all energies constraints */
     claim *c =
         outcome_claim(o, "(4.22) solved globally: is the energy lowered further than by sweeps? (5.5.1)", "not clear");
     if (beam_step(s->beam, &run)) {

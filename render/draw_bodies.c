@@ -156,7 +156,7 @@ static sinew_status draw_surfaces(drawing *d, const sinew_surface *surface)
     return status;
 }
 
-/* ---- Ropes ----------------------------------------------------------------------------------- */
+/* ---- Ropes as tubes --------------------------------------------------------------------------- */
 
 /* Draws tubes along edges, and one ball at each vertex of these edges. */
 static sinew_status draw_edges(drawing *d, const sinew_surface *surface)

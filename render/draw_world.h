@@ -48,7 +48,7 @@ vec3 drawing_back(vec3 front);
 
 /* Draws surfaces and edges of bodies, and measures the bodies. */
 sinew_status draw_bodies(drawing *d);
-/* The first function returns true if a body's skin replaces its surface and edges; the second draws the skin. */
+/* drawing_has_skin returns true if a body's skin replaces its surface and edges; draw_skin draws the skin. */
 bool drawing_has_skin(const drawing *d, const drawn_body *body);
 sinew_status draw_skin(drawing *d, const drawn_body *body);
 /* Draws the tets of a body that the cut keeps: faces of the body's surface as without a cut, and exposed faces. */

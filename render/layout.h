@@ -10,7 +10,7 @@
 
 typedef struct layout {
     double text;   /* em size of captions, in pixels */
-    double margin; /* margin around text, in pixels */
+    double margin; /* margin around text of the picture, in pixels */
     int32_t columns, rows;
     int32_t left, top;                        /* upper left corner of the first panel, in pixels */
     int32_t width, height;                    /* size of each panel, in pixels */

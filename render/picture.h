@@ -15,7 +15,7 @@
 #include "sinew/scene.h"
 #include "sinew/tree.h"
 
-/* ---- Colour fields -------------------------------------------------------------------------- */
+/* ---- Fields that set colours ------------------------------------------------------------------ */
 
 typedef enum sinew_colour_kind {
     SINEW_COLOUR_BODY = 0,       /* one colour for each body (or for each material of its skin) */

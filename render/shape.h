@@ -54,7 +54,7 @@ int32_t shape_detail(int64_t count);
  * one. */
 void shape_smooth(shape *s, int32_t first, int32_t last, double crease);
 
-/* ---- Snapshot -------------------------------------------------------------------------------- */
+/* ---- Snapshot as a struct --------------------------------------------------------------------- */
 
 struct sinew_snapshot {
     shape shape;

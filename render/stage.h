@@ -55,10 +55,10 @@ typedef struct stage_light {
 
 /* Purposes of random numbers; each purpose has its own sequence. */
 enum {
-    SAMPLE_PIXEL, /* random position within the pixel */
+    SAMPLE_PIXEL, /* sequence of random positions within the pixel */
     SAMPLE_SUN,
     SAMPLE_SKY,
-    /* random direction to the sun at the surface that a bounced ray hits; the next: to the sky there */
+    /* sequence of random directions to the sun at the surface that a bounced ray hits; the next: to the sky there */
     SAMPLE_SUN_AGAIN,
     SAMPLE_SKY_AGAIN,
     SAMPLE_PURPOSES

@@ -58,14 +58,15 @@ typedef struct sinew_contact_def {
     /* Coefficient of restitution, 0 .. 1: separation speed over approach speed. A pair has the larger value. Default
      * 0. */
     sinew_real restitution;
-    sinew_real stiffness;       /* > 0; augmented: relative to the stiffness of the bodies at the contact, 0.1 .. 1e4,
-                               default 10. A larger value needs fewer but harder multiplier updates */
+    /* Stiffness of contacts in the mode AUGMENTED, > 0: relative to the stiffness of the bodies at the contact, 0.1 ..
+     * 1e4, default 10. A larger value needs fewer but harder multiplier updates. */
+    sinew_real stiffness;
     sinew_real penalty;         /* normal stiffness k_n of the modes PENALTY and HALF_SPACE in N/m, > 0. Default 1e8 */
     sinew_real penalty_tangent; /* tangential stiffness k_t of the mode PENALTY in N/m, >= 0. Default 0 */
-    /* >= 0: number of iterations between two multiplier updates; 0 (default): the library's value for the solver. */
+    /* Number of iterations between two multiplier updates, >= 0; 0 (default): the library's value for the solver. */
     int32_t multiplier_interval;
-    int32_t max_detections; /* 1 .. 1000: maximum number of detection passes per step. Default 10 */
-    /* >= 0: maximum number of candidate pairs; more pairs set SINEW_STEP_CONTACT_FULL. Default 0: no maximum. */
+    int32_t max_detections; /* maximum number of detection passes per step, 1 .. 1000. Default 10 */
+    /* Maximum number of candidate pairs, >= 0; more pairs set SINEW_STEP_CONTACT_FULL. Default 0: no maximum. */
     int64_t pair_limit;
 } sinew_contact_def;
 
@@ -74,12 +75,12 @@ SINEW_API sinew_status sinew_world_set_contact(sinew_world *world, const sinew_c
 /* returns the contact settings; `on` is false if they were never set */
 SINEW_API sinew_contact_def sinew_world_contact(const sinew_world *world);
 
-/* Surface of a body that collides. */
+/* Kinds of surface with which a body collides. */
 typedef enum sinew_contact_surface {
     SINEW_CONTACT_CAGE = 0, /* the body's own surface: triangles, boundary of tets, edges of ropes */
     /* The body's embedded surface (skin): collides with colliders only, without the intersection-free guarantee. */
     SINEW_CONTACT_SKIN,
-    SINEW_CONTACT_NONE /* the body has no contact */
+    SINEW_CONTACT_NONE /* the body does not collide */
 } sinew_contact_surface;
 
 /* Contact settings of one body. NaN: the value of the world applies. */
@@ -113,7 +114,7 @@ SINEW_API void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_
 /* ---- Kinematic colliders --------------------------------------------------------------------- */
 
 typedef enum sinew_shape_kind {
-    SINEW_SHAPE_PLANE = 0, /* the half-space y <= 0 is solid */
+    SINEW_SHAPE_PLANE = 0, /* plane: the half-space y <= 0 is solid */
     /* box with side lengths `size` around the origin; hollow: walls only, which collide on both sides */
     SINEW_SHAPE_BOX,
     SINEW_SHAPE_SPHERE,  /* a ball of `radius` around the origin */
@@ -203,7 +204,7 @@ typedef struct sinew_contact_report {
     /* Number of contacts that became active in the step; number of contacts that became inactive. */
     int32_t began, ended;
     int64_t pairs;       /* number of candidate pairs in the largest detection pass */
-    int64_t dropped;     /* number of candidate pairs beyond pair_limit */
+    int64_t dropped;     /* number of candidate pairs beyond pair_limit, which were dropped */
     int32_t detections;  /* number of detection passes in the step */
     int32_t updates;     /* number of multiplier updates in the step */
     double stationarity; /* residual of the step in N: norm of the objective's gradient, including contact forces */

@@ -70,7 +70,7 @@ typedef struct sinew_extension_element {
 /* An energy: a sum over elements of psi (J), a function of the positions x [n][3] (m) of n vertices. `data` are the
  * numbers that `prepare` computes from the element's rest shape and parameters. Matrices are row-major. */
 typedef struct sinew_energy_extension {
-    uint32_t cookie, size; /* set by sinew_default_energy_extension() */
+    uint32_t cookie, size; /* identifies the struct; set by sinew_default_energy_extension() */
     const char *name;      /* name in scene files: lower-case letters, digits and '_' */
     const char *summary;   /* one line of description with the formula of the energy */
     void *context;         /* pointer passed to every function of the energy; may be NULL */
@@ -84,7 +84,7 @@ typedef struct sinew_energy_extension {
     int32_t vertex_count;
 
     const sinew_parameter *parameters; /* [parameter_count] descriptors of the energy's parameters */
-    int32_t parameter_count;           /* number of parameters, 0 .. SINEW_PARAMETER_MAX */
+    int32_t parameter_count;           /* number of parameters of the energy, 0 .. SINEW_PARAMETER_MAX */
     int32_t data_count;                /* number of reals stored per element, 0 .. SINEW_EXTENSION_DATA_MAX */
 
     /* True: psi is not defined at every x (log J). `value` returns INFINITY there, and a step whose initial guess is
@@ -176,13 +176,13 @@ SINEW_API sinew_status sinew_check_energy_extension(const sinew_energy_extension
 typedef struct sinew_solve sinew_problem;
 
 typedef struct sinew_solver_extension {
-    uint32_t cookie, size; /* set by sinew_default_solver_extension() */
+    uint32_t cookie, size; /* identifies the struct; set by sinew_default_solver_extension() */
     const char *name;      /* name in scene files: lower-case letters, digits, '_' and '-' */
     const char *summary;   /* one line of description of the solver */
     void *context;         /* pointer passed to every function of the solver; may be NULL */
 
     const sinew_parameter *parameters; /* [parameter_count] descriptors of the solver's parameters */
-    int32_t parameter_count;           /* number of parameters, 0 .. SINEW_PARAMETER_MAX */
+    int32_t parameter_count;           /* number of parameters of the solver, 0 .. SINEW_PARAMETER_MAX */
     int32_t default_iterations;        /* default number of iterations per step, >= 1. Default 100 */
     uint32_t needs;   /* capabilities SINEW_CAN_... that every energy in the world must have; 0: none */
     bool quasistatic; /* true (default): the solver finds equilibria, where g has no inertia term */
@@ -235,7 +235,7 @@ SINEW_API int32_t sinew_problem_particle_count(const sinew_problem *problem);
 SINEW_API const sinew_real *sinew_problem_masses(const sinew_problem *problem);
 /* Returns [particle_count] flags; 1: the particle is pinned and not an unknown. */
 SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);
-SINEW_API double sinew_problem_time_step(const sinew_problem *problem); /* time step h, in s */
+SINEW_API double sinew_problem_time_step(const sinew_problem *problem); /* time step h of the step to solve, in s */
 SINEW_API bool sinew_problem_quasistatic(const sinew_problem *problem);
 /* Returns the value of a solver parameter by its index in the descriptors. Ranges do not exclude fractions: round a
  * count. */
@@ -266,7 +266,7 @@ SINEW_API double sinew_problem_residual(sinew_problem *problem); /* norm of the 
  * NULL. */
 SINEW_API double sinew_problem_evaluate_at(sinew_problem *problem, const sinew_real *q, sinew_real *gradient);
 /* Linearises g at q: second derivatives H, exact or with the Hessian of each element projected to positive
- * semi-definite; the second function computes out = H p. p must be zero at pins, and out is zero there. For solvers
+ * semi-definite; sinew_problem_product computes out = H p. p must be zero at pins, and out is zero there. For solvers
  * with `products`. */
 SINEW_API void sinew_problem_linearise(sinew_problem *problem, const sinew_real *q, bool project);
 SINEW_API void sinew_problem_product(sinew_problem *problem, const sinew_real *p, sinew_real *out);

@@ -189,7 +189,7 @@ typedef enum sinew_flaw_kind {
     SINEW_FLAW_DEGENERATE_TRIANGLE,
     SINEW_FLAW_DEGENERATE_EDGE,   /* edge whose two ends are one vertex or coincide */
     SINEW_FLAW_DUPLICATE_VERTEX,  /* vertex at the same position as a lower-numbered vertex */
-    SINEW_FLAW_UNUSED_VERTEX,     /* vertex that no cell uses */
+    SINEW_FLAW_UNUSED_VERTEX,     /* vertex that no cell of the mesh uses */
     SINEW_FLAW_DUPLICATE_CELL,    /* cell with the same vertices as a lower-numbered cell of its kind */
     SINEW_FLAW_NON_MANIFOLD_FACE, /* face shared by three or more tetrahedra */
     SINEW_FLAW_NON_MANIFOLD_EDGE, /* edge shared by three or more triangles */

@@ -109,8 +109,8 @@ typedef struct sinew_cache_def {
     int32_t frame_count;   /* planned number of frames of the cache; 0: unknown */
     sinew_real frame_time; /* simulated time between two frames, in s */
     int32_t first_frame;   /* number of the first frame, >= 0: in the names of a sequence, in csv, npy.json and usda */
-    /* > 0: continues the files of a cache that was closed, dropped or killed; keeps this number of frames and truncates
-     * later ones. 0: creates new files. */
+    /* Number of frames to keep. > 0: continues the files of a cache that was closed, dropped or killed, keeps this
+     * number of frames and truncates later ones. 0: creates new files. */
     int32_t kept_frames;
     /* True: unfinished files are kept when the cache fails or is dropped, so that a run can be resumed. */
     bool resumable;

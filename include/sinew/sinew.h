@@ -138,14 +138,16 @@ typedef struct sinew_solver_def {
     int32_t iterations;   /* maximum number of iterations per step, >= 0; more bring the step closer to the minimum */
     sinew_real tolerance; /* on the relative residual, >= 0; 0: run all iterations. Default 1e-8 (single 1e-4). Stops
                              iterations; the status of the step uses it only if it is not the default */
-    sinew_real accuracy;  /* > 0: a step is solved if no body's position error exceeds accuracy times the diagonal of
-                             the body's bounding box at rest. Does not change the iterations. Default 1e-4 */
+    /* Accuracy > 0: a step is solved if no body's position error exceeds this fraction of the diagonal of the body's
+     * bounding box at rest. Does not change the iterations. Default 1e-4. */
+    sinew_real accuracy;
     /* Limit of wall-clock time per step in s; 0: none. A limit makes results depend on the machine. */
     double time_budget;
     sinew_record record;
     sinew_measure measure; /* measurements at the end of a step; default SINEW_MEASURE_AUTO */
-    int32_t gap_every;     /* >= 1: with SINEW_MEASURE_GAP every gap_every-th step of the world computes the gap, every
-                              step the residual. Default 1 */
+    /* Interval of gap measurements in steps, >= 1: with SINEW_MEASURE_GAP every gap_every-th step of the world computes
+     * the gap, every step the residual. Default 1. */
+    int32_t gap_every;
     /* values of the solver's parameters, in the order of sinew_solver_info.parameters */
     sinew_real parameters[SINEW_PARAMETER_MAX];
 } sinew_solver_def;
@@ -158,8 +160,9 @@ typedef struct sinew_world_def {
     sinew_real time_step;  /* time step h in s, > 0. Default 1/60 */
     bool quasistatic;      /* true: each step finds the equilibrium at its time; masses enter through gravity only */
     sinew_real gravity[3]; /* acceleration of gravity in m/s2. Default 0 -9.81 0 */
-    int32_t load_steps;    /* >= 0: gravity and forces grow in equal increments over this number of first steps, so that
-                              each equilibrium is near the previous one; 0, the default: full load at once */
+    /* Number of load steps, >= 0: gravity and forces grow in equal increments over this number of first steps, so that
+     * each equilibrium is near the previous one; 0, the default: full load at once. */
+    int32_t load_steps;
     /* Damping rate of all velocities in 1/s, >= 0: they decay by exp(-damping h) per step. Default 0. */
     sinew_real damping;
     int32_t thread_count;    /* number of threads; 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
@@ -369,20 +372,21 @@ typedef enum sinew_energy_kind {
 } sinew_energy_kind;
 
 typedef enum sinew_stencil {
-    SINEW_STENCIL_TET = 0,  /* four vertices of a tet */
-    SINEW_STENCIL_EDGE,     /* two vertices of an edge */
-    SINEW_STENCIL_VERTEX,   /* one vertex of a body */
-    SINEW_STENCIL_PAIR,     /* 8 vertices: two points of up to four weighted vertices each */
-    SINEW_STENCIL_TRIANGLE, /* three vertices of a triangle */
-    SINEW_STENCIL_HINGE,    /* 4 vertices: an edge between two triangles, then the two vertices opposite to it */
-    SINEW_STENCIL_RING,     /* a vertex of a mesh, then its neighbours; unused entries repeat the vertex */
-    SINEW_STENCIL_WHEEL,    /* an interior vertex of a surface, then its neighbours in order around it */
-    /* 6 vertices: a triangle, then the director points of the edges opposite to its vertices. */
+    SINEW_STENCIL_TET = 0,  /* stencil of four vertices: a tet */
+    SINEW_STENCIL_EDGE,     /* stencil of two vertices: an edge */
+    SINEW_STENCIL_VERTEX,   /* stencil of one vertex */
+    SINEW_STENCIL_PAIR,     /* stencil of 8 vertices: two points of up to four weighted vertices each */
+    SINEW_STENCIL_TRIANGLE, /* stencil of three vertices: a triangle */
+    /* stencil of 4 vertices: an edge between two triangles, then the two vertices opposite to it */
+    SINEW_STENCIL_HINGE,
+    SINEW_STENCIL_RING,  /* stencil of a vertex, then its neighbours; unused entries repeat the vertex */
+    SINEW_STENCIL_WHEEL, /* stencil of an interior vertex of a surface, then its neighbours in order around it */
+    /* Stencil of 6 vertices: a triangle, then the director points of the edges opposite to its vertices. */
     SINEW_STENCIL_SHELL,
-    /* 5 vertices: x0 x1 x2 of two edges that meet at x1, then the director points of both edges. */
+    /* Stencil of 5 vertices: x0 x1 x2 of two edges that meet at x1, then the director points of both edges. */
     SINEW_STENCIL_ROD,
-    SINEW_STENCIL_DIRECTOR, /* 3 vertices: an edge, then its director point */
-    SINEW_STENCIL_FRAMES,   /* 8 vertices: the four vertices of one frame, then those of another */
+    SINEW_STENCIL_DIRECTOR, /* stencil of 3 vertices: an edge, then its director point */
+    SINEW_STENCIL_FRAMES,   /* stencil of 8 vertices: the four vertices of one frame, then those of another */
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 
@@ -443,10 +447,11 @@ typedef struct sinew_energy_def {
     /* [element_count] values of a parameter per element, in place of `parameters`; NULL: the same value for all
      * elements. */
     const sinew_real *element_parameters[SINEW_PARAMETER_MAX];
-    int32_t element_count;   /* number of `elements`; ignored if `elements` is NULL */
-    const int32_t *elements; /* [element_count * vertex_count]; NULL: every cell of the body that fits the energy's
-                                   stencil. Edges: the mesh's edges, or the edges of all cells if it has none; triangles
-                                   and hinges: its triangles, or the surface of its tets. Required for PAIR */
+    int32_t element_count; /* number of `elements`; ignored if `elements` is NULL */
+    /* [element_count * vertex_count] vertices of the elements; NULL: every cell of the body that fits the energy's
+     * stencil. Edges: the mesh's edges, or the edges of all cells if it has none; triangles and hinges: its triangles,
+     * or the surface of its tets. Required for PAIR. */
+    const int32_t *elements;
     /* PAIR: [8 * element_count] weights of the vertices, four per point with sum 1, >= 0 except in rigid bodies. */
     const sinew_real *weights;
     const sinew_real *normals;  /* PAIR: [3 * element_count] direction of normal_stiffness of each pair; NULL: z */
@@ -454,7 +459,8 @@ typedef struct sinew_energy_def {
     const sinew_motion *motion; /* VERTEX: moves the targets; NULL: constant targets */
     /* VERTEX: collider or cache that the targets follow in place of a motion; NULL: none */
     const sinew_follow *follow;
-    int32_t example_count; /* 0 .. SINEW_EXAMPLE_MAX shapes for the energy `examples`; ignored by other energies */
+    /* Number of example shapes for the energy `examples`, 0 .. SINEW_EXAMPLE_MAX; ignored by other energies. */
+    int32_t example_count;
     /* Number of vertices of each example shape: as many as the body (index -1: the world) has. */
     int32_t example_vertex_count;
     /* [3 * example_vertex_count] vertex positions of each example shape, in m */
@@ -673,7 +679,8 @@ enum {
     SINEW_STEP_UNMEASURED = 1 << 7, /* whether the step is solved is unknown: its position error was not measured or
                                        could not be found (position_error_reason), and the residual, compared with the
                                        last step whose error was found, does not show it */
-    /* Only contact sets the next four bits (sinew/contact.h); sinew_world_contact_report() has the values. */
+    /* Only contact (sinew/contact.h) sets CONTACT, TRUNCATED, CONTACT_FULL and INTERSECTING;
+     * sinew_world_contact_report() has the values. */
     SINEW_STEP_CONTACT = 1 << 8,   /* surfaces are too near, or friction lags: raise iterations */
     SINEW_STEP_TRUNCATED = 1 << 9, /* the step filter truncated vertices, pins or colliders: raise iterations or
                                           max_detections, or lower h */
@@ -721,8 +728,9 @@ typedef struct sinew_iteration {
     double residual;            /* residual |grad g| over the free particles, in N */
     double linear_momentum[3];  /* linear momentum in kg m/s, from velocities (q - q_n)/h */
     double angular_momentum[3]; /* angular momentum in kg m2/s about the origin, from the same velocities */
-    double own_objective; /* J: the function that the solver's iterations decrease, if its parameters select another
-                             function (pd with other coordinates or projection sets); else the objective */
+    /* Value in J of the function that the solver's iterations decrease, if its parameters select another function (pd
+     * with other coordinates or projection sets); else the objective. */
+    double own_objective;
 } sinew_iteration;
 
 /* How well the optimality gap is known. The gap refers to the local minimum downhill from the end of the step; a lower
@@ -793,7 +801,7 @@ SINEW_API sinew_status sinew_world_prepare(sinew_world *world, sinew_error *erro
 
 /* ---- Measures of the state -------------------------------------------------------------------- */
 
-/* Measures of the current state. */
+/* Measures of the current state of a world. */
 typedef struct sinew_measures {
     double kinetic;   /* kinetic energy of all particles, in J */
     double elastic;   /* sum of all elastic energies, in J */
@@ -820,9 +828,10 @@ SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_rea
 /* Stability of an explicit integrator at the current state, determined by the fastest small motion about it. Includes
  * damping of the world, but not damping of bodies and energies. */
 typedef struct sinew_stability {
-    double omega_max; /* 1/s: highest angular frequency, the square root of the largest eigenvalue of M^-1 K, K the
-                             second derivatives of all energies over the free particles; 0: nothing oscillates */
-    double growth;    /* growth factor of this motion in a step with the world's solver and time step, 1: it neither
+    /* Highest angular frequency in 1/s: the square root of the largest eigenvalue of M^-1 K, K the second derivatives
+     * of all energies over the free particles; 0: nothing oscillates. */
+    double omega_max;
+    double growth; /* growth factor of this motion in a step with the world's solver and time step, 1: it neither
                              grows nor decays; NaN: the solver is not explicit */
     /* Largest stable time step in s: every smaller h is stable; 0: no h is stable; infinite: every h is stable. */
     double time_step_max;
@@ -943,23 +952,29 @@ SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surfa
 typedef enum sinew_field_kind {
     /* Fields of particles, 3 numbers each (sinew_world_field). */
     SINEW_FIELD_FORCE = 0, /* elastic and external force in N, in the current state, also at pins */
-    SINEW_FIELD_RESIDUAL,  /* N: grad g at the end of the last step, as sinew_world_objective() would return it for that
-                              step: zero where forces and inertia balance. Its norm is the residual of the step. Zero at
-                              pins. Quasistatic: minus the current force */
-    SINEW_FIELD_REACTION,  /* N: force of the pin on each particle in the last step: M (u - w) / h - elastic - external
-                              force, with u the velocity of the step and w the damped velocity before it. Quasistatic:
-                              minus the current force. Zero at free particles */
+    /* Residual in N of each particle: grad g at the end of the last step, as sinew_world_objective() would return it
+     * for that step: zero where forces and inertia balance. Its norm is the residual of the step. Zero at pins.
+     * Quasistatic: minus the current force. */
+    SINEW_FIELD_RESIDUAL,
+    /* Reaction in N: force of the pin on each particle in the last step, M (u - w) / h - elastic - external force, with
+     * u the velocity of the step and w the damped velocity before it. Quasistatic: minus the current force. Zero at
+     * free particles. */
+    SINEW_FIELD_REACTION,
     /* Fields of elements (sinew_energy_field). */
-    SINEW_FIELD_DETERMINANT, /* 1 number per tet: det F, the ratio of its volume to its rest volume; <= 0: inverted */
-    SINEW_FIELD_STRETCHES,   /* 3 numbers per tet: singular values of F, descending, the last with the sign of det F;
-                                for triangles of sheets the two singular values, descending, then 0 */
-    SINEW_FIELD_VON_MISES,   /* 1 number per tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf if
-                                det F is 0, NaN if the energy is infinite */
-    SINEW_FIELD_ENERGY,      /* 1 number per element: J/m3 of rest volume for tets, J for all others */
+    /* Determinant, 1 number per tet: det F, the ratio of its volume to its rest volume; <= 0: inverted. */
+    SINEW_FIELD_DETERMINANT,
+    /* Stretches, 3 numbers per tet: singular values of F, descending, the last with the sign of det F; for triangles of
+     * sheets the two singular values, descending, then 0. */
+    SINEW_FIELD_STRETCHES,
+    /* Von Mises stress in Pa, 1 number per tet: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf if det F
+     * is 0, NaN if the energy is infinite. */
+    SINEW_FIELD_VON_MISES,
+    SINEW_FIELD_ENERGY, /* energy density, 1 number per element: J/m3 of rest volume for tets, J for all others */
     /* Further fields of particles, 3 numbers each. */
-    SINEW_FIELD_CONTACT_FORCE,  /* contact force in N on each particle in the last step, normal forces and friction */
-    SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate
-                                   (sinew_step_result.position_error); NaN if it is unknown */
+    SINEW_FIELD_CONTACT_FORCE, /* contact force in N on each particle in the last step, normal forces and friction */
+    /* Position error in m of each particle: q* - q at the end of the last step, an estimate
+     * (sinew_step_result.position_error); NaN if it is unknown. */
+    SINEW_FIELD_POSITION_ERROR,
     SINEW_FIELD_COUNT
 } sinew_field_kind;
 

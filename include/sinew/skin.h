@@ -90,9 +90,10 @@ SINEW_API const char *sinew_skin_warnings(const sinew_skin *skin);
 
 typedef struct sinew_embedding_def {
     uint32_t cookie;
-    const sinew_skin *skin;      /* skin to embed in the body; copied; NULL removes the skin of the body */
-    const sinew_real *positions; /* [3 * vertex_count of the skin] m, in the frame of the body's rest positions; NULL:
-                                    positions of the skin */
+    const sinew_skin *skin; /* skin to embed in the body; copied; NULL removes the skin of the body */
+    /* [3 * vertex_count of the skin] positions of the skin vertices in m, in the frame of the body's rest positions;
+     * NULL: the skin's own positions. */
+    const sinew_real *positions;
     /* Largest allowed distance in m of a skin vertex from the body at rest, else an error. 0: no limit. */
     sinew_real farthest;
 } sinew_embedding_def;

@@ -60,10 +60,10 @@ typedef enum sinew_status {
     SINEW_ERROR_DATA,        /* bad data: out-of-range index, zero-volume element, negative mass, ... */
     SINEW_ERROR_FILE,        /* a file cannot be opened, read or written */
     SINEW_ERROR_FORMAT,      /* a file is malformed; the error text names file and line */
-    SINEW_ERROR_MEMORY,      /* an allocation failed                                                  */
+    SINEW_ERROR_MEMORY,      /* an allocation of memory failed */
     SINEW_ERROR_NUMERIC,     /* a factorisation failed, a value became non-finite                     */
     SINEW_ERROR_UNSUPPORTED, /* combination that is not supported; the error text gives the reason and the remedy */
-    SINEW_ERROR_INTERRUPTED  /* sinew_world_interrupt() ended the call                               */
+    SINEW_ERROR_INTERRUPTED  /* sinew_world_interrupt() ended the call with this status */
 } sinew_status;
 
 /* Error of a call as one line of text: the error, its location, the remedy. Callers may pass NULL to ignore it. */

@@ -47,7 +47,7 @@ typedef struct sinew_contact_view {
     sinew_solve *solve;
     sinew_error *error;     /* receives errors of contact updates within a step */
     double time, time_step; /* current time and time step h, in s */
-    double gravity[3];      /* gravity in m/s^2 */
+    double gravity[3];      /* acceleration of gravity, in m/s^2 */
     bool quasistatic;
     sinew_measure measure;
     int64_t shape_version; /* version of the rest shapes: changes when rest shapes of bodies change */

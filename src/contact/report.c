@@ -162,7 +162,7 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
     }
 }
 
-/* ---- Restitution ----------------------------------------------------------------------------- */
+/* ---- Restitution and velocity friction --------------------------------------------------------- */
 
 /* Separation speed of the two sides of a contact along its normal, with particle velocities v [particle_count][4],
  * in m/s. The velocity of collider vertices is their displacement in the step over h. */

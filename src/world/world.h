@@ -92,8 +92,8 @@ typedef struct sinew_energy_record {
 typedef struct sinew_energy_origin {
     int32_t body;
     uint32_t by_element; /* bit p: parameter p has a separate value for each element */
-    /* CRC-32 of the energy's elements, all their individual data, their on/off switches, flags (transient, hard) and
-     * motion */
+    /* CRC-32 of the energy's elements, all their individual data, their on/off switches, `hard`, `pbd_stiffness` and
+     * motion. */
     uint32_t digest;
     sinew_real parameters[SINEW_PARAMETER_MAX];
 } sinew_energy_origin;
@@ -129,8 +129,9 @@ struct sinew_world {
     sinew_real *rest;          /* rest positions of all particles, in m */
     /* inertial prediction q_tilde (m) and external forces f_ext (N, gravity included) of the current step */
     sinew_real *q_tilde, *f_ext;
-    sinew_real *v_before; /* m/s: velocities at the start of the last step with contact, the fourth number 1 if known;
-                             NULL before the first such step */
+    /* Velocities in m/s at the start of the last step with contact, the fourth number 1 if known; NULL before the first
+     * such step. */
+    sinew_real *v_before;
     sinew_real *mass;
     uint8_t *pinned;
     sinew_real *filter; /* [particle_count][6] filter S of particles constrained along some directions (objective.h);

@@ -39,9 +39,10 @@ typedef struct sinew_filter_pair {
     sinew_real n[3];       /* unit direction along which the pair is separated, from the second to the first feature */
     sinew_real min;        /* smallest admissible separation, in m; -inf: the pair is not filtered */
     sinew_real separation; /* separation of the features along n at the start of the detection pass, in m */
-    sinew_real approach;   /* m: largest approach from relative predicted displacement, for pairs within one object;
-                              0 for pairs of two objects */
-    sinew_real base;       /* sum of both radii, in m; plane: height of the plane along n */
+    /* Largest approach in m from relative predicted displacement, for pairs within one object; 0 for pairs of two
+     * objects. */
+    sinew_real approach;
+    sinew_real base; /* sum of both radii, in m; plane: height of the plane along n */
     int32_t v[4];
     /* number of vertices of the first feature, v[0] .. v[first - 1]; 4: the second feature is a plane */
     int16_t first;
@@ -66,9 +67,10 @@ typedef struct sinew_step_filter {
     /* [vertex_count] value of `moves` at the last correction of each vertex, or number of the pass that last reduced
      * its tau */
     int32_t *stamp;
-    int32_t moves;    /* 1 + number of corrections of x_requested in the current separation */
-    sinew_real *work; /* [vertex_count][2] work space: bounds of two distances of each vertex, in m */
-    uint8_t *fixed;   /* [vertex_count] 1: the vertex is prescribed (pin or collider); set by the caller after build */
+    int32_t moves; /* 1 + number of corrections of x_requested in the current separation of pairs */
+    /* [vertex_count][2] work space: bounds of two distances of each vertex in m, or in [0] a factor on its tau */
+    sinew_real *work;
+    uint8_t *fixed; /* [vertex_count] 1: the vertex is prescribed (pin or collider); set by the caller after build */
     uint8_t *truncated; /* [vertex_count] 1: the last motion of the vertex does not reach the caller's x_requested */
     sinew_real *x_pass_start; /* [vertex_count][4] positions at the start of the detection pass, in m */
     sinew_real *x_accepted;   /* [vertex_count][4] admissible positions, in m; the fourth number is tau of the motion */

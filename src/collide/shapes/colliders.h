@@ -70,8 +70,8 @@ sinew_status sinew_contact_coefficients_check(const char *owner, sinew_real thic
                                               sinew_real restitution, sinew_error *error);
 
 /* The surface of a collider at a time, for drawing: triangles unchanged, spheres and capsules tessellated, planes as
- * squares of `extent` m around their point. The first function returns the counts, the second writes positions [3 *
- * vertex_count] m, the third writes triangles [3 * triangle_count].
+ * squares of `extent` m around their point. sinew_shape_drawing_counts returns the counts, sinew_shape_draw_points
+ * writes positions [3 * vertex_count] in m, sinew_shape_draw_triangles writes triangles [3 * triangle_count].
  */
 void sinew_shape_drawing_counts(const sinew_collider_record *record, int32_t *vertex_count, int32_t *triangle_count);
 void sinew_shape_draw_points(const sinew_collider_record *record, double time, double extent, sinew_real *positions);

@@ -42,7 +42,7 @@ static void record_set_triangle(sinew_collider_record *record, int32_t t, int32_
     triangle[2] = c;
 }
 
-/* ---- Boxes ----------------------------------------------------------------------------------- */
+/* ---- Box colliders ---------------------------------------------------------------------------- */
 
 /* Triangles of a box. Vertex i is at the upper end along axis k if bit k of i is set. */
 static const int32_t box_triangles[12][3] = {{0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}, {0, 1, 5}, {0, 5, 4},
@@ -126,7 +126,7 @@ static sinew_status make_cylinder_shape(sinew_collider_record *record, const sin
     return SINEW_OK;
 }
 
-/* ---- Height fields --------------------------------------------------------------------------- */
+/* ---- Height-field colliders ------------------------------------------------------------------- */
 
 static sinew_status check_heights(const sinew_collider_def *def, sinew_error *error)
 {

@@ -78,7 +78,7 @@ static void load_push(sinew_real *f, int32_t particle, double factor, const doub
         f[4 * (size_t)particle + c] += (sinew_real)(factor * force[c]);
 }
 
-/* ---- Wind ------------------------------------------------------------------------------------ */
+/* ---- Wind loads ------------------------------------------------------------------------------- */
 
 enum {
     WIND_DENSITY,
@@ -279,7 +279,7 @@ static void apply_wind(const sinew_world *world, const sinew_load_record *record
         load_blow(world, record, moment, gusty ? &g : NULL, t, f);
 }
 
-/* ---- Traction -------------------------------------------------------------------------------- */
+/* ---- Traction loads --------------------------------------------------------------------------- */
 
 static const sinew_parameter traction_parameters[] = {
     {.name = "pressure",

@@ -22,7 +22,7 @@
 #include "contact/contact.h"
 #include "world/world.h"
 
-/* ---- Field table ----------------------------------------------------------------------------- */
+/* ---- Table of fields -------------------------------------------------------------------------- */
 
 static const sinew_field_info infos[SINEW_FIELD_COUNT] = {
     [SINEW_FIELD_FORCE] = {"force", "N", "elastic and external force on each particle", 3, false},

@@ -16,7 +16,7 @@
 #include "base/sort_pairs.h"
 #include "world/world.h"
 
-/* The surface triangles of one body. */
+/* Surface mesh of one body, for drawing. */
 typedef struct shell {
     sinew_mesh *mesh;
     /* [triangle_count] tetrahedron of the body behind each surface triangle; NULL: the body has no tetrahedra */

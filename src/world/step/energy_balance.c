@@ -229,7 +229,7 @@ void sinew_balance_record(sinew_world *world)
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
-/* Indices of sums over the particles for the energy balance of a step from q_n, v_n to q, v; all in J or 2 J. */
+/* Indices of sums over the particles for the energy balance of a step from q_n, v_n to q, v. */
 enum {
     SUM_KINETIC_BEFORE, /* m |v_n|^2, v_n = velocity before the step */
     SUM_KINETIC_AFTER,  /* m |v|^2, v = velocity after the step */

@@ -37,7 +37,7 @@ typedef struct sinew_option {
     bool repeats;        /* true: the option may be given more than once */
 } sinew_option;
 
-/* One option as the command line gave it. */
+/* One option of a subcommand as the command line gave it. */
 typedef struct sinew_given {
     int32_t count;             /* number of times that the option was given */
     const char *const *values; /* [count] values of the option, in the order of the command line */
@@ -50,7 +50,7 @@ typedef struct sinew_arguments {
     sinew_given *given;       /* [option_count] values that the command line gave for each option */
     const char *const *plain; /* [plain_count] arguments of the command line that are not options */
     int32_t plain_count;
-    const char **memory; /* storage of `plain` and of the values in `given` */
+    const char **memory; /* storage of the texts of `plain` and of the options' values in `given` */
 } sinew_arguments;
 
 /* Parses a command line by a table of options. Returns false, with a message on standard error, if it is wrong.
@@ -58,7 +58,7 @@ typedef struct sinew_arguments {
 bool sinew_arguments_read(sinew_arguments *arguments, const char *command, const sinew_option *options,
                           int32_t option_count, int argc, char **argv);
 void sinew_arguments_free(sinew_arguments *arguments);
-/* Last value of the option with this name, or NULL if it was not given. */
+/* Returns the last value of the option with this name, or NULL if the option was not given. */
 const char *sinew_option_text(const sinew_arguments *arguments, const char *name);
 bool sinew_option_on(const sinew_arguments *arguments, const char *name);
 /* Prints the table of options for --help. */

@@ -36,8 +36,8 @@ typedef enum sinew_scale {
 
 typedef struct sinew_axis {
     sinew_scale scale;
-    double low, high; /* values at the ends of the axis */
-    double from, to;  /* pixel coordinates of the ends of the axis */
+    double low, high; /* values at the two ends of the chart's axis */
+    double from, to;  /* pixel coordinates of the two ends of the chart's axis */
     bool fine;        /* true: a logarithmic axis over few decades, which also has ticks at 2 and 5 times a decade */
     bool whole;       /* true: a linear axis with ticks at whole numbers only */
 } sinew_axis;
@@ -64,7 +64,7 @@ double sinew_axis_position(const sinew_axis *a, double value); /* position of a 
 /* Computes the ticks of an axis, thinned until their labels do not touch; `upright` for the y axis. Returns the number
  * of ticks; 0: none fit. */
 int32_t sinew_axis_ticks(const sinew_axis *a, bool upright, sinew_tick ticks[SINEW_TICK_MAX]);
-/* Upper bound of the width of a text in pixels; `size` is the size of its letters. */
+/* Upper bound of the width of a chart's text in pixels; `size` is the size of its letters. */
 double sinew_text_width(const char *text, double size);
 
 /* ---- Charts (chart.c) ------------------------------------------------------------------------ */
@@ -87,7 +87,7 @@ typedef struct sinew_chart {
     bool alone;                  /* true: the chart is a separate file, with style sheet and background */
     double level;                /* y value of a dashed line across the plot; NaN: none */
     sinew_axis x, y;             /* the chart's axes, whose pixel coordinates the drawing function sets */
-    int32_t curve_count;         /* number of curves, at most SINEW_CURVE_MAX */
+    int32_t curve_count;         /* number of curves of the chart, at most SINEW_CURVE_MAX */
     const sinew_curve *curves;   /* [curve_count] curves of the chart; the last is drawn on top */
 } sinew_chart;
 

@@ -66,7 +66,7 @@ typedef struct compare {
     sinew_comparison c;
     sinew_real tolerance;
     char directory[2048];
-    saved_state now, next; /* states at the start of this step and of the next one */
+    saved_state now, next; /* saved states of the world at the start of this step and of the next one */
     sinew_error error;
 } compare;
 

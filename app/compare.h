@@ -16,14 +16,15 @@
 enum {
     SINEW_METHOD_MAX = 24, /* maximum number of compared methods, including the reference */
     SINEW_LABEL_MAX = 96,
-    SINEW_LEVEL_COUNT = 3,  /* number of relative errors for which times are reported */
-    SINEW_SAMPLE_COUNT = 7, /* number of iterations for which errors are tabulated */
+    SINEW_LEVEL_COUNT = 3,  /* number of levels of relative error for which times are reported */
+    SINEW_SAMPLE_COUNT = 7, /* number of sampled iterations for which errors are tabulated */
     SINEW_REFERENCE = 0
 };
 
 /* A solver with its options, as --solvers names it. */
 typedef struct sinew_method {
-    char label[SINEW_LABEL_MAX]; /* e.g. "admm:weight=0.5"; unique; letters, digits and _ . + - : = only */
+    /* label of the method, e.g. "admm:weight=0.5"; unique; letters, digits and _ . + - : = only */
+    char label[SINEW_LABEL_MAX];
     sinew_solver_def def;
     bool own_iterations, own_tolerance; /* true: the method's label sets iterations, or tolerance */
 } sinew_method;
@@ -36,12 +37,12 @@ typedef struct sinew_answer {
     /* [record_count] relative errors after Ledwon's thesis (5.5); NaN if the step starts at the minimum */
     double *relative_error;
     sinew_step_result result;
-    sinew_measures measures; /* measures of the state after the step */
+    sinew_measures measures; /* measures of the world's state after the step */
     double set_up;           /* wall-clock time of ordering, factorisation and colouring, in s */
     double linear_drift;     /* distance of the linear momentum from the reference's, in kg m/s */
     double angular_drift;    /* distance of the angular momentum from the reference's, in kg m2/s */
     double distance;         /* largest distance of a particle from its position in the reference's result, in m */
-    sinew_real *positions;   /* [3 * particle_count] positions after the step, in m */
+    sinew_real *positions;   /* [3 * particle_count] positions after the method's step, in m */
 } sinew_answer;
 
 /* A solver that is not compared, and the reason. */
@@ -68,7 +69,7 @@ typedef struct sinew_comparison {
     /* Sum of m |x - centre| |v| of the reference in the last step, in kg m2/s; 0: quasistatic or no motion. */
     double angular_scale;
     double motion; /* displacement of the reference's fastest particle in the last step, in m */
-    double size;   /* diagonal of the reference's bounds at the end, in m */
+    double size;   /* diagonal of the bounding box of the reference's result at the end, in m */
 } sinew_comparison;
 
 /* ---- Errors of the results (judge.c) ---------------------------------------------------------- */

@@ -18,7 +18,7 @@ int sinew_usage_error(const char *command, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    /* The message must be one line, even if a path or value contains line breaks. */
+    /* Replaces line breaks in the error message: it must be one line, even if a path or value contains line breaks. */
     for (char *c = text; *c; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';

@@ -80,8 +80,8 @@ typedef struct target {
     char path[2048];
     char stem[2048];  /* output path without its ending, for numbered pictures */
     const char *kind; /* kind of the output file: "png", "mp4" or "webp" */
-    bool numbered;    /* true: one picture per frame, <stem>.0012.png */
-    bool no_encoder;  /* true: pictures replace a film, because ffmpeg is missing */
+    bool numbered;    /* true: the output is one picture per frame, <stem>.0012.png */
+    bool no_encoder;  /* true: numbered pictures replace a film, because ffmpeg is missing */
     double fps;
 } target;
 
@@ -244,7 +244,7 @@ static bool prepare_target(sinew_render *r, target *t)
 typedef struct drawing {
     sinew_render *r;
     sinew_progress progress;
-    int64_t done; /* number of drawn frames */
+    int64_t done; /* number of frames that are already drawn */
     char warnings[256];
 } drawing;
 

@@ -37,7 +37,7 @@ enum {
 /* One panel of the picture at one frame. */
 typedef struct sinew_shot {
     sinew_snapshot *snapshot;
-    char caption[SINEW_CAPTION_SIZE]; /* text below the panel; "": none */
+    char caption[SINEW_CAPTION_SIZE]; /* caption below the panel; "": none */
 } sinew_shot;
 
 typedef struct sinew_render {
@@ -78,7 +78,7 @@ bool sinew_render_open_scene(sinew_render *r, const char *name);
  * Without --solvers, a non-finite step shortens the film. */
 int sinew_render_simulate(sinew_render *r);
 
-bool sinew_is_run_folder(const char *path); /* true if the path is a folder */
+bool sinew_is_run_folder(const char *path); /* true if the path is a folder, which may hold a run */
 /* Opens the scene that summary.json names and the most exact cache in the same folder. */
 bool sinew_render_open_folder(sinew_render *r, const char *directory);
 /* Computes the bounds and the colour range of all frames to draw, so that they share one camera and one range. */
@@ -93,7 +93,7 @@ void sinew_render_free_sources(sinew_render *r);
 typedef struct sinew_film {
     /* Process ID of ffmpeg, and file descriptor of the write end of the pipe to ffmpeg; -1: none. */
     int child, pipe;
-    FILE *log; /* file with the messages of ffmpeg */
+    FILE *log; /* temporary file with the messages of ffmpeg */
     char path[2200], partial[2220];
 } sinew_film;
 

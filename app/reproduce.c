@@ -73,7 +73,7 @@ static bool run_program(const char *path, char *const argv[])
         /* If `kill` or a batch system ends this program only, its child process must end too. */
         if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
             _exit(127);
-        /* The child's table on standard output is discarded. */
+        /* Discards the table that the child process prints on standard output. */
         if (!freopen("/dev/null", "w", stdout))
             _exit(127);
         execv(path, argv);

@@ -329,7 +329,7 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
     return true;
 }
 
-/* ---- End of the run -------------------------------------------------------------------------- */
+/* ---- End of `sinew run` ----------------------------------------------------------------------- */
 
 /* Prints a line for each status bit of the run: how often it was set, where, and a remedy. */
 static void run_print_places(const sinew_run *r)

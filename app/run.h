@@ -37,8 +37,8 @@ typedef struct sinew_run_place {
     int32_t body_count;
     /* [body_count] names of the first bodies that set the status bit. */
     char bodies[SINEW_RUN_PLACE_BODIES][SINEW_RUN_PLACE_NAME];
-    int64_t step;                    /* step with the worst value of the bit; 0: unknown */
-    char body[SINEW_RUN_PLACE_NAME]; /* name of the body with the worst value */
+    int64_t step;                    /* step with the worst value of the status bit; 0: unknown */
+    char body[SINEW_RUN_PLACE_NAME]; /* name of the body with the worst value of the status bit */
     int32_t vertex, energy, element; /* vertex, energy and element with the worst value, as in sinew_step_place */
     double value;
 } sinew_run_place;
@@ -81,7 +81,7 @@ typedef struct sinew_run_statistics {
     int64_t constraints_first;
     char constraints[256];    /* first message about redundant, violated or contradictory hard constraints */
     sinew_run_worst inverted; /* largest number of inverted tets in a step */
-    int64_t inverted_first;   /* first step with inverted tets; 0: none */
+    int64_t inverted_first;   /* first step of the run with inverted tets; 0: none */
     int32_t tet_count;        /* number of inverted tets that are listed */
     /* [tet_count] inverted tets of the worst step: indices of their energies, and their element numbers in these
      * energies */
@@ -115,7 +115,7 @@ typedef struct sinew_run {
     sinew_arguments arguments;
     const char *command_line;
     sinew_settings settings; /* settings of the scene from the command line, in the order of application */
-    char *scene_file;        /* absolute path of the scene file; NULL: unknown */
+    char *scene_file;        /* absolute path of the run's scene file; NULL: unknown */
     sinew_scene *scene;
     sinew_world *world;
     bool record; /* true: metrics.csv has one row per iteration; false: one row per step */
@@ -130,13 +130,13 @@ typedef struct sinew_run {
     bool balance; /* true: steps compute their energy balance, for fields (residual, reaction) or a continued run */
     sinew_cache *caches[SINEW_CACHE_COUNT]; /* open cache of each format; NULL: not requested */
     sinew_output metrics;
-    sinew_output contact;                      /* contact.csv, open if the world has contact */
-    sinew_output checksums;                    /* checksums.csv, open if a format has one file per frame */
+    sinew_output contact;   /* output file contact.csv, open if the world has contact */
+    sinew_output checksums; /* output file checksums.csv, open if a cache format has one file per frame */
     sinew_run_check checks[SINEW_RUN_GROWING]; /* checksums of growing cache files at the last checkpoint */
     /* object "closed" of summary.json, with files written when caches were closed; NULL: no cache was closed yet */
     json_t *closed;
-    int64_t first_frame; /* number of the first frame of this folder */
-    bool goes_on;        /* true: the run continues the files in the folder */
+    int64_t first_frame; /* number of the first frame in this run's folder */
+    bool goes_on;        /* true: the run continues existing files in its folder */
     bool nothing_left;   /* true: the folder's run is finished and ends with the last requested frame */
     bool kept;           /* true: a checkpoint exists, so that a failure does not remove the files */
 

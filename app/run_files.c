@@ -163,7 +163,7 @@ static void find_listed(const char *directory, const json_t *files, char *path, 
     DIR *stream = opendir(directory);
     path[0] = '\0';
     for (struct dirent *entry; stream && (entry = readdir(stream));)
-        /* A run that is killed before its first file leaves only an unfinished summary. */
+        /* A run that is killed before its first file leaves only an unfinished summary, which does not count. */
         if (is_listed(files, entry->d_name, true) && strcmp(entry->d_name, "summary.json.partial") != 0)
             snprintf(path, size, "%s/%s", directory, entry->d_name);
     if (stream)
@@ -561,7 +561,7 @@ bool sinew_run_checkpoint(sinew_run *r)
     return sinew_run_summary_write(r, "running");
 }
 
-/* ---- End of the run -------------------------------------------------------------------------- */
+/* ---- End of a run's files --------------------------------------------------------------------- */
 
 bool sinew_run_close_files(sinew_run *r)
 {

@@ -73,7 +73,7 @@ static void summary_put_levels(const sinew_answer *a, FILE *stream)
     fputc('}', stream);
 }
 
-/* Names of sinew_gap_kind, in its order. */
+/* Names of the values of sinew_gap_kind in summary.json, in the order of the enum. */
 static const char *const gap_words[] = {"none", "estimate", "below", "unknown"};
 
 static void put_answer(const sinew_answer *a, FILE *stream)

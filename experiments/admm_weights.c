@@ -76,7 +76,7 @@ static void weights_add_figure(outcome *o, const beam_run *runs, int step)
     }
 }
 
-/* Runs grouped by purpose, and the results computed from them. */
+/* Runs of the experiment grouped by purpose, and the results computed from them. */
 typedef struct findings {
     const beam_run *by_hand[STEPS]; /* [STEPS][WEIGHTS] runs with hand-chosen ADMM weights */
     const beam_run *automatic;      /* [STEPS] runs with the automatic ADMM weight, one per time step */
@@ -139,7 +139,7 @@ static void weights_claim_growth(const findings *f, outcome *o)
     claim_holds(c, f->best[0] >= 0 && f->best[1] > f->best[0] ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* Claim of thesis section 5.4: a hand-tuned weight against this library's automatic weight. */
+/* Judges the claim of section 5.4 of Ledwon's thesis: a hand-tuned weight against this library's automatic weight. */
 static void claim_tuning(const findings *f, outcome *o)
 {
     int32_t automatic[STEPS], hand[STEPS];

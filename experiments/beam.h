@@ -34,7 +34,7 @@ static inline sinew_solver_def experiment_solver(sinew_solver_kind kind)
 typedef struct beam {
     sinew_mesh *mesh;
     int32_t vertex_count, end_count;
-    int32_t *ends;       /* [end_count] vertices of both end faces */
+    int32_t *ends;       /* [end_count] vertices of the beam's two end faces */
     sinew_real *anchors; /* [3 * end_count] target positions of the ends in the twisting experiments, in m */
     /* [3 * vertex_count] twisted equilibria in m, of the strain and of the neo-Hookean material (matched = no). */
     sinew_real *twisted[2];
@@ -76,7 +76,7 @@ typedef struct beam_run {
     int32_t done;             /* number of iterations done; fewer than requested if the solver stops early */
     int32_t record_count;     /* number of iteration records: 1 + iterations done */
     sinew_iteration *records; /* [record_count] iteration records; record 0: the start */
-    sinew_real *q;            /* [3 * vertex_count] positions at the end of the step */
+    sinew_real *q;            /* [3 * vertex_count] positions of the beam at the end of the step, in m */
 } beam_run;
 
 /* Takes the step of a beam run. Returns false on failure, with the reason in `run->error`. */

@@ -32,7 +32,7 @@ void chain_end(const sinew_world *world, double q[3], double v[3]);
 double chain_stretch(const sinew_world *world);
 /* Returns the names of the status bits of unsolved steps, or "solved". */
 const char *chain_status(uint32_t bits);
-/* Copies the error to the outcome's failure. Returns false. */
+/* Copies the error of a chain to the outcome's failure. Returns false. */
 bool chain_fail(outcome *o, const sinew_error *error);
 
 #endif

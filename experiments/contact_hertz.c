@@ -27,7 +27,7 @@
 #define SYMMETRY_STIFFNESS 1e9 /* stiffness of the constraints at the planes of symmetry, in N/m */
 /* Distance from the pole in m (R = 1 m) within which cells are smallest and all contacts lie. */
 #define REACH  0.0295
-#define GROWTH 4.0 /* cells beyond REACH grow by GROWTH / fine times their distance from it */
+#define GROWTH 4.0 /* growth of cells beyond REACH: GROWTH / fine times their distance from it */
 
 enum {
     PRESSES = 3,

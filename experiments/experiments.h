@@ -35,7 +35,7 @@ typedef struct claim {
     claim_result holds;
 } claim;
 
-/* A named number of summary.json. */
+/* A named number that summary.json of an experiment contains. */
 typedef struct number {
     char name[48];
     double value;

@@ -235,7 +235,7 @@ static void garden_add_cloth(maker *m, int32_t which, sinew_body line)
     garden_join(m, cloth, line, at_line, 0.02, JOINT / 50);
 }
 
-/* A deterministic pseudo-random number in [0, 1). */
+/* Returns a deterministic pseudo-random number in [0, 1) for scattering the grass. */
 static double garden_scatter(int32_t i, int32_t k)
 {
     const double s = sin(12.9898 * (i + 1) + 78.233 * k) * 43758.5453;

@@ -35,7 +35,7 @@ enum {
     CURVE = 12,  /* number of steps of the drawn energy curves */
     LINE = 81,   /* number of points of a theoretical curve */
     FIT = 400,   /* number of steps whose energies are kept for the fit */
-    SWEEP = 7,   /* number of tension ratios */
+    SWEEP = 7,   /* number of tension ratios that are swept */
     HIGHEST = 0, /* excitation of neighbours in opposite directions: the fastest mode */
     LOWEST = 1   /* excitation of all particles to the same side: the slowest mode */
 };
@@ -44,7 +44,7 @@ enum {
  * against slopes. */
 typedef struct taut {
     int32_t links;
-    double ratio; /* pull over the weight of the chain */
+    double ratio; /* force at the chain's end over the weight of the chain */
     bool geometric;
     double knock;   /* initial sideways speed, in m/s */
     double crooked; /* initial sideways offset of every second particle, in m */

@@ -29,7 +29,7 @@ typedef struct hard_cloth {
     double iterations; /* mean number of iterations per step */
     /* Number of steps taken; number of steps among them with bits other than not_converged. */
     int32_t taken, unsolved;
-    uint32_t bits; /* union of the status bits of all steps */
+    uint32_t bits; /* union of the status bits of all steps of the cloth */
 } hard_cloth;
 
 /* Runs a case of the cloth. Returns false, with the error set, if the case cannot run. */

@@ -46,7 +46,7 @@ static beam_run neo_hookean_make_run(int which, double young, double h, int32_t 
     return run;
 }
 
-/* ---- Fig 5.18, 5.21: E = 1e5, h = 1e-1 --------------------------------------------------------- */
+/* ---- Figs 5.18, 5.21: the beam with E = 1e5, h = 1e-1 ------------------------------------------ */
 
 /* Iterations of ADMM to 1 % with the best weight of the screening; -1 if no weight gets there. */
 static int32_t best_of_screen(const beam_run *screen, double lowest, double *weight)
@@ -202,7 +202,7 @@ static void neo_hookean_claim_cost(const setting *s, outcome *o, const beam_run 
     claim_timed(c, "E = 1e5, as the text has it; the caption says 1e8, where the thesis has no weights for ADMM");
 }
 
-/* ---- Tables 5.5, 5.6 ---------------------------------------------------------------------------- */
+/* ---- Tables 5.5, 5.6: the grid of parameters --------------------------------------------------- */
 
 static void describe_all(const int8_t *marks, char *text, size_t size)
 {

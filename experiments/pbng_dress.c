@@ -51,7 +51,7 @@ typedef struct run {
     double left; /* fraction of the objective's excess over the minimum that one step leaves */
 } run;
 
-/* ---- The dress ------------------------------------------------------------------------------------ */
+/* ---- The dress and its mesh ------------------------------------------------------------------- */
 
 /* Cross section of the dress: half axes of an ellipse along x and z at a height; sections go from the neck to the
  * hem. */

@@ -156,7 +156,7 @@ enum {
     NODES,
     TRUTH,
     BLOCKS,
-    BONDS = 4 /* number of bond stiffnesses */
+    BONDS = 4 /* number of bond stiffnesses that are compared */
 };
 static const char *const block_names[BLOCKS] = {"XPBD-QS, material first", "XPBD-QS, weak first", "PBNG", "Newton"};
 static const char *const block_keys[BLOCKS] = {"material_first", "weak_first", "pbng", "newton"};

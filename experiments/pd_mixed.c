@@ -120,7 +120,7 @@ static void mixed_claim_cost(const setting *s, outcome *o, const garden_def *def
         name_counts(&g, counts, sizeof counts, o);
         claim *size = outcome_claim(o, "solids, cloth, ropes, grass in one world", "49k DoF, 43k constraints");
         claim_measured(size, "%d DoF, %d constraints: %s", 3 * count, g.constraints, counts);
-        /* A quick run has a small garden with the same kinds of bodies. */
+        /* A quick run has a small garden with the same kinds of bodies, whose size is not judged. */
         const bool large = fabs(3 * count / 49e3 - 1) < 0.1 && fabs(g.constraints / 43e3 - 1) < 0.1;
         claim_holds(size, large || s->quick ? HOLDS_YES : HOLDS_NO, "%s",
                     s->quick ? "the same kinds in a small garden" : "");
@@ -139,7 +139,7 @@ static void mixed_claim_cost(const setting *s, outcome *o, const garden_def *def
     free(q);
 }
 
-/* ---- Number of iterations ------------------------------------------------------------------------ */
+/* ---- Number of iterations of PD --------------------------------------------------------------- */
 
 /* Distances of runs with few and with the usual iterations from the reference run, relative to its displacement. */
 typedef struct lag {
@@ -150,7 +150,7 @@ typedef struct lag {
 
 static bool measure_lag(const setting *s, garden_def def, int32_t steps, lag *l, outcome *o)
 {
-    /* iteration counts of the runs; the last one gives the start positions */
+    /* iteration counts of the runs; the last run takes no step and gives the start positions */
     const int32_t iterations[4] = {FEW, USUAL, s->quick ? QUICK : MANY, 1};
     sinew_real *q[4] = {0};
     int32_t count = 0;

@@ -52,8 +52,9 @@ int32_t plate_list(const plate *p, const uint8_t *marked, bool directors, int32_
  * them. */
 bool plate_pin(const plate *p, const uint8_t *marked, bool clamp, sinew_error *error);
 typedef enum plate_slide_kind {
-    PLATE_IN_PLANE = 0, /* motion across the axis: a plane of symmetry, also for director points of edges in it */
-    PLATE_ON_LINE       /* motion along the axis: a sliding support with free slopes */
+    /* support that allows motion across the axis: a plane of symmetry, also for director points of edges in it */
+    PLATE_IN_PLANE = 0,
+    PLATE_ON_LINE /* support that allows motion along the axis: a sliding support with free slopes */
 } plate_slide_kind;
 /* Restricts the plate's marked vertices to the plane, or the line, through their rest positions. */
 bool plate_slide(const plate *p, const uint8_t *marked, const double axis[3], plate_slide_kind kind,
@@ -94,7 +95,7 @@ enum {
 
 /* Shape of the strip under one of its loads. */
 typedef struct strip_shape {
-    double load;        /* value of the load, in the unit of its strip_load */
+    double load;        /* value of the strip's load, in the unit of its strip_load */
     double drop, reach; /* vertical drop and horizontal reach of the tip in m, averaged over its vertices */
     double angle;       /* angle of the tip in rad, at most half a turn; NAN without director points */
     double gap;         /* distance of the strip's tip from the clamp, in m */
@@ -115,7 +116,7 @@ typedef struct strip {
     double poisson;   /* Poisson's ratio of the strip; NAN: 0.3 */
     double hold;      /* parameter `hold` of shell_bending; 0: its default */
     double offset;    /* offset of director points in m; 0: a quarter of a cell */
-    uint32_t seed;    /* random seed of unstructured meshes */
+    uint32_t seed;    /* random seed of unstructured meshes of the strip */
     /* ---- results of a run of the strip ---- */
     int32_t iterations; /* number of iterations of Newton's method; negative: not converged */
     int32_t point_count, triangle_count;

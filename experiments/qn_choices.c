@@ -99,7 +99,7 @@ static int32_t qn_choices_settled(const beam_run *run, double lowest)
     return run->bits & SINEW_STEP_NOT_FINITE ? -1 : run_settled(run, ENOUGH, lowest);
 }
 
-/* An iteration count for comparisons; 1e9 if there is none. */
+/* Converts an iteration count to a cost for comparisons; 1e9 if there is no count. */
 static double cost(int32_t count)
 {
     return count < 0 ? 1e9 : count;

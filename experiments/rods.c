@@ -147,7 +147,7 @@ static bool run_catenary(const setting *s, outcome *o)
     return true;
 }
 
-/* Draws the errors of the cantilever against Gamma. */
+/* Draws the errors of the cantilever rod against the load Gamma. */
 static void draw_weights(outcome *o)
 {
     figure *f = outcome_figure(o, "cantilever", "Drop over reach of a rod under its own weight: error", "Gamma", "%");

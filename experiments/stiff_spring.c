@@ -307,7 +307,7 @@ static bool run_tensions(outcome *o)
     return true;
 }
 
-/* ---- A violated constraint --------------------------------------------------------------------- */
+/* ---- A constraint that is violated at the start ------------------------------------------------- */
 
 /* Number of implicit Euler steps until the violation |C| stays below 1 % of its initial value; -1 on failure. */
 static int32_t steps_to_hold(double x, outcome *o)
@@ -350,7 +350,7 @@ static bool run_violated(outcome *o)
     return true;
 }
 
-/* ---- A stiff rope ------------------------------------------------------------------------------ */
+/* ---- A rope of stiff springs ------------------------------------------------------------------ */
 
 /* State of the rope of the scene swinging_rope, 0.4 s after its release from the horizontal. */
 typedef struct rope {
@@ -388,7 +388,7 @@ static bool swing_rope(sinew_solver_def solver, double k, bool hard, rope *r, ou
     return true;
 }
 
-/* Solvers of hard constraints: one constraint after another, or as a system. */
+/* Solvers of hard constraints on the rope: one constraint after another, or as a system. */
 enum {
     HARD_XPBD,
     HARD_SAP,

@@ -46,7 +46,7 @@ typedef struct springs {
 
 static const springs kinds[2] = {{"taut", 2000, 0.8}, {"slack", 20000, 1.02}};
 static const char *const names[VARIANTS] = {"scd with", "scd without", "primal-dual", "scd exact"};
-/* Values of the solver parameter `geometric`. */
+/* Keywords of the solver parameter `geometric` for the variants. */
 static const char *const words[VARIANTS] = {[WITH] = "on", [WITHOUT] = "off", [KEPT] = "exact"};
 
 typedef struct bounce {

@@ -45,7 +45,7 @@ struct trial {
     sinew_solver_def solver;
     int32_t frames;
     int32_t warm_up;           /* number of initial frames by a tightly converged Newton, not recorded */
-    sinew_allocator allocator; /* allocator of the world; zero: the system's */
+    sinew_allocator allocator; /* allocator of the trial's world; zero: the system's */
     bool side_by_side;         /* true: the trial may run in parallel with others; its time is not reported */
     /* ---- results of a trial ---- */
     char error[256];

@@ -9,7 +9,7 @@
 
 /* Part of a panel, in pixels, that the camera is fitted to. */
 typedef struct picture_frame {
-    double x, y, width, height; /* rectangle within the panel, in pixels */
+    double x, y, width, height; /* x, y, width and height of a rectangle within the panel, in pixels */
 } picture_frame;
 
 typedef struct lens {

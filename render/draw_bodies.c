@@ -126,7 +126,7 @@ static bool is_cut(const drawing *d, const int32_t *corners, int count)
     return drawing_cuts(d, middle);
 }
 
-/* Draws triangles first .. last - 1 of the surface, which belong to one body. */
+/* Draws triangles first .. last - 1 of the world's surface, which belong to one body. */
 static void draw_surface(drawing *d, const drawn_body *body, const sinew_surface *surface, int32_t first, int32_t last)
 {
     const int32_t begin = d->shape->triangle_count;
@@ -158,7 +158,7 @@ static sinew_status draw_surfaces(drawing *d, const sinew_surface *surface)
 
 /* ---- Ropes as tubes --------------------------------------------------------------------------- */
 
-/* Draws tubes along edges, and one ball at each vertex of these edges. */
+/* Draws the edges of ropes as tubes, and one ball at each vertex of these edges. */
 static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
 {
     uint8_t *jointed = calloc((size_t)d->particle_count + 1, 1);

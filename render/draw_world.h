@@ -12,7 +12,7 @@
 
 /* One body of the drawn world: its sizes, and the paints of its faces. */
 typedef struct drawn_body {
-    sinew_body id;      /* id of the body; index -1: removed */
+    sinew_body id;      /* id of the drawn body; index -1: removed */
     int32_t first;      /* number of the body's first particle */
     double edge, size;  /* at rest, in m: mean edge of the drawn cells; diagonal of the mesh's bounding box */
     double tube;        /* radius of the tubes along edges in m; 0: edges are not drawn */

@@ -9,7 +9,7 @@
 #include "legend.h"
 
 typedef struct layout {
-    double text;   /* em size of captions, in pixels */
+    double text;   /* letter size (em) of captions, in pixels */
     double margin; /* margin around text of the picture, in pixels */
     int32_t columns, rows;
     int32_t left, top;                        /* upper left corner of the first panel, in pixels */

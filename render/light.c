@@ -19,8 +19,8 @@
 
 /* Light of the sun (irradiance over pi), chosen so that white ground under sun and sky has light of about 1. */
 static const vec3 sun_light = {0.84f, 0.745f, 0.63f};
-static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* the constant a of the sky's radiance */
-static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* the constant b of the sky's radiance */
+static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* constant a of the sky's radiance L(w) = a + b w_y */
+static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* constant b of the sky's radiance L(w) = a + b w_y */
 
 static vec3 sky_radiance(vec3 direction)
 {

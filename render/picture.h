@@ -18,16 +18,17 @@
 /* ---- Fields that set colours ------------------------------------------------------------------ */
 
 typedef enum sinew_colour_kind {
-    SINEW_COLOUR_BODY = 0,       /* one colour for each body (or for each material of its skin) */
-    SINEW_COLOUR_SPEED,          /* speed of particles, in m/s */
-    SINEW_COLOUR_STRETCH,        /* largest principal stretch of tets or triangles */
-    SINEW_COLOUR_VON_MISES,      /* von Mises stress of tets, in Pa */
-    SINEW_COLOUR_ENERGY,         /* elastic energy density, in J/m3 */
-    SINEW_COLOUR_RESIDUAL,       /* residual force on particles, in N */
-    SINEW_COLOUR_CONTACT_FORCE,  /* contact force of the last step, in N */
-    SINEW_COLOUR_POSITION_ERROR, /* estimated distance in m from the end of the last step to the minimum */
-    SINEW_COLOUR_CLASS,          /* colour class of a particle in the solver's sweeps: discrete */
-    SINEW_COLOUR_GIVEN,          /* values that the caller gives (sinew_snapshot_def) */
+    SINEW_COLOUR_BODY = 0,      /* colours by body: one colour for each body (or for each material of its skin) */
+    SINEW_COLOUR_SPEED,         /* colours by speed of particles, in m/s */
+    SINEW_COLOUR_STRETCH,       /* colours by the largest principal stretch of tets or triangles */
+    SINEW_COLOUR_VON_MISES,     /* colours by von Mises stress of tets, in Pa */
+    SINEW_COLOUR_ENERGY,        /* colours by elastic energy density, in J/m3 */
+    SINEW_COLOUR_RESIDUAL,      /* colours by residual force on particles, in N */
+    SINEW_COLOUR_CONTACT_FORCE, /* colours by contact force on particles in the last step, in N */
+    /* Colours by position error: estimated distance in m of particles from the minimum of the last step. */
+    SINEW_COLOUR_POSITION_ERROR,
+    SINEW_COLOUR_CLASS, /* colours by colour class of a particle in the solver's sweeps: discrete */
+    SINEW_COLOUR_GIVEN, /* colours by values that the caller gives (sinew_snapshot_def) */
     SINEW_COLOUR_COUNT
 } sinew_colour_kind;
 /* name of a colour kind: "body" "speed" "stretch" "von_mises" ... */
@@ -48,7 +49,7 @@ typedef struct sinew_snapshot sinew_snapshot;
 typedef struct sinew_snapshot_def {
     sinew_colour_kind colour;
     const double *values;                  /* [particle_count] values for SINEW_COLOUR_GIVEN; NaN: no value */
-    const char *values_name, *values_unit; /* name and unit of the values, for the legend; NULL: none */
+    const char *values_name, *values_unit; /* name and unit of the caller's values, for the legend; NULL: none */
     bool cut; /* true: omits tets, other cells and marks whose centre is on the side that cut_normal points to */
     double cut_point[3], cut_normal[3];
     bool pins;     /* true (default): draws pins and targets of position energies as small balls */
@@ -73,7 +74,7 @@ int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot);
 
 typedef struct sinew_survey {
     bool any;         /* false: no snapshot with triangles was added yet */
-    double bounds[6]; /* min x y z, max x y z in m of all drawn objects that the camera frames */
+    double bounds[6]; /* bounding box in m, min x y z, max x y z, of all drawn objects that the camera frames */
     /* Farthest points in m of all drawn objects along a fixed set of directions, for fitted cameras. */
     double extremes[SINEW_SURVEY_EXTREMES][3];
     bool valued;            /* true: snapshots have values; false: low, high, lowest and highest are 0 */
@@ -103,7 +104,7 @@ sinew_camera sinew_default_camera(void);
 typedef struct sinew_image {
     int32_t width, height;
     uint8_t *pixels;    /* [3 * width * height] sRGB bytes, first row on top; allocated by malloc */
-    char warnings[256]; /* parts that could not be drawn, e.g. text without a font; "": none */
+    char warnings[256]; /* warnings about parts that could not be drawn, e.g. text without a font; "": none */
 } sinew_image;
 void sinew_image_free(sinew_image *image);
 /* Writes an image as a PNG file; after a failure the path is unchanged. */

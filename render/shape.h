@@ -25,7 +25,7 @@ typedef struct shape {
     int32_t *triangles; /* [3 * triangle_count] vertices of each triangle */
     float *normals;     /* [9 * triangle_count] unit normals of the corners, on the side that is lit as the front */
     float *values;      /* [3 * triangle_count] values at the corners of each triangle; NaN: none */
-    uint16_t *paints;   /* [triangle_count] index of each triangle's paint in `paint` */
+    uint16_t *paints;   /* [triangle_count] index of each triangle's paint in the array `paint` */
     int32_t paint_count;
     shape_paint *paint; /* [paint_count] paints of the triangles */
     bool failed;        /* true: an allocation for the shape failed */

@@ -20,10 +20,10 @@ typedef struct stage {
     float box[6];
     double origin[3]; /* centre of the survey's bounds in m; coordinates of the stage are relative to it */
     float size;       /* diagonal of the survey's bounds, in m */
-    float nudge;      /* offset of a ray's start from its surface, in m */
+    float nudge;      /* offset of a secondary ray's start from its surface, in m */
     bool ground;
     float ground_height;       /* height of the ground in m, relative to `origin` */
-    float low, scale;          /* map values to the colour map: t = (value - low) * scale */
+    float low, scale;          /* offset and factor that map values to the colour map: t = (value - low) * scale */
     vec3 ramp[STAGE_RAMP + 1]; /* equidistant colours of the colour map */
     vec3 sun;                  /* unit vector towards the sun */
     vec3 sun_across[2];        /* directions across the sun's disc; their length is the tangent of its radius */

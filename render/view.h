@@ -42,7 +42,7 @@ typedef struct view {
     int32_t samples; /* number of paths per pixel; 0: chosen by the measured noise */
     int32_t thread_count;
     uint8_t *rgb; /* first byte of the panel in the image */
-    size_t pitch; /* bytes from one row of the image to the next */
+    size_t pitch; /* number of bytes from one row of the image to the next */
     /* [width * height] surface that the ray through each pixel's centre hits. */
     view_pixel *centres;
     /* [(width + 1) * (height + 1)] surface that the ray through each pixel corner hits. */

@@ -34,10 +34,13 @@ extern "C" {
 /* ---- Contact settings of a world and of bodies ------------------------------------------------ */
 
 typedef enum sinew_contact_mode {
-    SINEW_CONTACT_AUGMENTED = 0, /* augmented Lagrangian: no stiffness to choose, static friction */
-    SINEW_CONTACT_PENALTY,    /* weak constraints of a given stiffness, PBNG (18), (19); friction by penalty_tangent */
-    SINEW_CONTACT_PROJECTION, /* PBNG 7.2: vertices inside colliders are projected onto their surfaces */
-    SINEW_CONTACT_HALF_SPACE, /* PD, section 6: unilateral planes; friction and restitution change velocities */
+    SINEW_CONTACT_AUGMENTED = 0, /* contact mode: augmented Lagrangian; no stiffness to choose, static friction */
+    /* Contact mode: weak constraints of a given stiffness, PBNG (18), (19); friction by penalty_tangent. */
+    SINEW_CONTACT_PENALTY,
+    /* contact mode of PBNG 7.2: vertices inside colliders are projected onto their surfaces */
+    SINEW_CONTACT_PROJECTION,
+    /* contact mode of PD, section 6: unilateral planes; friction and restitution change velocities */
+    SINEW_CONTACT_HALF_SPACE,
     SINEW_CONTACT_MODE_COUNT
 } sinew_contact_mode;
 
@@ -49,10 +52,13 @@ typedef struct sinew_contact_def {
     uint32_t cookie;
     bool on; /* default true; false: contact is off, as before the first call of sinew_world_set_contact() */
     sinew_contact_mode mode;
-    bool self;              /* true (default): bodies collide with themselves */
-    bool intersection_free; /* default true: no new intersections, at any number of iterations; the modes penalty and
-                               projection do not support it */
-    sinew_real thickness;   /* thickness of a surface in m, >= 0; a pair keeps half the sum of both. Default 1e-3 */
+    bool self; /* true (default): bodies collide with themselves */
+    /* True (default): the step filter prevents new intersections, at any number of iterations; the modes penalty and
+     * projection do not support it. */
+    bool intersection_free;
+    /* Thickness of a surface in m, >= 0; a pair of surfaces keeps half the sum of both thicknesses as distance. Default
+     * 1e-3. */
+    sinew_real thickness;
     /* coefficient of Coulomb friction mu, 0 .. 10; a pair of surfaces has sqrt(mu_1 mu_2). Default 0.3 */
     sinew_real friction;
     /* Coefficient of restitution, 0 .. 1: separation speed over approach speed. A pair has the larger value. Default
@@ -100,8 +106,8 @@ SINEW_API sinew_status sinew_body_set_contact(sinew_world *world, sinew_body bod
 SINEW_API sinew_body_contact sinew_body_get_contact(const sinew_world *world, sinew_body body);
 
 typedef struct sinew_contact_object {
-    sinew_body body;         /* index -1: the object is a collider */
-    sinew_collider collider; /* index -1: the object is a body */
+    sinew_body body;         /* id of the body; index -1: the object is a collider */
+    sinew_collider collider; /* id of the collider; index -1: the object is a body */
 } sinew_contact_object;
 /* Callback that returns whether two objects may collide. Called from one thread for both orders of each pair that
  * groups and masks allow, at the start of the first step and of each step after a change of bodies, colliders or
@@ -117,7 +123,7 @@ typedef enum sinew_shape_kind {
     SINEW_SHAPE_PLANE = 0, /* plane: the half-space y <= 0 is solid */
     /* box with side lengths `size` around the origin; hollow: walls only, which collide on both sides */
     SINEW_SHAPE_BOX,
-    SINEW_SHAPE_SPHERE,  /* a ball of `radius` around the origin */
+    SINEW_SHAPE_SPHERE,  /* sphere: a ball of `radius` around the origin */
     SINEW_SHAPE_CAPSULE, /* capsule along y: `radius`, size[1] long between the centres of its ends */
     /* cylinder along y: `radius`, size[1] long; a prism of `segments` sides outside the circle */
     SINEW_SHAPE_CYLINDER,
@@ -147,7 +153,7 @@ typedef struct sinew_collider_def {
     sinew_real position[3];     /* position of the shape's frame, in m. Default 0 0 0 */
     sinew_real rotation[3];     /* rotation vector of the shape's frame, in rad. Default 0 0 0 */
     const sinew_motion *motion; /* motion of the frame; NULL: static. Keys are copied */
-    int32_t frame_count;        /* MESH: >= 2 frames of a vertex cache in place of a motion; 0: none */
+    int32_t frame_count;        /* MESH: number of frames of a vertex cache in place of a motion, >= 2; 0: none */
     /* MESH: [frame_count][3 * vertices of the mesh] vertex cache: positions in m, in the mesh's frame; copied. */
     const sinew_real *frames;
     /* Time between frames of the vertex cache in s, > 0; linear interpolation; constant after the last frame. */
@@ -238,13 +244,13 @@ SINEW_API sinew_status sinew_world_contact_report(const sinew_world *world, sine
 typedef enum sinew_contact_event {
     SINEW_CONTACT_STAYED = 0,
     SINEW_CONTACT_BEGAN,
-    SINEW_CONTACT_ENDED /* the contact had a force in the last step and has none now */
+    SINEW_CONTACT_ENDED /* contact event: the contact had a force in the last step and has none now */
 } sinew_contact_event;
 
 typedef struct sinew_contact {
     /* the two objects in contact: a is a body; b is a body, possibly the same, or a collider */
     sinew_contact_object a, b;
-    int32_t particles[4]; /* particles of a, then of b; -1: unused entry, or a vertex of a collider */
+    int32_t particles[4]; /* particles of object a, then of b; -1: unused entry, or a vertex of a collider */
     /* interpolation weights of the particles at the contact points: positive for a, negative for b */
     sinew_real weights[4];
     sinew_real point[3];  /* contact point on object a, in m */

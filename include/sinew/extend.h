@@ -64,14 +64,14 @@ typedef struct sinew_extension_element {
     const double *parameters;
     const double *weights; /* SINEW_STENCIL_PAIR: [8] signed weights of the vertices; else NULL */
     const double *normal;  /* SINEW_STENCIL_PAIR: [3] unit normal of the pair; else NULL */
-    char *reason;          /* [SINEW_EXTENSION_REASON_MAX] buffer for the reason of a failure */
+    char *reason;          /* [SINEW_EXTENSION_REASON_MAX] buffer for the reason why the element is invalid */
 } sinew_extension_element;
 
 /* An energy: a sum over elements of psi (J), a function of the positions x [n][3] (m) of n vertices. `data` are the
  * numbers that `prepare` computes from the element's rest shape and parameters. Matrices are row-major. */
 typedef struct sinew_energy_extension {
     uint32_t cookie, size; /* identifies the struct; set by sinew_default_energy_extension() */
-    const char *name;      /* name in scene files: lower-case letters, digits and '_' */
+    const char *name;      /* name of the energy in scene files: lower-case letters, digits and '_' */
     const char *summary;   /* one line of description with the formula of the energy */
     void *context;         /* pointer passed to every function of the energy; may be NULL */
 
@@ -98,7 +98,7 @@ typedef struct sinew_energy_extension {
     /* Computes data [data_count] of an element. Returns NULL, or the reason why the element is invalid: static text, or
      * `reason`. */
     const char *(*prepare)(void *context, const sinew_extension_element *element, double *data);
-    /* Returns psi of one element, in J. */
+    /* Returns the energy psi of one element, in J. */
     double (*value)(void *context, const double *data, const double *x);
     /* Computes gradient [n][3] = d psi / dx of one element, in N; every entry is written. */
     void (*gradient)(void *context, const double *data, const double *x, double *gradient);
@@ -177,7 +177,7 @@ typedef struct sinew_solve sinew_problem;
 
 typedef struct sinew_solver_extension {
     uint32_t cookie, size; /* identifies the struct; set by sinew_default_solver_extension() */
-    const char *name;      /* name in scene files: lower-case letters, digits, '_' and '-' */
+    const char *name;      /* name of the solver in scene files: lower-case letters, digits, '_' and '-' */
     const char *summary;   /* one line of description of the solver */
     void *context;         /* pointer passed to every function of the solver; may be NULL */
 

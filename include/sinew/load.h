@@ -28,9 +28,9 @@ typedef struct sinew_load {
 } sinew_load;
 
 typedef enum sinew_load_kind {
-    SINEW_LOAD_WIND = 0, /* triangles: drag by the velocity of the air relative to the triangle */
-    SINEW_LOAD_TRACTION, /* triangles: force per rest area, and pressure along the current normal */
-    SINEW_LOAD_COUPLE,   /* vertices: a moment, by forces whose sum is zero */
+    SINEW_LOAD_WIND = 0, /* load on triangles: drag by the velocity of the air relative to the triangle */
+    SINEW_LOAD_TRACTION, /* load on triangles: force per rest area, and pressure along the current normal */
+    SINEW_LOAD_COUPLE,   /* load on vertices: a moment, by forces whose sum is zero */
     SINEW_LOAD_COUNT
 } sinew_load_kind;
 
@@ -62,7 +62,7 @@ typedef struct sinew_load_def {
     uint32_t cookie;
     sinew_load_kind kind;
     sinew_body body;
-    sinew_real vector[3]; /* wind in m/s, traction in Pa, or couple in N m */
+    sinew_real vector[3]; /* value of the load's vector: wind in m/s, traction in Pa, or couple in N m */
     /* values of the load's parameters, in the order of sinew_load_info.parameters */
     sinew_real parameters[SINEW_PARAMETER_MAX];
     int32_t key_count;          /* number of key frames; 0: the load is constant */

@@ -213,8 +213,8 @@ typedef struct sinew_flaw {
 typedef struct sinew_mesh_report {
     int32_t counts[SINEW_FLAW_COUNT];
     double volume; /* sum of the signed tet volumes in m3, each times its filled fraction */
-    double area;   /* total area of the triangles, in m2 */
-    double length; /* total length of the edges, in m */
+    double area;   /* total area of the mesh's triangles, in m2 */
+    double length; /* total length of the mesh's edges, in m */
     /* Quality of the worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0: no tets. */
     double quality_min;
     double quality_mean;
@@ -254,12 +254,12 @@ typedef struct sinew_fill_def {
 
 typedef struct sinew_fill_report {
     double cell;        /* side length of a lattice cell, in m */
-    double quality_min; /* quality of the worst tet, as in sinew_mesh_report */
+    double quality_min; /* quality of the worst tet of the filled body, as in sinew_mesh_report */
     double quality_mean;
     double volume; /* volume in m3 of the tets, each times its filled fraction */
     /* Volume in m3 that a closed surface without self-intersections encloses; else the sampled volume. */
     double surface_volume;
-    bool closed;         /* true: surface_volume is exact, not sampled */
+    bool closed;         /* true: surface_volume is exact; false: it is sampled */
     int32_t components;  /* number of connected components of the filled body */
     int32_t split_cells; /* number of tets duplicated for components that do not touch */
     /* Number of tets around walls too thin for samples: components in one such tet are not separated. */
@@ -286,7 +286,7 @@ SINEW_API const sinew_real *sinew_mesh_fractions(const sinew_mesh *mesh);
 /* Moments of the volume inside tets or a closed surface, with uniform density. */
 typedef struct sinew_inertia {
     double volume;    /* volume of the shape, in m3 */
-    double centre[3]; /* centroid of the volume, in m */
+    double centre[3]; /* centroid of the shape's volume, in m */
     double second
         /* m5: second moment S, the integral of (x - centre) (x - centre)^T; inertia tensor per density: trace(S) 1 -
          * S */
@@ -302,9 +302,9 @@ SINEW_API sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *erro
 /* ---- Selection of vertices by regions ---------------------------------------------------------- */
 
 typedef enum sinew_region_kind {
-    SINEW_REGION_BOX = 0,    /* points with a <= x <= b, component by component */
-    SINEW_REGION_SPHERE,     /* points with |x - a| <= radius */
-    SINEW_REGION_HALF_SPACE, /* points with (x - a) . b >= 0 */
+    SINEW_REGION_BOX = 0,    /* box: points with a <= x <= b, component by component */
+    SINEW_REGION_SPHERE,     /* sphere: points with |x - a| <= radius */
+    SINEW_REGION_HALF_SPACE, /* half-space: points with (x - a) . b >= 0 */
     SINEW_REGION_NEAREST     /* the one point nearest to a; among equals, the lowest index */
 } sinew_region_kind;
 

@@ -21,12 +21,12 @@ typedef struct sinew_scene sinew_scene;
 
 typedef struct sinew_scene_def {
     uint32_t cookie;
-    sinew_allocator allocator;   /* allocates the scene, its meshes and its world */
+    sinew_allocator allocator;   /* memory hooks that allocate the scene, its meshes and its world */
     const char *path;            /* path of the JSON file; mesh paths are relative to its folder. With `text` the file
                                     need not exist: path then gives the scene's name in messages and the folder. NULL:
                                     "scene" in the current folder */
     const char *text;            /* [text_size] the scene as text instead of a file; NULL: the file is read */
-    size_t text_size;            /* length of the text in bytes, without a terminating 0 */
+    size_t text_size;            /* length of the scene's text in bytes, without a terminating 0 */
     const char *const *settings; /* [setting_count] "key.path=value", which override the file, e.g.
                                     "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
     int32_t setting_count;
@@ -47,7 +47,8 @@ SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* descript
 SINEW_API const char *sinew_scene_warnings(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
-SINEW_API double sinew_scene_fps(const sinew_scene *scene); /* frames per second of simulated time */
+/* frame rate of the scene's caches, in frames per second of simulated time */
+SINEW_API double sinew_scene_fps(const sinew_scene *scene);
 /* True if caches contain the bodies themselves ("write": "body") instead of their embedded surfaces. */
 SINEW_API bool sinew_scene_writes_bodies(const sinew_scene *scene);
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* solver settings of the scene */
@@ -83,8 +84,8 @@ typedef enum sinew_cache_format {
     SINEW_CACHE_PC2 = 0,
     SINEW_CACHE_OBJ,  /* <name>.0000.obj, <name>.0001.obj, ...: one surface per frame */
     SINEW_CACHE_VTU,  /* <name>.0000.vtu, ... and <name>.pvd with their times: all cells, velocities, fields */
-    SINEW_CACHE_GLTF, /* <name>.glb: the surface, frames as morph targets with an animation         */
-    SINEW_CACHE_CSV,  /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz, 17 (single: 9) digits      */
+    SINEW_CACHE_GLTF, /* <name>.glb: glTF file of the surface, frames as morph targets with an animation */
+    SINEW_CACHE_CSV,  /* <name>.csv: table with the columns frame,time,particle,x,y,z,vx,vy,vz, 17 (single: 9) digits */
     /* <name>.positions.npy, .velocities.npy, .time.npy, fields and cells as NumPy arrays; <name>.npy.json is their
      * index. */
     SINEW_CACHE_NPY,
@@ -118,9 +119,10 @@ typedef struct sinew_cache_def {
      * bodies. */
     bool bodies;
     /* Fields in vtu and npy besides velocities, as bits 1 << sinew_field_kind. */
-    uint32_t fields;        /* required fields: opening fails if the world lacks one; default none */
-    uint32_t fields_if_any; /* optional fields: written if the world has them; default SINEW_CACHE_USUAL_FIELDS */
-    int32_t morph_frames;   /* gltf: maximum number of frames, because viewers support few morph targets; longer runs
+    uint32_t fields; /* required fields of the cache: opening fails if the world lacks one; default none */
+    /* Optional fields of the cache: written if the world has them; default SINEW_CACHE_USUAL_FIELDS. */
+    uint32_t fields_if_any;
+    int32_t morph_frames; /* gltf: maximum number of frames, because viewers support few morph targets; longer runs
                                write every sinew_cache_morph_stride()-th frame. 0: no limit. Default 120 */
 } sinew_cache_def;
 

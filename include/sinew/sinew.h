@@ -67,7 +67,7 @@
 extern "C" {
 #endif
 
-/* ---- World --------------------------------------------------------------------------------- */
+/* ---- The world -------------------------------------------------------------------------------- */
 
 typedef struct sinew_world sinew_world;
 
@@ -157,7 +157,7 @@ SINEW_API sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind);
 typedef struct sinew_world_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    sinew_real time_step;  /* time step h in s, > 0. Default 1/60 */
+    sinew_real time_step;  /* time step h of the world in s, > 0. Default 1/60 */
     bool quasistatic;      /* true: each step finds the equilibrium at its time; masses enter through gravity only */
     sinew_real gravity[3]; /* acceleration of gravity in m/s2. Default 0 -9.81 0 */
     /* Number of load steps, >= 0: gravity and forces grow in equal increments over this number of first steps, so that
@@ -402,8 +402,8 @@ typedef struct sinew_parameter {
     double minimum; /* smallest and largest value, both included unless open_minimum or open_maximum */
     double maximum;
     double preset;       /* default value of the parameter */
-    bool open_minimum;   /* true: the value must be greater than minimum */
-    bool open_maximum;   /* true: the value must be less than maximum */
+    bool open_minimum;   /* true: the parameter's value must be greater than minimum */
+    bool open_maximum;   /* true: the parameter's value must be less than maximum */
     const char *meaning; /* one line: meaning of the parameter, effect of raising it */
     /* True: no scene and at most one experiment of the library sets the parameter; lists omit it by default. */
     bool expert;
@@ -456,7 +456,7 @@ typedef struct sinew_energy_def {
     const sinew_real *weights;
     const sinew_real *normals;  /* PAIR: [3 * element_count] direction of normal_stiffness of each pair; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] target positions in m; NULL: the current positions */
-    const sinew_motion *motion; /* VERTEX: moves the targets; NULL: constant targets */
+    const sinew_motion *motion; /* VERTEX: motion of the targets; NULL: constant targets */
     /* VERTEX: collider or cache that the targets follow in place of a motion; NULL: none */
     const sinew_follow *follow;
     /* Number of example shapes for the energy `examples`, 0 .. SINEW_EXAMPLE_MAX; ignored by other energies. */
@@ -489,7 +489,7 @@ SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_ene
 /* Number of energy slots, including removed energies, and the energy in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_energy_count(const sinew_world *world);
 SINEW_API sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t index);
-/* The kind of an energy; SINEW_ENERGY_COUNT if the id is invalid. */
+/* Returns the kind of an energy; SINEW_ENERGY_COUNT if the id is invalid. */
 SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy);
 /* Returns the vertices of an energy's elements first .. first + count - 1: particles of the world [count *
  * vertex_count], in the order of the def, and weights [count * 8] if the elements have weights; either may be NULL. */
@@ -561,7 +561,9 @@ typedef struct sinew_tear_report {
     int64_t edges;    /* number of torn edges of the body */
     int64_t vertices; /* number of copies of vertices that tearing has added */
     int64_t
-        refused; /* times an edge above the limit could not tear: both ends are pinned, or the mesh cannot open there */
+        /* Number of times that an edge above the limit could not tear: both ends are pinned, or the mesh cannot open
+         * there. */
+        refused;
 } sinew_tear_report;
 
 SINEW_API sinew_tear_def sinew_default_tear_def(void);
@@ -691,7 +693,8 @@ enum {
     SINEW_STEP_EXPLICIT = 1 << 12, /* an explicit integrator took the step, which is not a minimum: objective and
                                           residual belong to implicit Euler's step at the same positions and are not
                                           errors; sinew_world_stability() gives the limits of the time step */
-    /* The next two bits concern hard constraints (docs/guides/constraints.md); result->constraints names them. */
+    /* CONSTRAINTS and CONTRADICTORY concern hard constraints (docs/guides/constraints.md); result->constraints names
+     * them. */
     SINEW_STEP_CONSTRAINTS = 1 << 13,   /* hard constraints exceed the tolerance: raise iterations, lower h */
     SINEW_STEP_CONTRADICTORY = 1 << 14, /* hard constraints contradict each other; the last good state is kept */
     SINEW_STEP_INTERRUPTED = 1 << 15    /* sinew_world_interrupt() ended the step: the state before it is kept, and the
@@ -737,8 +740,8 @@ typedef struct sinew_iteration {
  * minimum elsewhere cannot be detected. */
 typedef enum sinew_gap_kind {
     SINEW_GAP_NONE = 0, /* the optimality gap was not requested; gap is NaN */
-    SINEW_GAP_ESTIMATE, /* gap is an estimate, verified by minimisation on a copy */
-    SINEW_GAP_BELOW,    /* the true gap is below `gap`, which is the round-off of g */
+    SINEW_GAP_ESTIMATE, /* the optimality gap is an estimate, verified by minimisation on a copy */
+    SINEW_GAP_BELOW,    /* the true optimality gap is below `gap`, which is the round-off of g */
     SINEW_GAP_UNKNOWN   /* the optimality gap was not found; gap is +inf, and gap_reason gives the reason */
 } sinew_gap_kind;
 
@@ -754,7 +757,7 @@ typedef struct sinew_step_result {
                                            the start was not measured */
     sinew_gap_kind gap_kind;  /* how well the optimality gap `gap` is known */
     double gap;               /* optimality gap in J: g(q) less the minimum downhill from q; see gap_kind */
-    const char *gap_reason;   /* why the gap is unknown, static text; "" otherwise */
+    const char *gap_reason;   /* reason why the optimality gap is unknown, static text; "" otherwise */
     double gap_seconds;       /* wall-clock time in s spent on the optimality gap and on the position error */
     int32_t gap_steps;        /* number of Newton steps on a copy of the positions to find the gap */
     /* Number of CG iterations in the Newton steps of the gap; 0: a small world, whose system is factorised. */
@@ -762,7 +765,7 @@ typedef struct sinew_step_result {
     sinew_gap_kind position_error_kind; /* how well position_error is known; measured together with the gap */
     double position_error;              /* largest distance in m of a particle from q*, the minimum downhill from q */
     double position_error_rms;          /* root mean square over the free particles of their distances from q*, in m */
-    const char *position_error_reason;  /* why the position error is unknown, static text; "" otherwise */
+    const char *position_error_reason;  /* reason why the position error is unknown, static text; "" otherwise */
     /* Largest position error of a body relative to the body's size, comparable with `accuracy`. */
     double position_error_relative;
     /* Number of iterations of inner linear solvers in the step; pd, qn and admm: number of solves with the factor. */
@@ -770,8 +773,8 @@ typedef struct sinew_step_result {
     /* Errors of hard constraints in a solver that treats them as a system; NaN otherwise. Objective, residual and
      * stationarity then exclude hard energies, whose force is J^T lambda. */
     double violation;        /* largest violation |C| of hard constraints, in the unit of C (m for lengths) */
-    double stationarity;     /* |grad g - J^T lambda| in N, which is the residual */
-    double complementarity;  /* largest |lambda C| of inequalities, in J; 0: no inequalities */
+    double stationarity;     /* stationarity error |grad g - J^T lambda| in N, which is the residual */
+    double complementarity;  /* complementarity error: largest |lambda C| of inequalities, in J; 0: no inequalities */
     const char *constraints; /* redundant, violated or contradictory hard constraints; "": none. Valid until the next
                                 step */
 } sinew_step_result;
@@ -812,7 +815,7 @@ typedef struct sinew_measures {
     double linear_momentum[3];
     double angular_momentum[3];
     double det_min, det_max; /* smallest and largest det F over the tets; both 1 without tets */
-    int32_t inverted_count;  /* number of tets with det F <= 0 */
+    int32_t inverted_count;  /* number of inverted tets, det F <= 0 */
 } sinew_measures;
 
 SINEW_API sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures);
@@ -909,7 +912,7 @@ typedef struct sinew_attach_def {
     uint32_t cookie;
     /* Bodies to join: vertices of `from` are joined to points of `to`; may be the same body. */
     sinew_body from, to;
-    int32_t vertex_count;    /* number of entries of `vertices` */
+    int32_t vertex_count;    /* number of entries of `vertices`, which are attached */
     const int32_t *vertices; /* [vertex_count] vertices of the body `from` to join; NULL: all */
     double distance;         /* largest distance of a joined pair in m, >= 0 */
     bool from_skin;          /* true: `vertices` are skin vertices of `from`, joined with their weights; a vertex
@@ -951,7 +954,8 @@ SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surfa
 /* Kinds of fields: numbers per particle, or per element of an energy. */
 typedef enum sinew_field_kind {
     /* Fields of particles, 3 numbers each (sinew_world_field). */
-    SINEW_FIELD_FORCE = 0, /* elastic and external force in N, in the current state, also at pins */
+    /* force field: elastic and external force in N on each particle, in the current state, also at pins */
+    SINEW_FIELD_FORCE = 0,
     /* Residual in N of each particle: grad g at the end of the last step, as sinew_world_objective() would return it
      * for that step: zero where forces and inertia balance. Its norm is the residual of the step. Zero at pins.
      * Quasistatic: minus the current force. */
@@ -979,7 +983,7 @@ typedef enum sinew_field_kind {
 } sinew_field_kind;
 
 typedef struct sinew_field_info {
-    const char *name; /* name of the field, e.g. "von_mises" */
+    const char *name; /* name of the field in scene files and caches, e.g. "von_mises" */
     const char *unit;
     const char *summary;     /* one line of description of the field */
     int32_t component_count; /* number of components per particle or element */

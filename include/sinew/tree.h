@@ -31,7 +31,8 @@ typedef struct sinew_tree_def {
     const int32_t *cells;        /* [width * cell_count] vertices of cells, copied; NULL with width 1: every vertex */
     bool winding;                /* triangles: store moments for sinew_tree_winding(), 50 bytes per triangle; default
                                     true */
-    int32_t thread_count;        /* threads for building, refitting and large batches of queries; 0 (default): all */
+    /* Number of threads for building, refitting and large batches of queries; 0 (default): all. */
+    int32_t thread_count;
 } sinew_tree_def;
 
 SINEW_API sinew_tree_def sinew_default_tree_def(void);

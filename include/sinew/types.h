@@ -57,11 +57,11 @@ SINEW_API const char *sinew_version(void);
 typedef enum sinew_status {
     SINEW_OK = 0,
     SINEW_ERROR_USAGE,       /* mistake of the caller: a null pointer, a def without its cookie */
-    SINEW_ERROR_DATA,        /* bad data: out-of-range index, zero-volume element, negative mass, ... */
+    SINEW_ERROR_DATA,        /* bad data of the caller: out-of-range index, zero-volume element, negative mass, ... */
     SINEW_ERROR_FILE,        /* a file cannot be opened, read or written */
     SINEW_ERROR_FORMAT,      /* a file is malformed; the error text names file and line */
     SINEW_ERROR_MEMORY,      /* an allocation of memory failed */
-    SINEW_ERROR_NUMERIC,     /* a factorisation failed, a value became non-finite                     */
+    SINEW_ERROR_NUMERIC,     /* a factorisation failed, or a value became non-finite */
     SINEW_ERROR_UNSUPPORTED, /* combination that is not supported; the error text gives the reason and the remedy */
     SINEW_ERROR_INTERRUPTED  /* sinew_world_interrupt() ended the call with this status */
 } sinew_status;
@@ -72,7 +72,7 @@ typedef struct sinew_error {
     char text[1024];
 } sinew_error;
 
-/* Short name of a status, e.g. "data". Never NULL. */
+/* Returns the short name of a status, e.g. "data". Never NULL. */
 SINEW_API const char *sinew_status_name(sinew_status status);
 
 /* Returns the name in `names` [count] that is most similar to `word`, or the current name if `word` was renamed;

@@ -18,9 +18,11 @@
 #include "collide/candidates.h"
 
 typedef enum sinew_search_kind {
-    SINEW_SEARCH_FACES = 0, /* searches vertices against primitives; key of a hit: rank of the primitive */
-    SINEW_SEARCH_EDGES,     /* searches edges against edges of higher number; key of a hit: number of the other edge */
-    SINEW_SEARCH_INTERSECTIONS /* searches primitives against primitives of higher number; key: number of the other */
+    SINEW_SEARCH_FACES = 0, /* kind of search: vertices against primitives; key of a hit: rank of the primitive */
+    /* Kind of search: edges against edges of higher number; key of a hit: number of the other edge. */
+    SINEW_SEARCH_EDGES,
+    /* Kind of search: primitives against primitives of higher number; key of a hit: number of the other primitive. */
+    SINEW_SEARCH_INTERSECTIONS
 } sinew_search_kind;
 
 typedef struct sinew_search {
@@ -53,7 +55,7 @@ const sinew_search_kernel *sinew_search_kernel_chosen(void);
 
 typedef struct sinew_search_chunk {
     int32_t search;
-    int32_t first, last; /* the chunk searches with nodes first .. last - 1 of level 0 of the BVH */
+    int32_t first, last; /* nodes first .. last - 1 of level 0 of the BVH, with which the chunk searches */
     bool again; /* true: the chunk must be searched, in the first run or because its hit buffer was too small */
     sinew_search_found found;
 } sinew_search_chunk;

@@ -20,7 +20,7 @@
 #include "collide/broad_phase_search.h"
 
 enum {
-    /* index of the BVH of body vertices, the next is of collider vertices; the same for edges and primitives */
+    /* index of the BVH of body vertices; the BVH of collider vertices follows. EDGES and PRIMITIVES are alike */
     VERTICES = 0,
     EDGES = 2,
     PRIMITIVES = 4,
@@ -30,7 +30,9 @@ enum {
 /* features are reordered along the Hilbert curve if the BVH's spread grows by this factor; chosen, not measured */
 #define WORSE_ORDER 1.6
 #define AT_ONCE     4096
-#define FARTHEST    1e30 /* coordinates above this many m, or NaN, do not extend the frame; their pairs may be missed */
+/* Coordinates above this value in m, or NaN, do not extend the frame of the boxes; pairs of such vertices may be
+ * missed. */
+#define FARTHEST 1e30
 
 struct sinew_detector {
     const sinew_collision_mesh *mesh;
@@ -401,7 +403,7 @@ static int64_t list_offsets(const list_filling *f, size_t count)
     return sum;
 }
 
-/* ---- Candidate pairs -------------------------------------------------------------------------- */
+/* ---- List of candidate pairs ------------------------------------------------------------------ */
 
 /* Up to four candidate pairs whose closest points are computed together. */
 typedef struct pair_batch {

@@ -26,8 +26,9 @@
 typedef enum sinew_candidate_kind {
     SINEW_CANDIDATE_VERTEX_FACE = 0, /* vertex v[0] and triangle v[1] v[2] v[3]; a lone edge: v[3] = v[2]; a lone
                                         vertex: v[1] = v[2] = v[3] */
-    SINEW_CANDIDATE_EDGE_EDGE,       /* edge from v[0] to v[1], and edge from v[2] to v[3] */
-    SINEW_CANDIDATE_VERTEX_PLANE     /* vertex v[0] and a half-space; v[1] = v[2] = v[3] = v[0], weights 1 0 0 0 */
+    SINEW_CANDIDATE_EDGE_EDGE,       /* candidate pair of the edge from v[0] to v[1] and the edge from v[2] to v[3] */
+    /* candidate pair of vertex v[0] and a half-space; v[1] = v[2] = v[3] = v[0], weights 1 0 0 0 */
+    SINEW_CANDIDATE_VERTEX_PLANE
 } sinew_candidate_kind;
 
 typedef struct sinew_candidate {
@@ -49,7 +50,7 @@ typedef struct sinew_candidates {
     sinew_candidate *list; /* [count] candidate pairs, sorted by kind and vertices */
     int64_t count;
     int64_t dropped;       /* number of pairs beyond the limit, which are dropped from the end of the sorted list */
-    size_t capacity_bytes; /* allocated size of `list` in bytes */
+    size_t capacity_bytes; /* allocated size of the candidate list in bytes */
 } sinew_candidates;
 
 typedef struct sinew_detector sinew_detector;

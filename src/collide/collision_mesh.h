@@ -19,7 +19,7 @@
 enum {
     SINEW_OWNS_VERTEX = 1 << 0, /* shifted left by k = 0 .. 2: the primitive owns its vertex k */
     SINEW_OWNS_EDGE = 1 << 3,   /* shifted left by k = 0 .. 2: the primitive owns its side 01, 12 or 20 */
-    SINEW_IS_FACE = 1 << 6,     /* the primitive is a triangle, not a lone edge or a lone vertex */
+    SINEW_IS_FACE = 1 << 6,     /* bit of a primitive that is a triangle, not a lone edge or a lone vertex */
     SINEW_IS_LONE_EDGE = 1 << 7
 };
 
@@ -40,12 +40,13 @@ typedef struct sinew_collision_object {
 typedef struct sinew_collision_mesh {
     sinew_allocator allocator;
     int32_t object_count, vertex_count, edge_count, primitive_count;
-    int32_t moved_count;             /* number of vertices that represent particles of bodies; they come first */
+    int32_t moved_count; /* number of collision vertices that represent particles of bodies; they come first */
     sinew_collision_object *objects; /* [object_count] objects of collision detection: bodies, then colliders */
     uint8_t *may_collide; /* [object_count * object_count] 1: the two objects may collide; diagonal: self-collision */
-    const int32_t *followed; /* [moved_count] collider that a pinned vertex follows, as an object; -1: none. NULL: no
-                                vertex follows one. Borrowed */
-    int32_t *object;         /* [vertex_count] index of the object that each vertex belongs to */
+    /* [moved_count] object of the collider that a pinned vertex follows; -1: none. NULL: no vertex follows one.
+     * Borrowed. */
+    const int32_t *followed;
+    int32_t *object; /* [vertex_count] index of the object that each vertex belongs to */
     /* [moved_count] particle of each body vertex, in the world's internal order, ascending within a body */
     int32_t *particle;
     sinew_real *rest;    /* [vertex_count][4] rest positions, in m; colliders: positions in their own frame */
@@ -62,9 +63,9 @@ typedef struct sinew_collision_mesh {
 /* Triangles and lone edges of one object, given to sinew_collision_mesh_create(); vertex 0 is the object's
  * first_vertex. */
 typedef struct sinew_object_primitives {
-    const int32_t *triangles; /* [3 * triangle_count] vertices of the triangles */
+    const int32_t *triangles; /* [3 * triangle_count] vertices of the object's triangles */
     int32_t triangle_count;
-    const int32_t *edges; /* [2 * edge_count] vertices of the edges that belong to no triangle */
+    const int32_t *edges; /* [2 * edge_count] vertices of the object's edges that belong to no triangle */
     int32_t edge_count;
 } sinew_object_primitives;
 

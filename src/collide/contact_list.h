@@ -24,12 +24,14 @@
 
 /* Kinds of contacts, named by the first and the second feature of the pair. */
 typedef enum sinew_contact_kind {
-    SINEW_CONTACT_VERTEX_FACE = 0, /* first feature: a vertex; second: a primitive */
+    SINEW_CONTACT_VERTEX_FACE = 0, /* contact of a vertex (first feature) and a primitive (second feature) */
     SINEW_CONTACT_VERTEX_EDGE,
     SINEW_CONTACT_VERTEX_VERTEX,
     SINEW_CONTACT_EDGE_EDGE,
-    SINEW_CONTACT_VERTEX_PLANE,  /* first feature: a vertex; second: a plane collider, given as an object */
-    SINEW_CONTACT_SKIN_COLLIDER, /* a vertex of an embedded surface (not a feature), and a collider, as an object */
+    /* contact of a vertex (first feature) and a plane collider (second, given as an object) */
+    SINEW_CONTACT_VERTEX_PLANE,
+    /* Contact of a vertex of an embedded surface (not a feature) and a collider, given as an object. */
+    SINEW_CONTACT_SKIN_COLLIDER,
     SINEW_CONTACT_KIND_COUNT
 } sinew_contact_kind;
 
@@ -46,16 +48,17 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
 }
 
 typedef struct sinew_contact_constraint {
-    uint64_t key;               /* contact key: kind and both features, from sinew_contact_key() */
-    int32_t v[4];               /* vertices of the first feature, then of the second */
-    uint8_t candidate_kind;     /* sinew_candidate_kind of the candidate pair that became this contact */
-    sinew_real w[4];            /* interpolation weights of v: positive for the first object, negative for the second */
-    int32_t first, second;      /* indices of the two objects in the collision mesh */
-    double n[3];                /* unit normal from the second to the first object */
-    double distance;            /* distance of the features at detection, less both solid radii, in m */
-    double offset;              /* distance r that the contact maintains in addition to solid radii, in m */
-    double radius;              /* sum of the solid radii of both objects (spheres, capsules), in m */
-    double initial_penetration; /* depth that this step does not yet resolve, for vertices inside a collider, in m */
+    uint64_t key;           /* contact key: kind and both features, from sinew_contact_key() */
+    int32_t v[4];           /* vertices of the first feature, then of the second */
+    uint8_t candidate_kind; /* sinew_candidate_kind of the candidate pair that became this contact */
+    sinew_real w[4];        /* interpolation weights of v: positive for the first object, negative for the second */
+    int32_t first, second;  /* indices of the two objects in the collision mesh */
+    double n[3];            /* unit normal of the contact, from the second to the first object */
+    double distance;        /* distance of the features at detection, less both solid radii, in m */
+    double offset;          /* distance r that the contact maintains in addition to solid radii, in m */
+    double radius;          /* sum of the solid radii of both objects (spheres, capsules), in m */
+    /* initial penetration depth that this step does not yet resolve, for vertices inside a collider, in m */
+    double initial_penetration;
     double mu;                  /* coefficient of Coulomb friction of the pair of objects */
     double lambda;              /* multiplier of the normal contact force, in N */
     double lagged_normal_force; /* normal force that bounds friction, from the last multiplier update, in N */
@@ -75,7 +78,7 @@ typedef struct sinew_contact_constraint {
 typedef struct sinew_contact_list {
     sinew_contact_constraint *list; /* [count] contacts, sorted by contact key */
     int32_t count;
-    sinew_contact_constraint *found; /* work space for building the list, as are `work` and `taken` */
+    sinew_contact_constraint *found; /* work space for building the list of contacts */
     sinew_pair *work;
     uint8_t *taken;
     size_t capacity_bytes, found_capacity, work_capacity, taken_capacity;

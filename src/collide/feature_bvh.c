@@ -10,7 +10,7 @@
 #include "base/tasks.h"
 #include "mesh/topology.h"
 
-#define AT_ONCE 512 /* nodes of level 0 that a thread processes per work item */
+#define AT_ONCE 512 /* number of nodes of level 0 that a thread processes per work item */
 
 bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
                         int32_t count)

@@ -66,7 +66,7 @@ typedef struct sinew_box_frame {
 
 typedef struct sinew_boxes {
     int32_t count;
-    int32_t width;           /* number of vertices of a feature: 1 .. 3 */
+    int32_t width;           /* number of vertices of each feature of the BVH: 1 .. 3 */
     const int32_t *vertices; /* [feature count][width] vertices of each feature; NULL: the features are vertices */
     int32_t *members;        /* [count] features in Hilbert order; filled by the caller before the first ordering */
     int32_t level_count;     /* number of levels of the BVH, >= 2 */

@@ -115,7 +115,7 @@ struct sinew_contact_work {
     sinew_contact_filter *filter;
     void *filter_context;
 
-    /* Collision surfaces (surfaces.c), rebuilt when bodies or colliders change. */
+    /* Collision mesh (surfaces.c), rebuilt when bodies or colliders change. */
     bool stale; /* true: bodies, colliders or their settings changed, so that the collision mesh must be rebuilt */
     int64_t shape_version; /* value of shape_version of the contact view from which the collision mesh was built */
     sinew_collision_mesh mesh;
@@ -161,7 +161,7 @@ struct sinew_contact_work {
     sinew_contact_constraint *ended;
     int32_t step_start_count, ended_count;
     sinew_contact_list contacts; /* contacts found by the current detection pass */
-    sinew_contact_list previous; /* contacts of the previous detection pass, or of the last step */
+    sinew_contact_list previous; /* contacts of the previous detection pass, or of the last step, for the warm start */
 
     /* Contacts as elements of a transient batch of the objective. */
     int32_t element_count;
@@ -178,7 +178,7 @@ struct sinew_contact_work {
     /* Data of contact handling that live for one time step. */
     sinew_contact_view view; /* copy of the contact view of the world in this step */
     sinew_contact_hooks hooks;
-    double time;       /* time at the start of the step, in s */
+    double time;       /* simulated time at the start of the step, in s */
     double *blocks;    /* [particle_count][9] Hessian blocks of the fixed elements at the start of the step, in N/m */
     sinew_real *guess; /* [particle_count][4] initial guess for solvers that would start from q_tilde, in m */
     /* [particle_count][4] contact mode `projection`: positions at the start of the step after projection, in m */

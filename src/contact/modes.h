@@ -28,9 +28,9 @@ typedef struct sinew_contact_mode_ops {
     bool (*filter)(const sinew_contact_view *view, sinew_real *q);
     /* Optional: true if a contact becomes an element of the objective; NULL: every contact does. */
     bool (*takes)(const sinew_contact_work *c, const sinew_contact_constraint *contact);
-    /* Optional: m, distance above the offset at which the spring of a contact starts to act; NULL: 0. */
+    /* Optional: distance in m above the offset at which the spring of a contact starts to act; NULL: 0. */
     double (*spring_start)(const sinew_contact_constraint *contact);
-    /* Optional: N, force of a contact at the end of the step in addition to its spring; NULL: 0. */
+    /* Optional: force in N of a contact at the end of the step in addition to its spring; NULL: 0. */
     double (*extra_force)(const sinew_contact_view *view, const sinew_contact_constraint *contact);
 } sinew_contact_mode_ops;
 

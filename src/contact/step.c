@@ -421,7 +421,7 @@ static void filter_end_hook(void *context, sinew_solve *s)
         filter_iterate(view, s->q, false);
 }
 
-/* ---- Start of the step ----------------------------------------------------------------------- */
+/* ---- Contact at the start of the step --------------------------------------------------------- */
 
 /* Sets the initial guess of solvers that start from inertia: x + h v + h^2 a, with the fraction of the external
  * acceleration that changed the velocity in the last step. From q_tilde, resting bodies would start inside their

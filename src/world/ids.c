@@ -16,7 +16,7 @@ typedef struct slot_view {
     int32_t count;    /* number of slots of this kind in the world */
     bool live;        /* true: the slot is in use; name and kind describe its current or last object */
     uint32_t generation;
-    const char *kind; /* kind of the object; "" if there is only one kind */
+    const char *kind; /* kind of the slot's object for error texts; "" if there is only one kind */
 } slot_view;
 
 static bool names_present(const slot_view *at, int32_t index, uint32_t generation)

@@ -22,7 +22,7 @@ typedef struct sinew_trajectory {
     sinew_real *base;    /* [count][3] positions of the base shape, in m */
     sinew_real *current; /* [count][3] positions at the time of the last evaluation, in m */
     int32_t key_count;   /* number of key frames; 0: no key-framed motion */
-    sinew_key *keys;     /* [key_count] key frames of the motion */
+    sinew_key *keys;     /* [key_count] key frames of the trajectory's motion */
     sinew_real pivot[3]; /* centre of the rotations of the key frames, in m */
     bool follows;        /* true: the points follow a collider (`points`) or a vertex cache (`frames`) */
     sinew_collider followed;

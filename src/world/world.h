@@ -31,7 +31,7 @@ typedef struct sinew_body_record {
     char *name; /* name of the body; NULL: it has no name */
     /* true: rigid body, four particles joined by hard distances (rigid.c); its surface lies outside their tet */
     bool rigid;
-    /* damping rate in 1/s; fraction of non-rigid velocities that each step removes */
+    /* Damping rate of the body in 1/s; fraction of non-rigid velocities that each step removes. */
     sinew_real damping, velocity_filter;
     sinew_body_contact contact;
     /* The embedded surface (embedding.c); all NULL if the body has none. */
@@ -126,7 +126,7 @@ struct sinew_world {
     /* number of particles: internal numbers are 0 .. particle_count - 1; number that the arrays can hold */
     int32_t particle_count, particle_capacity;
     sinew_real *q, *v, *force; /* positions (m), velocities (m/s), forces (N) that the caller set, without gravity */
-    sinew_real *rest;          /* rest positions of all particles, in m */
+    sinew_real *rest;          /* rest positions of all particles, in m, four reals per particle */
     /* inertial prediction q_tilde (m) and external forces f_ext (N, gravity included) of the current step */
     sinew_real *q_tilde, *f_ext;
     /* Velocities in m/s at the start of the last step with contact, the fourth number 1 if known; NULL before the first
@@ -145,9 +145,9 @@ struct sinew_world {
     int32_t *inside;
     int32_t number_count, number_capacity;
     int32_t hole_count;       /* number of public numbers that are free for new particles */
-    int64_t shape_version;    /* increases when particles are added or removed, or meshes change */
-    int64_t q_version;        /* increases when positions change and the set of particles does not */
-    int64_t collider_version; /* increases when colliders are added, removed or posed */
+    int64_t shape_version;    /* version that increases when particles are added or removed, or meshes change */
+    int64_t q_version;        /* version that increases when positions change and the set of particles does not */
+    int64_t collider_version; /* version that increases when colliders are added, removed or posed */
 
     int32_t body_count, body_capacity;
     sinew_body_record *bodies;
@@ -167,7 +167,7 @@ struct sinew_world {
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
     struct sinew_query_work *query;     /* work space of queries (queries.c); NULL before the first query */
-    struct sinew_contact_work *contact; /* work space of contact (contact/contact.h); NULL: contact is off */
+    struct sinew_contact_work *contact; /* work space of contact (contact/contact.h); NULL: contact was never set */
     /* hints for free slots: every slot with an index below the hint of its kind is in use */
     int32_t body_hint, energy_hint, pin_hint, collider_hint;
 
@@ -175,9 +175,9 @@ struct sinew_world {
         *batches; /* [energy_capacity + 1] batches of the objective: batches of existing energies, then of contacts */
     sinew_objective objective;
     sinew_solve solve;
-    /* bits SINEW_CHANGED_ELEMENTS and SINEW_CHANGED_TRANSIENT since the objective was laid out */
+    /* Bits SINEW_CHANGED_ELEMENTS and SINEW_CHANGED_TRANSIENT: changes since the objective was laid out. */
     uint32_t objective_changed;
-    uint32_t solver_changed; /* bits SINEW_CHANGED_... since the solver was prepared or refreshed */
+    uint32_t solver_changed; /* bits SINEW_CHANGED_...: changes since the solver was prepared or refreshed */
     char *signature;   /* signature before the first tear, to match a torn world with its states; NULL: nothing tore */
     char *comment;     /* comment that the caller set, saved with the state; NULL: no comment */
     sinew_error error; /* error of the last step whose preparation failed */
@@ -247,8 +247,8 @@ sinew_status sinew_points_check(const sinew_real *points, int32_t count, const c
 /* Creates a mesh with the same cells and other points [vertex_count][3], m; NULL, with an error, on failure. */
 sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *mesh, int32_t vertex_count,
                                    const sinew_real *points, sinew_error *error);
-/* Runs of public particle numbers: whether a run is free; first fit of a free run; marks a run as spare; marks a run as
- * free.
+/* Runs of public particle numbers: test whether a run is free, find the first free run that fits, mark a run as spare,
+ * mark a run as free.
  */
 bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t count);
 int32_t sinew_numbers_find(const sinew_world *world, int32_t count);

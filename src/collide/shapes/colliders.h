@@ -29,7 +29,7 @@ typedef struct sinew_collider_record {
     /* frame of the shape before its motion: position in m; rotation vector in rad */
     sinew_real position[3], rotation[3];
     int32_t key_count;
-    sinew_key *keys;     /* [key_count] key frames of the motion */
+    sinew_key *keys;     /* [key_count] key frames of the collider's motion */
     sinew_real pivot[3]; /* pivot of the rotations of the key-framed motion, in m */
     int32_t frame_count;
     sinew_real frame_time; /* time between two frames of the vertex cache, in s */

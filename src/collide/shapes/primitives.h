@@ -25,7 +25,8 @@ typedef struct sinew_shape_ops {
                          sinew_error *error);
 } sinew_shape_ops;
 
-const sinew_shape_ops *sinew_get_shape_ops(sinew_shape_kind kind); /* returns NULL if `kind` is out of range */
+/* returns the table entry of a shape; NULL if `kind` is out of range */
+const sinew_shape_ops *sinew_get_shape_ops(sinew_shape_kind kind);
 
 /* Allocates vertices, triangles and edges of a collider record with the given counts. */
 sinew_status sinew_shape_allocate(sinew_collider_record *record, const sinew_allocator *allocator, int64_t vertex_count,

@@ -23,7 +23,7 @@ struct sinew_query_work {
     int32_t vertex_count, triangle_count;
     sinew_real *points;            /* [vertex_count][3] positions of particles, then of collider vertices, in m */
     int32_t *triangles;            /* [triangle_count][3] vertices of each triangle, as indices of `points` */
-    sinew_contact_object *objects; /* [triangle_count] body or collider of each triangle */
+    sinew_contact_object *objects; /* [triangle_count] body or collider that each triangle belongs to */
 };
 
 static void query_release_arrays(const sinew_world *world, struct sinew_query_work *w)

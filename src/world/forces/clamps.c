@@ -107,7 +107,7 @@ static void clamp_turn(const double t[3], const double u[3], double x[3])
     double axis[3], turned[3];
     const double c = vec3_dot(t, u);
     vec3_cross(t, u, axis);
-    if (c < -1 + 1e-9) { /* opposite directions: half a turn about any axis perpendicular to t */
+    if (c < -1 + 1e-9) { /* t and u are opposite: half a turn about any axis perpendicular to t */
         const double side[3] = {fabs(t[0]) < 0.6, fabs(t[0]) >= 0.6, 0};
         vec3_cross(t, side, axis);
         const double across = 2 * vec3_dot(axis, x) / vec3_dot(axis, axis);

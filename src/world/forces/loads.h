@@ -59,7 +59,8 @@ typedef struct sinew_load_ops {
     const char *(*check)(const sinew_world *world, const sinew_load_record *record, const sinew_real vector[3]);
 } sinew_load_ops;
 
-const sinew_load_ops *sinew_load_get_ops(sinew_load_kind kind); /* returns NULL if `kind` is out of range */
+/* returns the operations of a load kind; NULL if `kind` is out of range */
+const sinew_load_ops *sinew_load_get_ops(sinew_load_kind kind);
 
 /* Internal number of the particle of a vertex of the load's body. */
 int32_t sinew_load_particle(const sinew_world *world, const sinew_load_record *record, int32_t vertex);

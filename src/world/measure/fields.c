@@ -204,7 +204,7 @@ typedef struct element_state {
     double x[SINEW_STENCIL_MAX][3],
         /* positions and rest positions of the element's vertices in the caller's order, in m */
         rest[SINEW_STENCIL_MAX][3];
-    double filled;       /* filled fraction of the element's tet */
+    double filled;       /* filled fraction of the element's tet, in (0, 1] */
     double psi;          /* energy of the element, in J */
     double moment[3][3]; /* [3][3] sum over vertices a of gradient g_a times (x_a - x_0)^T, in J */
 } element_state;

@@ -133,7 +133,7 @@ static void put_history(const sinew_world *world, sinew_section_writer *writer)
     sinew_section_end(writer);
 }
 
-/* Kinds of objects with slots, in the order of the section GENS. */
+/* Kinds of objects with slots, in the order of the state section GENS. */
 enum {
     OF_BODIES,
     OF_ENERGIES,

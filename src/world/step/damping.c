@@ -27,7 +27,7 @@
 #include "world/world.h"
 
 struct sinew_damping_work {
-    int32_t count; /* number of particles for which the arrays below have memory */
+    int32_t count; /* number of particles for which the arrays of damping have memory */
     /* [count][4] right-hand side of the damping system, kg m/s; its solution, the velocity change d, m/s */
     sinew_real *rhs, *d;
     sinew_real *scratch;  /* [count][4] particle velocities without rigid motions, in m/s */

@@ -80,7 +80,7 @@ typedef struct hard_work {
 } hard_work;
 
 struct sinew_balance_work {
-    int32_t capacity;      /* number of particles for which the arrays below have memory */
+    int32_t capacity;      /* number of particles for which the arrays of the energy balance have memory */
     sinew_real *q, *v;     /* [capacity][4] positions (m) and velocities (m/s) before the step */
     sinew_real *imbalance; /* [capacity][4] residual r of the solver, in N; at pins the force of the pin */
     sinew_real *forces;    /* [capacity][4] grad psi - f at all particles, pinned ones included, in N */
@@ -88,7 +88,7 @@ struct sinew_balance_work {
     hard_work hard;
     double elastic;        /* elastic energy psi(q_n), with the targets of this step, in J */
     bool known;            /* true: `balance` holds the energy balance of the last step */
-    int64_t shape_version; /* shape_version of the world at the last step */
+    int64_t shape_version; /* value of the world's shape_version at the last step */
     sinew_balance balance;
 };
 
@@ -231,17 +231,17 @@ void sinew_balance_record(sinew_world *world)
 
 /* Indices of sums over the particles for the energy balance of a step from q_n, v_n to q, v. */
 enum {
-    SUM_KINETIC_BEFORE, /* m |v_n|^2, v_n = velocity before the step */
-    SUM_KINETIC_AFTER,  /* m |v|^2, v = velocity after the step */
-    SUM_KINETIC_STEP,   /* m |u|^2, u = (q - q_n) / h */
-    SUM_KICK,           /* m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
-    SUM_GRAVITY_BEFORE, /* -f_g . q_n, f_g = weight of the particle */
-    SUM_GRAVITY_AFTER,  /* -f_g . q, f_g = weight of the particle */
-    SUM_FORCES,         /* f_u . d, f_u = forces of the caller and loads, d = q - q_n */
-    SUM_ELASTIC,        /* grad psi . d, psi with contact terms, d = q - q_n */
+    SUM_KINETIC_BEFORE, /* sum of m |v_n|^2, v_n = velocity before the step */
+    SUM_KINETIC_AFTER,  /* sum of m |v|^2, v = velocity after the step */
+    SUM_KINETIC_STEP,   /* sum of m |u|^2, u = (q - q_n) / h */
+    SUM_KICK,           /* sum of m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
+    SUM_GRAVITY_BEFORE, /* sum of -f_g . q_n, f_g = weight of the particle */
+    SUM_GRAVITY_AFTER,  /* sum of -f_g . q, f_g = weight of the particle */
+    SUM_FORCES,         /* sum of f_u . d, f_u = forces of the caller and loads, d = q - q_n */
+    SUM_ELASTIC,        /* sum of grad psi . d, psi with contact terms, d = q - q_n */
     SUM_PINS,           /* work of the pins: r . d along pinned directions, d = q - q_n */
-    SUM_FREE,           /* r . d along free directions, r = residual of the solver */
-    SUM_CONSTRAINTS,    /* F . d, F = forces of hard constraints, d = q - q_n */
+    SUM_FREE,           /* sum of r . d along free directions, r = residual of the solver, d = q - q_n */
+    SUM_CONSTRAINTS,    /* sum of F . d, F = forces of hard constraints, d = q - q_n */
     SUM_COUNT
 };
 

@@ -476,8 +476,8 @@ static double body_error(const sinew_world *world, const sinew_body_record *body
     return largest;
 }
 
-/* Relative position error of a step (sinew_error_hook): the largest over bodies, relative to body size. For a body that
- * is one point, the largest coordinate of the world replaces the size. */
+/* Relative position error of a step (sinew_error_hook): the largest over bodies, relative to body size, scaled to
+ * the largest error `largest`. For a body that is one point, the largest coordinate of the world replaces the size. */
 static double relative_error(void *context, const sinew_real *error, double largest)
 {
     const sinew_world *world = context;

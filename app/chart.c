@@ -17,7 +17,7 @@ enum {
     LETTERS = 12, /* size of the letters of a chart, pixels */
     TITLE = 14,   /* size of the letters of a chart's title, pixels */
     LINE = 17,    /* distance between lines of text in a chart, pixels */
-    /* largest width of a curve's name beside the curve, pixels; longer names appear in the legend only */
+    /* Largest width of a curve's name beside the curve, pixels; longer names appear in the legend only. */
     NAME_WIDTH = 96,
     NAME_HEIGHT = 14,
     CELL = 4, /* size of a cell of the map of occupied areas, pixels */

@@ -323,8 +323,7 @@ static void forget_shapes(sinew_comparison *c, int32_t step)
 }
 
 /* Takes one step with all methods; `q` receives the positions at the start of the step. The next step starts at the
- * reference's result.
- */
+ * reference's result. */
 static bool compare_step(compare *m, int32_t step, sinew_real *q, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;
@@ -449,7 +448,7 @@ static void compare_print_summary(const compare *m)
            "status");
     for (int32_t i = 1; i < c->method_count; i++) {
         const sinew_answer *a = sinew_answer_of(c, c->step_count - 1, i);
-        /* relative error of a method after the last step; NaN if the step starts at the minimum */
+        /* Relative error of a method after the last step; NaN if the step starts at the minimum. */
         const double error_left = sinew_final_error(a);
         char bits[128], near[32] = "-";
         sinew_bits_text(a->result.bits, bits, sizeof bits);

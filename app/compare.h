@@ -23,7 +23,7 @@ enum {
 
 /* A solver with its options, as --solvers names it. */
 typedef struct sinew_method {
-    /* label of the method, e.g. "admm:weight=0.5"; unique; letters, digits and _ . + - : = only */
+    /* Label of the method, e.g. "admm:weight=0.5"; unique; letters, digits and _ . + - : = only. */
     char label[SINEW_LABEL_MAX];
     sinew_solver_def def;
     bool own_iterations, own_tolerance; /* true: the method's label sets iterations, or tolerance */

@@ -74,7 +74,7 @@ static sinew_mesh *read_mesh(const sinew_arguments *arguments)
     const char *file = arguments->plain[1];
     sinew_mesh *mesh = sinew_mesh_read(sinew_find_example(file, found, sizeof found) ? found : file, NULL, &error);
     if (mesh && (up || unit)) {
-        /* prints warnings before the mesh is oriented, because the oriented copy has none */
+        /* Prints warnings before the mesh is oriented, because the oriented copy has none. */
         print_warnings("read", mesh);
         mesh = orient(mesh, up, scale, &error);
     }

@@ -23,11 +23,11 @@ bool sinew_output_open(sinew_output *output, const char *command, const char *di
 /* Reopens an unfinished result file for reading and writing from the start. Without one, the finished file gets the
  * temporary name again. Returns false, with a message, if neither exists. */
 bool sinew_output_reopen(sinew_output *output, const char *command, const char *directory, const char *name);
-/* flushes all data of a result file to the disk; false: failed, with a message */
+/* Flushes all data of a result file to the disk; false: failed, with a message. */
 bool sinew_output_sync(sinew_output *output);
 /* Renames a result file to its final name. After a failure (false, with a message) the temporary file is removed. */
 bool sinew_output_close(sinew_output *output);
-/* keeps the unfinished result file, to be reopened; no effect if it is not open */
+/* Keeps the unfinished result file, to be reopened; no effect if it is not open. */
 void sinew_output_leave(sinew_output *output);
 void sinew_output_drop(sinew_output *output); /* removes the unfinished result file; no effect if it is not open */
 

@@ -16,7 +16,7 @@ typedef struct sinew_progress {
 
 void sinew_progress_start(sinew_progress *progress, int64_t total, bool quiet);
 void sinew_progress_show(sinew_progress *progress, int64_t done, const char *label);
-/* removes the progress bar; returns the time since the start, in s */
+/* Removes the progress bar; returns the time since the start, in s. */
 double sinew_progress_end(sinew_progress *progress);
 
 #endif

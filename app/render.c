@@ -191,7 +191,7 @@ static bool choose_frames(sinew_render *r, target *t)
     const char *text = sinew_option_text(&r->arguments, "frame"), *out = sinew_option_text(&r->arguments, "out");
     const size_t length = out ? strlen(out) : 0;
     bool range = false;
-    /* true: the colour field is a result of steps, which frame 0 does not have */
+    /* True: the colour field is a result of steps, which frame 0 does not have. */
     const bool stepped = sinew_colour_is_of_steps(r->style.snapshot.colour);
     const bool film = length > 4 && strcmp(out + length - 4, ".png") != 0;
     r->first = film ? r->lowest + (stepped && r->lowest < r->highest) : r->highest;

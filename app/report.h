@@ -26,7 +26,7 @@ const char *sinew_short(double number, char text[SINEW_SHORT_SIZE]);
 const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE]); /* formats a time in s, e.g. "12 ms" */
 
 void sinew_put_plots(const sinew_report *r);
-/* writes the pictures of the final shapes; returns false if memory is short */
+/* Writes the pictures of the final shapes; returns false if memory is short. */
 bool sinew_put_shapes(const sinew_report *r);
 
 #endif

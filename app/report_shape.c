@@ -111,7 +111,7 @@ static sinew_status draw_shape(gallery *g, int32_t method, sinew_image *image)
     def.legend = false;
     def.low = 0;
     def.high = 1;
-    /* camera distance factor: margin for shapes that deviate slightly from the reference */
+    /* Camera distance factor: margin for shapes that deviate slightly from the reference. */
     def.camera.distance = 1.25;
     const sinew_panel panel = {.snapshot = snapshot};
     sinew_status status = sinew_picture_draw(&def, &g->survey, &panel, 1, image, NULL, NULL, &g->error);

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         printf("sinew-reproduce " SINEW_VERSION " (" SINEW_PRECISION ")\n");
         return sinew_end_output(0);
     }
-    /* registers LU and QR; without these methods, experiments that use them report an error */
+    /* Registers LU and QR; without these methods, experiments that use them report an error. */
     linear_methods_register();
     return sinew_end_output(sinew_command_reproduce(argc, argv));
 }

@@ -302,8 +302,8 @@ static bool is_due(const sinew_run *r, double interval, double last)
     return sinew_world_step_count(r->world) % r->per_frame == 0;
 }
 
-/* Takes the steps of the run. Returns false if a file cannot be written. *failed receives the result of a failed step.
- *  */
+/* Takes the steps of the run. Returns false if a file cannot be written. *failed receives the result of a failed
+ * step. */
 static bool simulate(sinew_run *r, double interval, sinew_progress *progress, sinew_step_result *failed)
 {
     const int64_t end = r->frames * r->per_frame;

@@ -50,9 +50,9 @@ const char *sinew_run_remedy(uint32_t bit);
 /* Formats where a status bit comes from: "of jelly; worst in step 12, vertex 3 of jelly: 0.2 N; raise ..."; "" if
  * nothing is known. */
 void sinew_run_place_text(const sinew_run_place *place, uint32_t bit, char *text, size_t size);
-/* writes where a status bit comes from as JSON; returns NULL if memory is short */
+/* Writes where a status bit comes from as JSON; returns NULL if memory is short. */
 json_t *sinew_run_place_json(const sinew_run_place *place, uint32_t bit);
-/* reads a record from summary.json; json NULL: an old summary without such records */
+/* Reads a record from summary.json; json NULL: an old summary without such records. */
 bool sinew_run_place_read(sinew_run_place *place, const json_t *json);
 
 /* Counts over all steps of the run, including those before a checkpoint. The counts do not depend on machine or clock,
@@ -91,7 +91,7 @@ typedef struct sinew_run_statistics {
 void sinew_run_count(sinew_run_statistics *statistics, const sinew_world *world, int64_t step,
                      const sinew_step_result *result);
 uint32_t sinew_run_bits(const sinew_run_statistics *statistics); /* union of the status bits of all steps of the run */
-/* writes the statistics of a run as JSON; returns NULL if memory is short */
+/* Writes the statistics of a run as JSON; returns NULL if memory is short. */
 json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics);
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
 /* Formats the optimality gap of a run: "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ...". */
@@ -133,7 +133,7 @@ typedef struct sinew_run {
     sinew_output contact;   /* output file contact.csv, open if the world has contact */
     sinew_output checksums; /* output file checksums.csv, open if a cache format has one file per frame */
     sinew_run_check checks[SINEW_RUN_GROWING]; /* checksums of growing cache files at the last checkpoint */
-    /* object "closed" of summary.json, with files written when caches were closed; NULL: no cache was closed yet */
+    /* Object "closed" of summary.json, with files written when caches were closed; NULL: no cache was closed yet. */
     json_t *closed;
     int64_t first_frame; /* number of the first frame in this run's folder */
     bool goes_on;        /* true: the run continues existing files in its folder */
@@ -166,7 +166,7 @@ void sinew_run_print_formats(const sinew_run *r);
 
 /* Reads summary.json of a folder. NULL: there is none, or it is not of a run (*foreign is then true). */
 json_t *sinew_run_summary_read(const char *directory, bool *foreign);
-/* text of a key of summary.json; "" if the key is missing */
+/* Text of a key of summary.json; "" if the key is missing. */
 const char *sinew_run_summary_text(const json_t *summary, const char *key);
 bool sinew_run_summary_write(sinew_run *r, const char *status);
 /* Writes the progress of a run: "running, step 12 of 200", or "killed, ..." if no process of this machine writes
@@ -186,7 +186,7 @@ bool sinew_run_open_files(sinew_run *r);
 bool sinew_run_verify_frames(sinew_run *r);
 bool sinew_run_write_frame(sinew_run *r);
 void sinew_run_write_metrics(const sinew_run *r, int64_t step, const sinew_step_result *result);
-/* writes the contact row of a completed step; no effect without contact */
+/* Writes the contact row of a completed step; no effect without contact. */
 void sinew_run_write_contact(const sinew_run *r, int64_t step);
 bool sinew_run_has_contact(const sinew_run *r);
 /* Sets formats, fields, first frame and statistics of a continued run from the comment of the state at `path`. Returns
@@ -206,10 +206,10 @@ void sinew_run_free_files(sinew_run *r);
 bool sinew_run_has_sequence(const sinew_run *r); /* true if a cache format of the run has one file per frame */
 void sinew_run_checksums_head(FILE *stream);
 bool sinew_run_checksum_frame(sinew_run *r); /* appends checksums of the files of the current frame to checksums.csv */
-/* updates r->checks by the bytes that cache files have gained since the last checkpoint */
+/* Updates r->checks by the bytes that cache files have gained since the last checkpoint. */
 bool sinew_run_checksum_growth(sinew_run *r);
 json_t *sinew_run_checks_json(const sinew_run *r);
-/* reads the checksums of growing cache files; returns false if they are damaged */
+/* Reads the checksums of growing cache files; returns false if they are damaged. */
 bool sinew_run_checks_read(sinew_run *r, const json_t *checks);
 /* Returns checksums of the files that were written when the caches were closed; NULL: out of memory. */
 json_t *sinew_run_closed_json(sinew_run *r);

@@ -10,8 +10,7 @@
 #include "sinew/sinew.h"
 
 /* Installs the handlers of SIGINT and SIGTERM. A signal is recorded while the command defers signals, and else ends the
- * program at once. A second signal also ends the program at once.
- */
+ * program at once. A second signal also ends the program at once. */
 void sinew_watch_signals(void);
 /* Defers signals while files are being written: a signal ends the command at the next point with complete files. */
 void sinew_signals_defer(bool defer);

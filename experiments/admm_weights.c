@@ -11,7 +11,7 @@
 enum {
     WEIGHTS = 8,
     STEPS = 2,
-    /* number of runs: all weights, the automatic weight, and QN for the minimum, at each time step */
+    /* Number of runs: all weights, the automatic weight, and QN for the minimum, at each time step. */
     RUNS = STEPS * WEIGHTS + STEPS + STEPS
 };
 static const double weights[WEIGHTS] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5};

@@ -235,7 +235,7 @@ static bool arms_run(arms *a, outcome *o)
 static bool claim_arms(outcome *o)
 {
     static const double ratios[3] = {10, 100, 1e4};
-    /* number of excitations; in single precision the last one would be round-off */
+    /* Number of excitations; in single precision the last one would be round-off. */
     const int count = sizeof(sinew_real) == 4 ? 2 : 3;
     for (int k = 0; k < count; k++) {
         arms with = {.ratio = ratios[k], .geometric = true}, without = {.ratio = ratios[k]};

@@ -89,8 +89,8 @@ static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *f
     bool good = world && q &&
                 balloons_add(world, body, "edge_strain", "stiffness", 2e4, "minimum", 0, &error).index >= 0 &&
                 balloons_add(world, body, "pressure", "pressure", 100, NULL, 0, &error).index >= 0;
-    /* separates the two discs of the Mylar balloon slightly, so that they enclose a volume for the pressure to act
-     * on */
+    /* Separates the two discs of the Mylar balloon slightly, so that they enclose a volume for the pressure to act
+     * on. */
     if (good) {
         memcpy(q, s.points, 3 * (size_t)s.vertex_count * sizeof *q);
         for (int32_t side = 0; side < 2; side++)

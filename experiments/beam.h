@@ -94,7 +94,7 @@ int32_t beam_section_count(const beam *b);
 /* Computes the angles in degrees by which each cross section [beam_section_count()] is rotated about the beam's
  * axis. Angles accumulate from the first section on, so that whole turns count. */
 void beam_section_angles(const beam *b, const sinew_real *q, double *angles);
-/* angle in degrees of the beam's last section relative to the first */
+/* Angle in degrees of the beam's last section relative to the first. */
 double beam_twist(const beam *b, const sinew_real *q);
 double beam_missed(const beam *b, const sinew_real *q); /* largest distance in m of an end vertex from its anchor */
 double beam_distance(const beam *b, const sinew_real *q,

@@ -207,7 +207,7 @@ enum {
     VBD_NEO_HOOKEAN,
     VBD_TWIST,
     VBDS,
-    /* number of runs: each case by Vertex Block Descent, by QN, which gives the minimum, and by XPBD, for comparison */
+    /* Number of runs: each case by Vertex Block Descent, by QN, which gives the minimum, and by XPBD, for comparison */
     CASES = 3 * VBDS
 };
 

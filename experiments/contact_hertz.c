@@ -107,8 +107,8 @@ static void fill_cell(ball *b, int32_t i, int32_t j, int32_t k)
             at[orders[t][s]]++;
             tet[s + 1] = vertex_at(b, at[0], at[1], at[2]);
         }
-        /* The map (u, v, w) to (x, z, y) is a reflection, so the even permutations, the first three, are inverted here.
-         *  */
+        /* The map (u, v, w) to (x, z, y) is a reflection, so the even permutations, the first three, are inverted
+         * here. */
         if (t < 3) {
             const int32_t swap = tet[2];
             tet[2] = tet[3];

@@ -28,7 +28,7 @@ enum {
     FALL_STEPS = 10000,
     HIT_STEPS = 60,
     HIT_ITERATIONS = 400,
-    /* maximum number of detection passes, enough that no vertex is truncated at the end of a step */
+    /* Maximum number of detection passes, enough that no vertex is truncated at the end of a step. */
     HIT_DETECTIONS = 1000
 };
 static const double restitutions[BOUNCES] = {0.2, 0.5, 0.8, 1};
@@ -168,7 +168,7 @@ static void compare(hit *r, const snapshot *was, const snapshot *is, const doubl
         const double m = (double)is->m[i];
         const sinew_real *x = is->x + 3 * i, *v = is->v + 3 * i, *x0 = was->x + 3 * i, *v0 = was->v + 3 * i;
         double speed = 0, far = 0;
-        /* displacement h v' of a particle, taken from positions because restitution changes v after the step */
+        /* Displacement h v' of a particle, taken from positions because restitution changes v after the step. */
         sinew_real way[3];
         for (int c = 0; c < 3; c++) {
             linear[c] += m * ((double)v[c] - (double)v0[c]);

@@ -22,7 +22,7 @@
 enum {
     SECOND = 60, /* number of steps per second */
     CASES = 4,
-    /* number of cells along each side of the block in long runs; sticking does not depend on the mesh */
+    /* Number of cells along each side of the block in long runs; sticking does not depend on the mesh. */
     LONG_CELLS = 2,
     CONVERGED = 400, /* number of iterations that admm and pbng need to slide */
     CONVERGED_QUICK = 100
@@ -119,7 +119,7 @@ static double fitted_acceleration(const slide *r)
     const double n = r->steps, T = n * STEP;
     double above = 0, below = 0;
     for (int32_t k = 0; k <= r->steps; k++) {
-        /* discrete Legendre polynomial of degree 2, orthogonal to 1 and s over the steps */
+        /* Discrete Legendre polynomial of degree 2, orthogonal to 1 and s over the steps. */
         const double s = 2 * k / n - 1, p = s * s - (n + 2) / (3 * n);
         above += p * r->path[k];
         below += p * p;

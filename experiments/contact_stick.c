@@ -54,7 +54,7 @@ static bool make_stand(const stand *s, double mu, rod_world *r, sinew_collider *
     const double cell = 1 / (s->segments - 0.5);
     rod_stuff stuff = rod_default_stuff();
     stuff.density = DENSITY;
-    /* bending stiffness in the second direction; a larger value restricts bending to one plane */
+    /* Bending stiffness in the second direction; a larger value restricts bending to one plane. */
     stuff.bending[1] = 20;
     stuff.time_step = 1.0 / 60;
     sinew_key keys[2] = {{.time = 0}, {.time = (sinew_real)(PUSH / 60.0)}};

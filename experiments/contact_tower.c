@@ -180,7 +180,7 @@ void experiment_tower(const setting *s, outcome *o)
                             .iterations = s->quick ? QUICK_ITERATIONS : 0,
                             /* Young's modulus in Pa; 2 m of boxes buckle under their weight below 3e6 Pa */
                             .young = s->quick ? 1e6 : 1e7,
-                            /* number of cells per side, coarse for speed: the mesh does not affect rest */
+                            /* Number of cells per side, coarse for speed: the mesh does not affect rest. */
                             .cells = s->quick ? 2 : 1,
                             .boxes = s->quick ? 4 : BOXES_MAX,
                             .settling = s->quick ? 90 : 600,

@@ -76,7 +76,7 @@ static bool swing_def(const variant *w, double h, chain_def *def, sinew_error *e
     def->solver = sinew_default_solver_def(w->solver);
     def->solver.measure = SINEW_MEASURE_RESIDUAL;
     def->gravity = GRAVITY;
-    /* starts 60 degrees from the vertical, so that the weight acts along the rod from the start */
+    /* Starts 60 degrees from the vertical, so that the weight acts along the rod from the start. */
     def->to[0] = sqrt(0.75);
     def->to[1] = -0.5;
     def->hard = w->hard;

@@ -194,7 +194,7 @@ bool figure_series(figure *f, const char *name, sinew_solver_kind kind, int32_t 
 void figure_shape(figure *f, const char *name, sinew_solver_kind kind, const sinew_real *q, int32_t count);
 /* Sets the triangles of the figure's shape that was added last; copies them. */
 void figure_surface(figure *f, const int32_t *triangles, int32_t count);
-/* result of an experiment: no if a judged claim fails, yes if all judged claims hold */
+/* Result of an experiment: no if a judged claim fails, yes if all judged claims hold. */
 claim_result outcome_result(const outcome *o);
 const char *result_name(claim_result v);
 void outcome_release(outcome *o);
@@ -209,9 +209,9 @@ double record_objective(const sinew_iteration *record);
 double record_inertia(const sinew_iteration *record);
 double record_elastic(const sinew_iteration *record);
 double record_residual(const sinew_iteration *record);
-/* norm of the linear momentum of an iteration record, in kg m/s */
+/* Norm of the linear momentum of an iteration record, in kg m/s. */
 double record_linear(const sinew_iteration *record);
-/* norm of the angular momentum of an iteration record, in kg m2/s */
+/* Norm of the angular momentum of an iteration record, in kg m2/s. */
 double record_angular(const sinew_iteration *record);
 
 /* Takes all runs of the beam in parallel, each on one thread, so that the number of threads changes the time only.

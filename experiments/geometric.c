@@ -62,7 +62,7 @@ typedef struct taut {
 
 static double mass_of(const taut *t, int32_t i)
 {
-    /* mass of particle i in kg: chain.h halves the mass of the last particle */
+    /* Mass of particle i in kg: chain.h halves the mass of the last particle. */
     return (t->links > 1 && i == t->links ? 0.5 : 1) / t->links;
 }
 

@@ -149,8 +149,7 @@ static bool step_frame(frame *f, outcome *o)
 }
 
 /* Ratio of the smallest to the largest pivot of J M^-1 J^T of the first `count` rods, by Gaussian elimination with
- * diagonal pivoting.
- * */
+ * diagonal pivoting. */
 static double min_pivot(int32_t count)
 {
     double J[RODS][12] = {{0}}, S[RODS][RODS] = {{0}}, min = HUGE_VAL, max = 0;

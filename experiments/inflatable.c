@@ -115,7 +115,7 @@ static double inflatable_spread(const blown *b, double truth, bool length)
 
 static void inflatable_claim_counts(const setting *s, outcome *o, const sheet *run)
 {
-    /* number of edges; number of constraints, since every edge is also a hinge */
+    /* Number of edges; number of constraints, since every edge is also a hinge. */
     const int32_t edges = sinew_mesh_edge_count(run->mesh), all = 2 * edges + 1;
     claim *c = outcome_claim(o, "an inflatable balloon of stretch, shear, bending and volume constraints",
                              "2.5k particles, 15k constraints");

@@ -20,7 +20,7 @@ enum {
     SPLIT,
     SOLVERS,
     WEIGHTS = 5,
-    /* number of moduli at which ADMM weights are screened; the thesis reports no weight from the second on */
+    /* Number of moduli at which ADMM weights are screened; the thesis reports no weight from the second on. */
     STIFF = 4,
     TIMED = 100,
     QN_SHOWN = 78, /* number of iterations of the thesis's fig 5.19 */

@@ -32,7 +32,7 @@ typedef struct run {
     touch_log log;
     sinew_pin corners[2]; /* pins of the cloth's end that stays and of the end that is released */
     int32_t particle_count, tet_count;
-    /* number of bodies on the cloth at the release; number of bodies in the box at the end */
+    /* Number of bodies on the cloth at the release; number of bodies in the box at the end. */
     int32_t on_cloth, in_box;
 } run;
 

@@ -252,8 +252,7 @@ static void gravity_claim_nodes(outcome *o, const trial *t, const double *gap, c
 }
 
 /* Repeats the run of two blocks with softer bonds and the same iterations: PBNG's remaining distance depends on the
- * bond stiffness.
- * */
+ * bond stiffness. */
 static void claim_creeping(const setting *s, outcome *o, int32_t n, int32_t iterations)
 {
     static const double bonds[BONDS] = {1e2, 1e4, 1e6, 1e8};

@@ -236,7 +236,7 @@ static void claim_cube(outcome *o, const trial *lu, const trial *nodes)
 
 static trial pbng_newton_make_bar(const setting *s, int i)
 {
-    /* solvers of the additional runs from BY_QR on */
+    /* Solvers of the additional runs from BY_QR on. */
     static const int further[] = {WITH_LU, WITH_LU, NODES, WITH_LU, NODES};
     const bool cube = i == CUBE_LU || i == CUBE_NODES;
     trial t = {.build = cube ? scene_block : scene_bar,

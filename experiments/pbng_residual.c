@@ -84,7 +84,7 @@ enum {
     SOR_NODE,
     CHEBYSHEV,
     KINDS,
-    /* first of the runs: plain with two and with four Newton steps per node; SOR and Chebyshev without safeguard */
+    /* First of the runs: plain with two and with four Newton steps per node; SOR and Chebyshev without safeguard. */
     TWICE = 2 * KINDS,
     FOUR_TIMES,
     SOR_PRINTED,

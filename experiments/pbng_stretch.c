@@ -266,7 +266,7 @@ void experiment_materials(const setting *s, outcome *o)
 {
     static const sinew_energy_kind kinds[MATERIALS] = {SINEW_ENERGY_COROTATED, SINEW_ENERGY_STABLE_NEO_HOOKEAN,
                                                        SINEW_ENERGY_NEO_HOOKEAN};
-    /* published ms per frame of the three materials, PBNG table 3 */
+    /* Published ms per frame of the three materials, PBNG table 3. */
     static const double published[MATERIALS] = {1300, 1300, 825};
     trial t[MATERIALS];
     for (int i = 0; i < MATERIALS; i++)

@@ -26,7 +26,7 @@ enum {
     STEPS = 30,
     ITERATIONS = 10 /* number of iterations per step, as in the paper */
 };
-/* weights of soft boundaries and collisions, in N/m of one vertex */
+/* Weights of soft boundaries and collisions, in N/m of one vertex. */
 static const double weights[WEIGHTS] = {1e3, 1e5, 1e7, 1e9, 1e12};
 
 static void pd_choices_fail(outcome *o, const sinew_error *error)

@@ -191,7 +191,7 @@ static void claim_tears(const setting *s, outcome *o)
     for (int32_t i = 1; good && i <= steps; i++) {
         good = flag_blow(&f, i * 0.01, &error);
         bits |= sinew_world_step(f.world, NULL);
-        /* draws a picture; later hardly any of the flag is left */
+        /* Draws a picture; later hardly any of the flag is left. */
         if (i % SHOWN_EVERY == 0 && i <= SHOWN * SHOWN_EVERY)
             flag_draw(&f, g, i * 0.01);
     }

@@ -143,14 +143,14 @@ static void mixed_claim_cost(const setting *s, outcome *o, const garden_def *def
 
 /* Distances of runs with few and with the usual iterations from the reference run, relative to its displacement. */
 typedef struct lag {
-    /* distances with few and with the usual iterations; processor time per iteration in s */
+    /* Distances with few and with the usual iterations; processor time per iteration in s. */
     double few, usual, seconds;
     int32_t constraints;
 } lag;
 
 static bool measure_lag(const setting *s, garden_def def, int32_t steps, lag *l, outcome *o)
 {
-    /* iteration counts of the runs; the last run takes no step and gives the start positions */
+    /* Iteration counts of the runs; the last run takes no step and gives the start positions. */
     const int32_t iterations[4] = {FEW, USUAL, s->quick ? QUICK : MANY, 1};
     sinew_real *q[4] = {0};
     int32_t count = 0;

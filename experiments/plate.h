@@ -52,7 +52,7 @@ int32_t plate_list(const plate *p, const uint8_t *marked, bool directors, int32_
  * them. */
 bool plate_pin(const plate *p, const uint8_t *marked, bool clamp, sinew_error *error);
 typedef enum plate_slide_kind {
-    /* support that allows motion across the axis: a plane of symmetry, also for director points of edges in it */
+    /* Support that allows motion across the axis: a plane of symmetry, also for director points of edges in it. */
     PLATE_IN_PLANE = 0,
     PLATE_ON_LINE /* support that allows motion along the axis: a sliding support with free slopes */
 } plate_slide_kind;
@@ -85,7 +85,7 @@ sinew_mesh *plate_mesh_of(const double *points, int32_t count, sinew_error *erro
 typedef enum strip_load {
     STRIP_WEIGHT = 0, /* load on the strip: Gamma = weight per area L^3 / D */
     STRIP_TIP,        /* load on the strip: P L^2 / D, P the force per width at the tip */
-    /* load on the strip: the tip's angle in rad; the tip moves freely, and its couple per width is the result */
+    /* Load on the strip: the tip's angle in rad; the tip moves freely, and its couple per width is the result. */
     STRIP_TURN
 } strip_load;
 

@@ -46,7 +46,7 @@ static void qn_choices_choose(beam_run *run, int which)
     if (which < SEARCH_AT) {
         run->parameters[0] = "window";
         run->values[0] = windows[which - WINDOW_AT];
-        /* line search of algorithm 8 of the thesis; its beta and t are not published */
+        /* Line search of algorithm 8 of the thesis; its beta and t are not published. */
     } else if (which == SEARCH_AT + 2) {
         run->parameters[0] = "shrink";
         run->parameters[1] = "least";

@@ -288,8 +288,7 @@ static inline double rod_ring_loss(int32_t segments, double twisting, double tur
 /* ---- Spring coil of a rod --------------------------------------------------------------------- */
 
 /* Stretches a coil of radius 1 with clamped ends by `way` (m). Returns the stiffness 2 U / way^2 over GJ / (2 pi R^3
- * n).
- * */
+ * n). */
 static inline double rod_coil_stiffness(double turns, int32_t per_turn, double pitch, double way, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -337,7 +336,7 @@ static inline bool rod_catenary(int32_t segments, double *sag, double *force, si
     bool good = r.world != NULL;
     if (good) {
         static const char *const name = "stiffness";
-        /* stretching stiffness of the rope, as large as round-off allows */
+        /* Stretching stiffness of the rope, as large as round-off allows. */
         const double stiffness = (sizeof(sinew_real) == 4 ? 1e3 : 1e5) * ROD_GRAVITY;
         const int32_t ends[2] = {0, segments};
         sinew_body_def body = sinew_default_body_def();

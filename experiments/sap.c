@@ -286,7 +286,7 @@ static void sweep_system(double *q, bool relinearise)
     memcpy(start, q, sizeof start);
     for (int i = 0; i < RODS; i++) {
         const double *at = relinearise ? q : start;
-        /* inverse masses of the rod's two particles, up to a common factor */
+        /* Inverse masses of the rod's two particles, up to a common factor. */
         const double w[2] = {i == 0 ? 0 : 1, i == RODS - 1 ? 2 : 1};
         const double d[2] = {at[3 * i + 3] - at[3 * i], at[3 * i + 4] - at[3 * i + 1]}, l = hypot(d[0], d[1]);
         double C = l - LENGTH;

@@ -98,7 +98,7 @@ sinew_mesh *sheet_bar(int32_t n, int32_t m, double length, double side, bool uns
         memcpy(x, sinew_mesh_positions(bar), 3 * (size_t)count * sizeof *x);
         for (int32_t i = 0; i < 3 * count; i++) {
             const double half = (double)def.size[i % 3] / 2, cell = (double)def.size[i % 3] / def.cells[i % 3];
-            /* only interior coordinates move: coordinates on the surface stay */
+            /* Only interior coordinates move: coordinates on the surface stay. */
             if (fabs((double)x[i]) < half - 0.5 * cell)
                 x[i] = (sinew_real)((double)x[i] + 0.2 * cell * sheet_scatter(i / 3, i % 3));
         }

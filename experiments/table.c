@@ -35,7 +35,7 @@ enum {
 };
 
 typedef struct method {
-    /* wording of the slides: source, name, kind of constraint, iterations, cost of an iteration */
+    /* Wording of the slides: source, name, kind of constraint, iterations, cost of an iteration. */
     const char *source, *name, *constraint, *count, *cost;
     sinew_solver_kind kind;
     bool hard;

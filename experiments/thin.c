@@ -56,7 +56,7 @@ static bool thin_hang(const setting *s, outcome *o, plate_mesh_kind mesh, plate_
 
 typedef struct hanging {
     double shell[LADDER][PLATE_MESHES][GAMMAS];
-    /* drop over reach of each model on the finest mesh of each kind */
+    /* Drop over reach of each model on the finest mesh of each kind. */
     double other[PLATE_MODELS][PLATE_MESHES][GAMMAS];
 } hanging;
 

@@ -75,10 +75,10 @@ bool trials_take(const setting *s, trial *trials, int32_t count, const char *lab
 void trials_release(trial *trials, int32_t count);
 
 double trial_seconds(const trial *t); /* median processor time over the frames of a trial, in s */
-/* geometric mean of the residuals over the frames; infinite if a frame was not finite */
+/* Geometric mean of the residuals over the frames; infinite if a frame was not finite. */
 double trial_residual(const trial *t);
 int32_t trial_inverted(const trial *t); /* largest number of inverted tets in one frame of a trial */
-/* largest distance in m of a particle from its position in `truth` */
+/* Largest distance in m of a particle from its position in `truth`. */
 double trial_distance(const trial *t, const trial *truth);
 double trial_gap(const trial *t); /* largest distance in m between bound particles at the end of a trial */
 /* Measures the cost of a trial's frame without iterations and of each iteration, in s of processor time, from the

@@ -85,8 +85,7 @@ static vec3 sun_on(const stage *s, vec3 normal, float fraction)
 }
 
 /* Radiance that a ray of the second bounce receives: a constant grey if a body occludes the sky, else the ground under
- * the open sky or the sky.
- */
+ * the open sky or the sky. */
 static vec3 second_sky(const stage *s, vec3 start, vec3 direction)
 {
     const bool down = s->ground && direction.y < 0 && start.y > s->ground_height;

@@ -31,7 +31,7 @@ typedef enum sinew_colour_kind {
     SINEW_COLOUR_GIVEN, /* colours by values that the caller gives (sinew_snapshot_def) */
     SINEW_COLOUR_COUNT
 } sinew_colour_kind;
-/* name of a colour kind: "body" "speed" "stretch" "von_mises" ... */
+/* Name of a colour kind: "body" "speed" "stretch" "von_mises" ... */
 const char *sinew_colour_name(sinew_colour_kind kind);
 sinew_colour_kind sinew_colour_by_name(const char *name); /* colour kind by name; SINEW_COLOUR_COUNT: unknown name */
 const char *sinew_colour_unit(sinew_colour_kind kind);

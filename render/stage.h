@@ -58,7 +58,7 @@ enum {
     SAMPLE_PIXEL, /* sequence of random positions within the pixel */
     SAMPLE_SUN,
     SAMPLE_SKY,
-    /* sequence of random directions to the sun at the surface that a bounced ray hits; the next: to the sky there */
+    /* Sequence of random directions to the sun at the surface that a bounced ray hits; the next: to the sky there. */
     SAMPLE_SUN_AGAIN,
     SAMPLE_SKY_AGAIN,
     SAMPLE_PURPOSES

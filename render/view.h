@@ -34,7 +34,7 @@ typedef struct view_light {
 typedef struct view {
     const stage *stage;
     const lens *lens;
-    /* eye: position in m from the stage's origin; forward: unit vector; across, down: steps of one pixel to the right
+    /* Eye: position in m from the stage's origin; forward: unit vector; across, down: steps of one pixel to the right
      * and down. */
     vec3 eye, forward, across, down;
     vec3 corner; /* direction of the ray through the panel's upper left corner */
@@ -52,7 +52,7 @@ typedef struct view {
     view_light *light; /* [width * height] light of each pixel, input of the noise filter */
     view_light *spare; /* [width * height] light of each pixel, output of the noise filter */
     int32_t step;      /* distance in pixels between taps in the current pass of the noise filter */
-    /* completed fraction of the picture before this panel, and this panel's fraction */
+    /* Completed fraction of the picture before this panel, and this panel's fraction. */
     double done_before, done_fraction;
     sinew_picture_progress *progress;
     void *context;

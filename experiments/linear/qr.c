@@ -91,7 +91,7 @@ static sinew_status qr_factorise(void *factors, const double *value, sinew_error
     const bool good = SuiteSparseQR_C_numeric(0, &f->matrix, f->qr, &f->common) != 0;
     if (!good || f->common.status < CHOLMOD_OK)
         return qr_fail(f, "QR factorisation", error);
-    /* numerical rank found by SPQR is below the number of rows: the matrix is singular */
+    /* Numerical rank found by SPQR is below the number of rows: the matrix is singular. */
     if (f->common.SPQR_istat[4] < (SuiteSparse_long)f->matrix.nrow)
         return linear_method_fail(error, SINEW_ERROR_NUMERIC, "QR factorisation", "the matrix is singular");
     return SINEW_OK;

@@ -37,9 +37,9 @@ typedef enum sinew_contact_mode {
     SINEW_CONTACT_AUGMENTED = 0, /* contact mode: augmented Lagrangian; no stiffness to choose, static friction */
     /* Contact mode: weak constraints of a given stiffness, PBNG (18), (19); friction by penalty_tangent. */
     SINEW_CONTACT_PENALTY,
-    /* contact mode of PBNG 7.2: vertices inside colliders are projected onto their surfaces */
+    /* Contact mode of PBNG 7.2: vertices inside colliders are projected onto their surfaces. */
     SINEW_CONTACT_PROJECTION,
-    /* contact mode of PD, section 6: unilateral planes; friction and restitution change velocities */
+    /* Contact mode of PD, section 6: unilateral planes; friction and restitution change velocities. */
     SINEW_CONTACT_HALF_SPACE,
     SINEW_CONTACT_MODE_COUNT
 } sinew_contact_mode;
@@ -59,7 +59,7 @@ typedef struct sinew_contact_def {
     /* Thickness of a surface in m, >= 0; a pair of surfaces keeps half the sum of both thicknesses as distance. Default
      * 1e-3. */
     sinew_real thickness;
-    /* coefficient of Coulomb friction mu, 0 .. 10; a pair of surfaces has sqrt(mu_1 mu_2). Default 0.3 */
+    /* Coefficient of Coulomb friction mu, 0 .. 10; a pair of surfaces has sqrt(mu_1 mu_2). Default 0.3. */
     sinew_real friction;
     /* Coefficient of restitution, 0 .. 1: separation speed over approach speed. A pair has the larger value. Default
      * 0. */
@@ -78,7 +78,7 @@ typedef struct sinew_contact_def {
 
 SINEW_API sinew_contact_def sinew_default_contact_def(void);
 SINEW_API sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def *def, sinew_error *error);
-/* returns the contact settings; `on` is false if they were never set */
+/* Returns the contact settings; `on` is false if they were never set. */
 SINEW_API sinew_contact_def sinew_world_contact(const sinew_world *world);
 
 /* Kinds of surface with which a body collides. */
@@ -93,7 +93,7 @@ typedef enum sinew_contact_surface {
 typedef struct sinew_body_contact {
     uint32_t cookie;
     sinew_contact_surface surface;
-    /* thickness (m), friction and restitution of the body, as in sinew_contact_def; default NaN: the world's values */
+    /* Thickness (m), friction and restitution of the body, as in sinew_contact_def; default NaN: the world's values. */
     sinew_real thickness, friction, restitution;
     bool self; /* true (default): the body collides with itself, if self-collision is on in the world */
     uint32_t group,
@@ -121,21 +121,21 @@ SINEW_API void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_
 
 typedef enum sinew_shape_kind {
     SINEW_SHAPE_PLANE = 0, /* plane: the half-space y <= 0 is solid */
-    /* box with side lengths `size` around the origin; hollow: walls only, which collide on both sides */
+    /* Box with side lengths `size` around the origin; hollow: walls only, which collide on both sides. */
     SINEW_SHAPE_BOX,
     SINEW_SHAPE_SPHERE,  /* sphere: a ball of `radius` around the origin */
     SINEW_SHAPE_CAPSULE, /* capsule along y: `radius`, size[1] long between the centres of its ends */
-    /* cylinder along y: `radius`, size[1] long; a prism of `segments` sides outside the circle */
+    /* Cylinder along y: `radius`, size[1] long; a prism of `segments` sides outside the circle. */
     SINEW_SHAPE_CYLINDER,
-    /* height field over size[0] x size[2] around the origin; its triangles collide on both sides */
+    /* Height field over size[0] x size[2] around the origin; its triangles collide on both sides. */
     SINEW_SHAPE_HEIGHT_FIELD,
     SINEW_SHAPE_MESH, /* triangle mesh; a closed mesh is solid inside, an open mesh collides on both sides */
     SINEW_SHAPE_COUNT
 } sinew_shape_kind;
 
-/* name of a shape, e.g. "height_field"; NULL: the value is out of range */
+/* Name of a shape, e.g. "height_field"; NULL: the value is out of range. */
 SINEW_API const char *sinew_shape_name(sinew_shape_kind kind);
-/* kind of a named shape; SINEW_SHAPE_COUNT: unknown name */
+/* Kind of a named shape; SINEW_SHAPE_COUNT: unknown name. */
 SINEW_API sinew_shape_kind sinew_shape_by_name(const char *name);
 
 /* A kinematic obstacle. Position and rotation place the frame of the shape; `motion` or sinew_collider_set_pose() moves
@@ -158,7 +158,7 @@ typedef struct sinew_collider_def {
     const sinew_real *frames;
     /* Time between frames of the vertex cache in s, > 0; linear interpolation; constant after the last frame. */
     sinew_real frame_time;
-    /* contact settings of the collider, as in sinew_contact_def; NaN: the world's values */
+    /* Contact settings of the collider, as in sinew_contact_def; NaN: the world's values. */
     sinew_real thickness, friction, restitution;
     uint32_t group, mask; /* collision group and mask, as in sinew_body_contact */
     const char *name;     /* name of the collider, copied; NULL: none */
@@ -173,7 +173,7 @@ SINEW_API sinew_collider sinew_world_add_collider(sinew_world *world, const sine
 SINEW_API sinew_status sinew_world_remove_collider(sinew_world *world, sinew_collider collider, sinew_error *error);
 SINEW_API int32_t
 sinew_world_collider_count(const sinew_world *world); /* number of collider slots, including removed colliders */
-/* collider in a slot; index -1: it was removed */
+/* Collider in a slot; index -1: it was removed. */
 SINEW_API sinew_collider sinew_world_collider_at(const sinew_world *world, int32_t index);
 /* Sets the pose of a collider at the end of the next step and from then on, for programs that move colliders, such as
  * rigid-body engines. Replaces the motion of the collider. */
@@ -214,7 +214,7 @@ typedef struct sinew_contact_report {
     int32_t detections;  /* number of detection passes in the step */
     int32_t updates;     /* number of multiplier updates in the step */
     double stationarity; /* residual of the step in N: norm of the objective's gradient, including contact forces */
-    /* largest violation of the thickness (negative clearance) in m; NaN with SINEW_MEASURE_NOTHING */
+    /* Largest violation of the thickness (negative clearance) in m; NaN with SINEW_MEASURE_NOTHING. */
     double violation;
     double complementarity; /* sum of force times |clearance| of active contacts, in J */
     double cone_violation;  /* largest violation of the friction cone, |friction| - mu normal force, in N */
@@ -248,10 +248,10 @@ typedef enum sinew_contact_event {
 } sinew_contact_event;
 
 typedef struct sinew_contact {
-    /* the two objects in contact: a is a body; b is a body, possibly the same, or a collider */
+    /* The two objects in contact: a is a body; b is a body, possibly the same, or a collider. */
     sinew_contact_object a, b;
     int32_t particles[4]; /* particles of object a, then of b; -1: unused entry, or a vertex of a collider */
-    /* interpolation weights of the particles at the contact points: positive for a, negative for b */
+    /* Interpolation weights of the particles at the contact points: positive for a, negative for b. */
     sinew_real weights[4];
     sinew_real point[3];  /* contact point on object a, in m */
     sinew_real normal[3]; /* unit normal of the contact, from object b to object a */

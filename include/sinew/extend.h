@@ -47,7 +47,7 @@ extern "C" {
 #define SINEW_EXTENSION_COOKIE     0x45585453u
 #define SINEW_EXTENSION_VERTEX_MAX 16 /* maximum number of vertices of an element of a registered energy */
 #define SINEW_EXTENSION_DATA_MAX   29 /* maximum number of reals stored per element of a registered energy */
-/* maximum number of reduced coordinates, and of constraints, per element of a registered energy */
+/* Maximum number of reduced coordinates, and of constraints, per element of a registered energy. */
 #define SINEW_EXTENSION_ROW_MAX     16
 #define SINEW_EXTENSION_REASON_MAX  160 /* size in characters of the buffer for the reason why an element is invalid */
 #define SINEW_REGISTERED_ENERGY_MAX 32
@@ -111,7 +111,7 @@ typedef struct sinew_energy_extension {
      * psi = sum_i C_i^2 / (2 alpha_i) (+ a constant): C [constraint_count], gradient [constraint_count][n][3] = dC/dx,
      * alpha [constraint_count] > 0. Every psi >= 0 has the form C = sqrt(2 psi), alpha = 1, dC/dx = (d psi / dx) / C
      * and 0 where C = 0; it is `rooted`. */
-    /* number of constraints of an element, 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `constraint` */
+    /* Number of constraints of an element, 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `constraint`. */
     int32_t constraint_count;
     void (*constraint)(void *context, const double *data, const double *x, double *C, double *gradient, double *alpha);
     /* True: C is a root, >= 0, and has no gradient at zero. Solvers with a KKT system reject it as a hard energy. */
@@ -120,7 +120,7 @@ typedef struct sinew_energy_extension {
     /* Optional, both or neither: SINEW_CAN_REDUCE, for qn. Reduced coordinates z = D x, z_r = sum_a D[r][a] x_a:
      * reduce writes D [reduced_count][n]; stiffness returns k (N m) > 0 such that k/2 |z - z'|^2 fits psi best over
      * the stretches low .. high, or, with `project`, psi = k/2 |z - project(z)|^2 exactly. */
-    /* number of reduced vectors of an element, 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `reduce` */
+    /* Number of reduced vectors of an element, 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `reduce`. */
     int32_t reduced_count;
     void (*reduce)(void *context, const double *data, double *D);
     double (*stiffness)(void *context, const double *data, double low, double high);
@@ -193,8 +193,7 @@ typedef struct sinew_solver_extension {
     bool products;
     /* true: `create` reads elements, masses, pins or h. The solver is destroyed and created again when these change,
      * and does not support contact. false, the default: `create` reads particle_count and parameters only; `begin` may
-     * read the other data.
-     */
+     * read the other data. */
     bool set_up_by_elements;
 
     /* The next four operations of a solver are required. A solver keeps its data in *memory, which the other
@@ -231,7 +230,7 @@ static inline sinew_solver_extension sinew_default_solver_extension(void)
 SINEW_API sinew_solver_kind sinew_register_solver(const sinew_solver_extension *extension, sinew_error *error);
 
 SINEW_API int32_t sinew_problem_particle_count(const sinew_problem *problem);
-/* returns [particle_count] masses in kg */
+/* Returns [particle_count] masses in kg. */
 SINEW_API const sinew_real *sinew_problem_masses(const sinew_problem *problem);
 /* Returns [particle_count] flags; 1: the particle is pinned and not an unknown. */
 SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);
@@ -242,7 +241,7 @@ SINEW_API bool sinew_problem_quasistatic(const sinew_problem *problem);
 SINEW_API double sinew_problem_parameter(const sinew_problem *problem, int32_t parameter);
 /* Allocates zeroed, aligned memory with the world's allocator; NULL on failure. May be called in `create` only. */
 SINEW_API void *sinew_problem_allocate(sinew_problem *problem, size_t count, size_t size);
-/* releases memory of sinew_problem_allocate(); NULL has no effect */
+/* Releases memory of sinew_problem_allocate(); NULL has no effect. */
 SINEW_API void sinew_problem_release(sinew_problem *problem, void *memory);
 
 /* Returns the iterate, positions [particle_count][4] in m. A solver that writes to it calls sinew_problem_moved()

@@ -43,9 +43,9 @@ typedef struct sinew_load_info {
     int32_t parameter_count;
 } sinew_load_info;
 
-/* returns the description of a load kind; NULL: out of range */
+/* Returns the description of a load kind; NULL: out of range. */
 SINEW_API const sinew_load_info *sinew_get_load_info(sinew_load_kind kind);
-/* kind of a named load; SINEW_LOAD_COUNT: unknown name */
+/* Kind of a named load; SINEW_LOAD_COUNT: unknown name. */
 SINEW_API sinew_load_kind sinew_load_by_name(const char *name);
 /* Index of a named parameter of a load kind; -1 if the load has no such parameter. */
 SINEW_API int32_t sinew_load_parameter(sinew_load_kind kind, const char *name);
@@ -63,7 +63,7 @@ typedef struct sinew_load_def {
     sinew_load_kind kind;
     sinew_body body;
     sinew_real vector[3]; /* value of the load's vector: wind in m/s, traction in Pa, or couple in N m */
-    /* values of the load's parameters, in the order of sinew_load_info.parameters */
+    /* Values of the load's parameters, in the order of sinew_load_info.parameters. */
     sinew_real parameters[SINEW_PARAMETER_MAX];
     int32_t key_count;          /* number of key frames; 0: the load is constant */
     const sinew_load_key *keys; /* [key_count] key frames that replace `vector`; copied */

@@ -33,9 +33,9 @@ typedef struct sinew_material {
 } sinew_material;
 
 SINEW_API int32_t sinew_material_count(void);
-/* returns a sheet material by index; NULL: out of range */
+/* Returns a sheet material by index; NULL: out of range. */
 SINEW_API const sinew_material *sinew_material_at(int32_t index);
-/* returns a sheet material by name; NULL: unknown name */
+/* Returns a sheet material by name; NULL: unknown name. */
 SINEW_API const sinew_material *sinew_material_by_name(const char *name);
 
 /* Names of all volume materials in scene files, separated by '|'; no sheet material has one of them. */
@@ -53,9 +53,9 @@ typedef struct sinew_volume_material {
 } sinew_volume_material;
 
 SINEW_API int32_t sinew_volume_material_count(void);
-/* returns a volume material by index; NULL: out of range */
+/* Returns a volume material by index; NULL: out of range. */
 SINEW_API const sinew_volume_material *sinew_volume_material_at(int32_t index);
-/* returns a volume material by name; NULL: unknown name */
+/* Returns a volume material by name; NULL: unknown name. */
 SINEW_API const sinew_volume_material *sinew_volume_material_by_name(const char *name);
 
 /* Sets parameters of an energy definition from a named material. Volumes: sets young and poisson of an energy over

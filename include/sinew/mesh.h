@@ -49,7 +49,7 @@ SINEW_API int32_t sinew_mesh_tet_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_triangle_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_edge_count(const sinew_mesh *mesh);
 SINEW_API int32_t sinew_mesh_director_count(const sinew_mesh *mesh);
-/* returns [3 * vertex_count] rest coordinates in m */
+/* Returns [3 * vertex_count] rest coordinates in m. */
 SINEW_API const sinew_real *sinew_mesh_positions(const sinew_mesh *mesh);
 SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh); /* returns [4 * tet_count] vertices of each tet */
 /* Returns [3 * triangle_count] vertices of each triangle of the mesh. */
@@ -171,7 +171,7 @@ typedef struct sinew_coil_def {
     sinew_real radius; /* radius of the helix or circle in m, > 0, default 0.5 */
     sinew_real pitch;  /* coil: rise along z per turn in m, any sign, default 0.2 */
     sinew_real turns;  /* coil: number of turns, > 0, default 5 */
-    /* number of vertices: coil >= 2, ring >= 3. Default 0: 24 per turn of the coil, or around the ring */
+    /* Number of vertices: coil >= 2, ring >= 3. Default 0: 24 per turn of the coil, or around the ring. */
     int32_t vertices;
 } sinew_coil_def;
 SINEW_API sinew_coil_def sinew_default_coil_def(void);
@@ -247,7 +247,7 @@ typedef struct sinew_fill_def {
     const sinew_mesh *surface; /* triangle mesh whose inside is filled */
     int32_t cells;             /* lattice cells along the longest side of the surface's bounds, >= 1. Default 24 */
     bool conform; /* true: boundary vertices move to the surface, and tets outside are removed. Default false */
-    /* true (default): components of the surface that share a lattice cell but do not touch get separate copies of it */
+    /* True (default): components of the surface that share a lattice cell but do not touch get separate copies of it */
     bool split;
     int32_t thread_count; /* number of threads; 0 (default): all; the mesh does not depend on it */
 } sinew_fill_def;
@@ -337,7 +337,7 @@ SINEW_API sinew_status sinew_orient_points(const char *up, double scale, int32_t
                                            sinew_error *error);
 
 typedef enum sinew_mesh_format {
-    /* the file's ending selects the format; Gmsh: 4.1 ASCII; VTK: legacy ASCII; VTU: ASCII */
+    /* The file's ending selects the format; Gmsh: 4.1 ASCII; VTK: legacy ASCII; VTU: ASCII. */
     SINEW_MESH_BY_ENDING = 0,
     SINEW_MESH_GMSH_2_ASCII,
     SINEW_MESH_GMSH_2_BINARY,

@@ -43,11 +43,11 @@ SINEW_API sinew_world *sinew_scene_world(sinew_scene *scene);
 SINEW_API sinew_body sinew_scene_body(const sinew_scene *scene, const char *name);
 SINEW_API const char *sinew_scene_name(const sinew_scene *scene);
 SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* description text in the scene file */
-/* warnings of the readers of the scene's meshes */
+/* Warnings of the readers of the scene's meshes. */
 SINEW_API const char *sinew_scene_warnings(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
-/* frame rate of the scene's caches, in frames per second of simulated time */
+/* Frame rate of the scene's caches, in frames per second of simulated time. */
 SINEW_API double sinew_scene_fps(const sinew_scene *scene);
 /* True if caches contain the bodies themselves ("write": "body") instead of their embedded surfaces. */
 SINEW_API bool sinew_scene_writes_bodies(const sinew_scene *scene);
@@ -58,7 +58,7 @@ SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
 typedef struct sinew_scene_view {
     bool placed;              /* true: the camera is at `eye` and looks at `target`; false: it is fitted to the scene */
     double eye[3], target[3]; /* position of the camera and the point that it looks at, in m */
-    /* camera angles in rad; distance: multiple of the distance at which the scene fits the picture */
+    /* Camera angles in rad; distance: multiple of the distance at which the scene fits the picture. */
     double azimuth, elevation, distance, angle;
     double orbit;         /* number of turns of the camera about the target in a film; default 0 */
     const char *colour;   /* field that sets the colours of bodies, e.g. "speed", "von_mises"; "": none */
@@ -67,7 +67,7 @@ typedef struct sinew_scene_view {
     bool cut;             /* true: the picture omits geometry on the side of cut_normal */
     double cut_point[3], cut_normal[3];
 } sinew_scene_view;
-/* returns the scene's view; its texts are owned by the scene */
+/* Returns the scene's view; its texts are owned by the scene. */
 SINEW_API sinew_scene_view sinew_scene_get_view(const sinew_scene *scene);
 
 /* The JSON Schema (2020-12) of scene files, generated from the tables of the reader. Writes at most `size` bytes
@@ -94,7 +94,7 @@ typedef enum sinew_cache_format {
 } sinew_cache_format;
 
 SINEW_API const char *sinew_cache_format_name(sinew_cache_format format); /* name of a cache format, e.g. "pc2" */
-/* cache format by name; SINEW_CACHE_COUNT: unknown name */
+/* Cache format by name; SINEW_CACHE_COUNT: unknown name. */
 SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name);
 
 /* Default fields of caches: von Mises stress, the usual colour of solids. */
@@ -133,7 +133,7 @@ SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max);
 /* Opens a cache for writing. Files get their final names on close or, for sequences, when each frame is complete. A
  * cache that fails or is dropped leaves no incomplete file, except with `resumable`. NULL on failure. */
 SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);
-/* appends the current state of the world as a frame */
+/* Appends the current state of the world as a frame. */
 SINEW_API sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error);
 /* Flushes all frames so far to the disk, so that a run with kept_frames finds them even after a power failure. */
 SINEW_API sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error);
@@ -164,9 +164,9 @@ SINEW_API sinew_cache_reader_def sinew_default_cache_reader_def(void);
 SINEW_API sinew_cache_reader *sinew_cache_reader_open(const sinew_cache_reader_def *def, sinew_error *error);
 SINEW_API void sinew_cache_reader_close(sinew_cache_reader *reader); /* closes a cache reader; NULL has no effect */
 SINEW_API int32_t sinew_cache_reader_frame_count(const sinew_cache_reader *reader);
-/* number of points in each frame of the cache */
+/* Number of points in each frame of the cache. */
 SINEW_API int32_t sinew_cache_reader_point_count(const sinew_cache_reader *reader);
-/* path of the first file of the cache */
+/* Path of the first file of the cache. */
 SINEW_API const char *sinew_cache_reader_path(const sinew_cache_reader *reader);
 /* Reads positions q and velocities v, [3 * point_count], of the frame with this number; v may be NULL. For formats
  * without velocities, v is the difference from the previous frame; at the first frame, to the next frame. */
@@ -179,8 +179,7 @@ SINEW_API sinew_status sinew_cache_reader_frame(sinew_cache_reader *reader, int3
  * it to the disk. */
 SINEW_API sinew_status sinew_state_write(const sinew_world *world, const char *path, sinew_error *error);
 /* Reads a state file into a world. Fails for the state of another scene and names the difference
- * (sinew_world_state_check); the forced version accepts it if its sizes match.
- */
+ * (sinew_world_state_check); the forced version accepts it if its sizes match. */
 SINEW_API sinew_status sinew_state_read(sinew_world *world, const char *path, sinew_error *error);
 SINEW_API sinew_status sinew_state_read_forced(sinew_world *world, const char *path, sinew_error *error);
 

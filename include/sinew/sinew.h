@@ -148,7 +148,7 @@ typedef struct sinew_solver_def {
     /* Interval of gap measurements in steps, >= 1: with SINEW_MEASURE_GAP every gap_every-th step of the world computes
      * the gap, every step the residual. Default 1. */
     int32_t gap_every;
-    /* values of the solver's parameters, in the order of sinew_solver_info.parameters */
+    /* Values of the solver's parameters, in the order of sinew_solver_info.parameters. */
     sinew_real parameters[SINEW_PARAMETER_MAX];
 } sinew_solver_def;
 
@@ -179,7 +179,7 @@ typedef struct sinew_world_def {
 } sinew_world_def;
 
 SINEW_API sinew_world_def sinew_default_world_def(void);
-/* creates a world; NULL on failure */
+/* Creates a world; NULL on failure. */
 SINEW_API sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error);
 SINEW_API void sinew_world_destroy(sinew_world *world); /* destroys a world; NULL has no effect */
 
@@ -187,7 +187,7 @@ SINEW_API sinew_real sinew_world_time(const sinew_world *world);    /* simulated
 SINEW_API int64_t sinew_world_step_count(const sinew_world *world); /* number of steps that the world has taken */
 /* Upper bound of particle numbers, including numbers without a particle (see sinew_world_get_positions()). */
 SINEW_API int32_t sinew_world_particle_count(const sinew_world *world);
-/* number of threads that the world's steps use */
+/* Number of threads that the world's steps use. */
 SINEW_API int32_t sinew_world_thread_count(const sinew_world *world);
 SINEW_API sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_error *error);
@@ -245,8 +245,7 @@ SINEW_API sinew_vertices_def sinew_default_vertices_def(void);
 /* Appends vertices, without cells, to the body's mesh; *first_vertex (may be NULL) receives the number of the
  * first. Energies and pins keep their elements; the new vertices are free and without forces. A body without enough
  * spare numbers may move to other particle numbers (sinew_body_first_particle()); vertex numbers and ids do not
- * change.
- */
+ * change. */
 SINEW_API sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const sinew_vertices_def *def,
                                                int32_t *first_vertex, sinew_error *error);
 /* Replaces the cells of a body by the cells of a mesh with the same number of vertices, whose positions are ignored.
@@ -304,7 +303,7 @@ typedef struct sinew_follow {
      * normal). Point i follows vertex i of the frames. Else [number of points] vertices of the collider's mesh or of
      * the frames: the points are at these vertices. */
     const int32_t *vertices;
-    /* number of frames of the vertex cache, >= 2; this and the other fields of frames are ignored with a collider */
+    /* Number of frames of the vertex cache, >= 2; this and the other fields of frames are ignored with a collider. */
     int32_t frame_count;
     int32_t frame_vertex_count; /* number of vertices of each frame of the vertex cache */
     const sinew_real *frames;   /* [frame_count][3 * frame_vertex_count] vertex cache: positions in m; copied */
@@ -320,7 +319,7 @@ SINEW_API sinew_follow sinew_default_follow(void);
 typedef enum sinew_energy_kind {
     SINEW_ENERGY_STRAIN = 0, /* tets: k/2 |F - R|^2 V, R the rotation of F; Ledwon's thesis (3.13) */
     SINEW_ENERGY_COROTATED,  /* tets: corotated, mu |F - R|^2 + lambda/2 (J - 1)^2; PBNG (7) */
-    /* tets: neo-Hookean, mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2; PBNG (8) */
+    /* Tets: neo-Hookean, mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2; PBNG (8). */
     SINEW_ENERGY_NEO_HOOKEAN,
     SINEW_ENERGY_NEO_HOOKEAN_LOG,     /* tets: neo-Hookean with log J; Ledwon's thesis (3.14) */
     SINEW_ENERGY_STABLE_NEO_HOOKEAN,  /* tets: stable neo-Hookean, Smith et al. 2018, re-parametrised; PBNG (10) */
@@ -330,11 +329,11 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_POSITION,            /* vertices: k/2 |x - target|^2, with targets that may move */
     SINEW_ENERGY_WEAK,                /* pairs of weighted points: soft attachment 1/2 C^T K C; PBNG (18), (19) */
     /* Further energies on tets. */
-    /* tets: k/2 |F - T|^2, T: F with singular values clamped to limits; Bouaziz et al. 2014, (22), (23) */
+    /* Tets: k/2 |F - T|^2, T: F with singular values clamped to limits; Bouaziz et al. 2014, (22), (23). */
     SINEW_ENERGY_STRAIN_LIMIT,
     SINEW_ENERGY_FIBRE_STRAIN, /* tets: strain along a fibre direction, zero between two limits */
     SINEW_ENERGY_VOLUME,       /* tets: distance of F to det F within bounds; Bouaziz et al. 2014, (24)-(26) */
-    /* tets: neo-Hookean with shape and volume separated; NEO HOOKE of CalculiX and Abaqus */
+    /* Tets: neo-Hookean with shape and volume separated; NEO HOOKE of CalculiX and Abaqus. */
     SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC,
     SINEW_ENERGY_EXAMPLES,   /* tets: strain relative to a blend of example shapes; Bouaziz et al. 2014, (17), (18) */
     SINEW_ENERGY_REINFORCED, /* tets: neo-Hookean reinforced by fibres; Bonet and Burton 1998 */
@@ -345,7 +344,7 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_WOVEN_STRAIN,       /* triangles: distance of warp and weft lengths to limits */
     SINEW_ENERGY_AREA,               /* triangles: distance of the stretches to areas within bounds; PD (24) */
     SINEW_ENERGY_MEMBRANE_COROTATED, /* triangles: corotated membrane, mu |F - R|^2 + lambda/2 (J - 1)^2; PBNG (36) */
-    /* triangles: St. Venant-Kirchhoff membrane of thickness h, h (mu |E|^2 + lambda/2 (tr E)^2) A */
+    /* Triangles: St. Venant-Kirchhoff membrane of thickness h, h (mu |E|^2 + lambda/2 (tr E)^2) A. */
     SINEW_ENERGY_MEMBRANE_STVK,
     SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: membrane of incompressible rubber in plane stress */
     SINEW_ENERGY_BARAFF_WITKIN,        /* triangles: stretch and shear conditions of Baraff and Witkin 1998 */
@@ -377,7 +376,7 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_VERTEX,   /* stencil of one vertex */
     SINEW_STENCIL_PAIR,     /* stencil of 8 vertices: two points of up to four weighted vertices each */
     SINEW_STENCIL_TRIANGLE, /* stencil of three vertices: a triangle */
-    /* stencil of 4 vertices: an edge between two triangles, then the two vertices opposite to it */
+    /* Stencil of 4 vertices: an edge between two triangles, then the two vertices opposite to it. */
     SINEW_STENCIL_HINGE,
     SINEW_STENCIL_RING,  /* stencil of a vertex, then its neighbours; unused entries repeat the vertex */
     SINEW_STENCIL_WHEEL, /* stencil of an interior vertex of a surface, then its neighbours in order around it */
@@ -411,7 +410,7 @@ typedef struct sinew_parameter {
 
 /* Capabilities that a solver may require of an energy beyond value, gradient and Hessian. */
 enum {
-    /* energy is a compliant constraint whose projection moves the vertices (PBD, XPBD) */
+    /* Energy is a compliant constraint whose projection moves the vertices (PBD, XPBD). */
     SINEW_CAN_CONSTRAINT = 1 << 0,
     SINEW_CAN_PROJECT = 1 << 1, /* energy is a distance to a constraint set, with a projection (PD) */
     SINEW_CAN_PROX = 1 << 2,    /* energy has a proximal map (ADMM) */
@@ -430,9 +429,9 @@ typedef struct sinew_energy_info {
     uint32_t capabilities; /* capabilities of the energy: a set of bits SINEW_CAN_... */
 } sinew_energy_info;
 
-/* returns the description of an energy kind; NULL: out of range */
+/* Returns the description of an energy kind; NULL: out of range. */
 SINEW_API const sinew_energy_info *sinew_get_energy_info(sinew_energy_kind kind);
-/* kind of a named energy; SINEW_ENERGY_COUNT: unknown name */
+/* Kind of a named energy; SINEW_ENERGY_COUNT: unknown name. */
 SINEW_API sinew_energy_kind sinew_energy_by_name(const char *name);
 /* Index of a named parameter of the energy, -1 if it has no such parameter. */
 SINEW_API int32_t sinew_energy_parameter(sinew_energy_kind kind, const char *name);
@@ -657,7 +656,7 @@ typedef struct sinew_solver_info {
 } sinew_solver_info;
 
 SINEW_API const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind);
-/* kind of a named solver; SINEW_SOLVER_COUNT: unknown name */
+/* Kind of a named solver; SINEW_SOLVER_COUNT: unknown name. */
 SINEW_API sinew_solver_kind sinew_solver_by_name(const char *name);
 SINEW_API int32_t sinew_solver_parameter(sinew_solver_kind kind, const char *name);
 /* True if the solver supports the energy. If not, `why` (may be NULL) receives the reason and the remedy. */
@@ -673,7 +672,7 @@ enum {
     SINEW_STEP_NOT_FINITE = 1 << 1,    /* a value became non-finite: the last good state is kept; lower h */
     SINEW_STEP_INVERTED = 1 << 2,      /* some tet has det F <= 0: refine, lower h, or use an energy that recovers */
     SINEW_STEP_INDEFINITE = 1 << 3, /* a Hessian was not positive definite (direct: and was shifted): use projection */
-    /* the objective decreases no further above round-off, and the tolerance is not reached */
+    /* The objective decreases no further above round-off, and the tolerance is not reached. */
     SINEW_STEP_STALLED = 1 << 4,
     SINEW_STEP_UNPREPARED = 1 << 5, /* the set-up failed (memory, singular system): see sinew_world_error() */
     SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are below round-off, which is too coarse to show that the step is solved:
@@ -854,9 +853,9 @@ SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_c
 
 /* ---- Names of bodies ------------------------------------------------------------------------- */
 
-/* returns the body with this name; index -1: no such body */
+/* Returns the body with this name; index -1: no such body. */
 SINEW_API sinew_body sinew_world_body_by_name(const sinew_world *world, const char *name);
-/* name of a body; "": no name; valid until the body is removed */
+/* Name of a body; "": no name; valid until the body is removed. */
 SINEW_API const char *sinew_body_name(const sinew_world *world, sinew_body body);
 
 /* ---- Settings of a running world ------------------------------------------------------------ */
@@ -870,11 +869,11 @@ SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_r
 SINEW_API sinew_status sinew_world_set_damping(sinew_world *world, sinew_real damping, sinew_error *error);
 SINEW_API sinew_real sinew_world_damping(const sinew_world *world);   /* damping rate of the world in 1/s */
 SINEW_API sinew_real sinew_world_time_step(const sinew_world *world); /* time step h of the world in s */
-/* true: the world is quasistatic; set at creation only */
+/* True: the world is quasistatic; set at creation only. */
 SINEW_API bool sinew_world_quasistatic(const sinew_world *world);
-/* number of load steps of the world; set at creation only */
+/* Number of load steps of the world; set at creation only. */
 SINEW_API int32_t sinew_world_load_steps(const sinew_world *world);
-/* returns a copy of the solver settings, for sinew_world_set_solver() */
+/* Returns a copy of the solver settings, for sinew_world_set_solver(). */
 SINEW_API sinew_solver_def sinew_world_solver(const sinew_world *world);
 /* Returns the external forces (N) that were set on particles `first` .. `first + count - 1`; f [3 * count]. */
 SINEW_API sinew_status sinew_world_get_forces(const sinew_world *world, int32_t first, int32_t count, sinew_real *f);
@@ -906,8 +905,7 @@ SINEW_API sinew_positions_view sinew_world_positions_view(const sinew_world *wor
 
 /* Joins vertices of one body to the nearest points of another within a distance: on its surface (its skin if it has
  * one; else triangles; without triangles edges; without edges vertices), or at its vertices. The scene key is
- * "within".
- */
+ * "within". */
 typedef struct sinew_attach_def {
     uint32_t cookie;
     /* Bodies to join: vertices of `from` are joined to points of `to`; may be the same body. */
@@ -923,7 +921,7 @@ typedef struct sinew_attach_def {
     sinew_energy_def energy; /* an energy over pairs with parameters; the call sets elements, weights and normals */
 } sinew_attach_def;
 
-/* definition of an attachment; the default energy is `weak` */
+/* Definition of an attachment; the default energy is `weak`. */
 SINEW_API sinew_attach_def sinew_default_attach_def(void);
 /* Attaches two bodies by one energy over all pairs. Fails if there is no pair; the error has the smallest distance. */
 SINEW_API sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_def *def, sinew_error *error);
@@ -954,7 +952,7 @@ SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surfa
 /* Kinds of fields: numbers per particle, or per element of an energy. */
 typedef enum sinew_field_kind {
     /* Fields of particles, 3 numbers each (sinew_world_field). */
-    /* force field: elastic and external force in N on each particle, in the current state, also at pins */
+    /* Force field: elastic and external force in N on each particle, in the current state, also at pins. */
     SINEW_FIELD_FORCE = 0,
     /* Residual in N of each particle: grad g at the end of the last step, as sinew_world_objective() would return it
      * for that step: zero where forces and inertia balance. Its norm is the residual of the step. Zero at pins.
@@ -990,9 +988,9 @@ typedef struct sinew_field_info {
     bool of_elements;        /* true: field of elements; false: field of particles */
 } sinew_field_info;
 
-/* returns the description of a field; NULL: out of range */
+/* Returns the description of a field; NULL: out of range. */
 SINEW_API const sinew_field_info *sinew_get_field_info(sinew_field_kind field);
-/* kind of a named field; SINEW_FIELD_COUNT: unknown name */
+/* Kind of a named field; SINEW_FIELD_COUNT: unknown name. */
 SINEW_API sinew_field_kind sinew_field_by_name(const char *name);
 
 /* Computes a field of the particles `first` .. `first + count - 1`, out [3 * count]. Residual and reaction of a
@@ -1083,11 +1081,11 @@ SINEW_API sinew_status sinew_world_state_restore(sinew_world *world, const void 
  * sinew_world_state_load() does not check this. */
 SINEW_API sinew_status sinew_world_state_check(const sinew_world *world, const void *blob, size_t size,
                                                sinew_error *error);
-/* hash of positions, velocities and time of the world */
+/* Hash of positions, velocities and time of the world. */
 SINEW_API uint64_t sinew_world_state_hash(const sinew_world *world);
 /* Sets a text of the caller that is saved and loaded with the state; copied. NULL: none. */
 SINEW_API sinew_status sinew_world_set_comment(sinew_world *world, const char *text);
-/* comment of the world; "": no comment; valid until it changes */
+/* Comment of the world; "": no comment; valid until it changes. */
 SINEW_API const char *sinew_world_comment(const sinew_world *world);
 
 /* ---- Build of the library -------------------------------------------------------------------- */

@@ -42,7 +42,7 @@ typedef struct sinew_skin_def {
     double scale;
 } sinew_skin_def;
 SINEW_API sinew_skin_def sinew_default_skin_def(void);
-/* reads a skin from a file; NULL on failure */
+/* Reads a skin from a file; NULL on failure. */
 SINEW_API sinew_skin *sinew_skin_read(const sinew_skin_def *def, sinew_error *error);
 /* Creates a skin from the triangles of a mesh, or from the boundary of its tets. */
 SINEW_API sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error);
@@ -59,7 +59,7 @@ SINEW_API int32_t sinew_skin_face_count(const sinew_skin *skin);
 SINEW_API const int32_t *sinew_skin_face_starts(const sinew_skin *skin);
 /* Returns [starts[face_count]] vertices, one for each corner of the faces. */
 SINEW_API const int32_t *sinew_skin_corners(const sinew_skin *skin);
-/* returns [2 * count] texture coordinates u, v; NULL: none */
+/* Returns [2 * count] texture coordinates u, v; NULL: none. */
 SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count);
 /* Returns [starts[face_count]] indices of each corner's texture coordinates, -1: none; NULL: the skin has no texture
  * coordinates. */
@@ -101,7 +101,7 @@ SINEW_API sinew_embedding_def sinew_default_embedding_def(void);
 SINEW_API sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sinew_embedding_def *def,
                                            sinew_error *error);
 SINEW_API const sinew_skin *sinew_body_skin(const sinew_world *world,
-                                            /* returns the skin of a body, owned by the world; NULL: none */
+                                            /* Returns the skin of a body, owned by the world; NULL: none. */
                                             sinew_body body);
 /* Return the embedding of each skin vertex: vertices of the body [4 * count] and weights [4 * count]. Both are valid
  * until the skin or the body's shape changes. NULL: no skin. */

@@ -112,8 +112,7 @@ typedef struct sinew_allocator {
  * functions, uses up to 512 KiB of stack, does not allocate, and runs with the caller's floating-point environment
  * (rounding, flushing of denormal numbers), which is restored afterwards. `start` and `finish` are called by the
  * thread that steps, prepares or measures the world, always in pairs. The functions and their context must outlive
- * the world.
- */
+ * the world. */
 typedef void sinew_task_call(void *data, int32_t member);
 typedef struct sinew_task_system {
     void *(*start)(void *context, sinew_task_call *task, void *data, int32_t count);

@@ -116,8 +116,7 @@ static void run_search_chunks(const void *context, int32_t member, int32_t first
 }
 
 /* Divides one allocation of hit buffers among the search chunks that must run (`again`), by their capacities; false:
- * out of memory.
- */
+ * out of memory. */
 static bool run_share_capacity(sinew_search_run *run, const sinew_allocator *allocator, uint64_t **entries,
                                size_t *capacity_bytes)
 {

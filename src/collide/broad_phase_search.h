@@ -28,7 +28,7 @@ typedef enum sinew_search_kind {
 typedef struct sinew_search {
     sinew_search_kind kind;
     const sinew_collision_mesh *mesh;
-    /* per vertex: positions (m), inflation radii (m) and predicted displacements (m), as in sinew_detect_input */
+    /* Per vertex: positions (m), inflation radii (m) and predicted displacements (m), as in sinew_detect_input. */
     const sinew_real *x, *inflation_radius, *predicted;
     const int32_t *rank;           /* [primitive_count] index of each primitive in the list sorted by vertex numbers */
     const sinew_boxes *own;        /* BVH of the features that search for others */

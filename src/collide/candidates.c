@@ -20,14 +20,14 @@
 #include "collide/broad_phase_search.h"
 
 enum {
-    /* index of the BVH of body vertices; the BVH of collider vertices follows. EDGES and PRIMITIVES are alike */
+    /* Index of the BVH of body vertices; the BVH of collider vertices follows. EDGES and PRIMITIVES are alike. */
     VERTICES = 0,
     EDGES = 2,
     PRIMITIVES = 4,
     LIST_COUNT = 6
 };
 
-/* features are reordered along the Hilbert curve if the BVH's spread grows by this factor; chosen, not measured */
+/* Features are reordered along the Hilbert curve if the BVH's spread grows by this factor; chosen, not measured. */
 #define WORSE_ORDER 1.6
 #define AT_ONCE     4096
 /* Coordinates above this value in m, or NaN, do not extend the frame of the boxes; pairs of such vertices may be
@@ -40,13 +40,13 @@ struct sinew_detector {
     int32_t thread_count;
     const sinew_search_kernel *kernel;
     sinew_box_frame frame;
-    /* true: the BVHs of colliders were last fitted to boxes that include predicted displacements */
+    /* True: the BVHs of colliders were last fitted to boxes that include predicted displacements. */
     bool had_predicted;
     double size; /* bound of the distance of all points to the origin of the frame, in m; 0: no frame yet */
     sinew_boxes lists[LIST_COUNT];
     int32_t *rank;    /* [primitive_count] index of each primitive in the list sorted by vertex numbers */
     int32_t *by_rank; /* [primitive_count] inverse of `rank`: primitive at each index of the sorted list */
-    /* first index in the list of pairs of the hits of each vertex, then of each edge; or of each primitive */
+    /* First index in the list of pairs of the hits of each vertex, then of each edge; or of each primitive. */
     int64_t *offsets;
     sinew_search_run pairs, intersections;
     sinew_real *middles; /* [3 * count] work space of the Hilbert order: centres of the features */
@@ -219,7 +219,7 @@ void sinew_detector_destroy(sinew_detector *detector)
 
 typedef struct point_filling {
     sinew_detector *d;
-    /* input of the detection; input->inflation_radius NULL: all inflation radii are zero */
+    /* Input of the detection; input->inflation_radius NULL: all inflation radii are zero. */
     const sinew_detect_input *input;
 } point_filling;
 
@@ -366,7 +366,7 @@ typedef struct list_filling {
     int64_t count; /* capacity of the list of pairs: hits at higher offsets are dropped */
     sinew_candidate *pairs;
     int32_t (*primitives)[2];
-    /* stop flag of the calling thread (base/stop.h); NULL: the list of pairs is always completed */
+    /* Stop flag of the calling thread (base/stop.h); NULL: the list of pairs is always completed. */
     const atomic_bool *stop;
 } list_filling;
 

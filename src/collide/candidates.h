@@ -27,7 +27,7 @@ typedef enum sinew_candidate_kind {
     SINEW_CANDIDATE_VERTEX_FACE = 0, /* vertex v[0] and triangle v[1] v[2] v[3]; a lone edge: v[3] = v[2]; a lone
                                         vertex: v[1] = v[2] = v[3] */
     SINEW_CANDIDATE_EDGE_EDGE,       /* candidate pair of the edge from v[0] to v[1] and the edge from v[2] to v[3] */
-    /* candidate pair of vertex v[0] and a half-space; v[1] = v[2] = v[3] = v[0], weights 1 0 0 0 */
+    /* Candidate pair of vertex v[0] and a half-space; v[1] = v[2] = v[3] = v[0], weights 1 0 0 0. */
     SINEW_CANDIDATE_VERTEX_PLANE
 } sinew_candidate_kind;
 
@@ -35,13 +35,13 @@ typedef struct sinew_candidate {
     int32_t v[4]; /* vertices of both features; sinew_candidate_kind says which belong to which feature */
     /* Numbers of both features: vertex and primitive, two edges, or vertex and object of a plane. */
     int32_t first, second;
-    /* interpolation weights of v, negative for the second feature; the closest points are sums of |w| x */
+    /* Interpolation weights of v, negative for the second feature; the closest points are sums of |w| x. */
     sinew_real w[4];
     sinew_real n[3]; /* unit vector from the closest point of the second feature to that of the first */
-    /* distance of the closest points less both solid radii, in m; <= 0: the solid radii overlap */
+    /* Distance of the closest points less both solid radii, in m; <= 0: the solid radii overlap. */
     sinew_real distance;
     uint8_t kind; /* kind of the pair, a value of sinew_candidate_kind */
-    /* bit a: weight w[a] is zero, so that the closest point is on a corner or a side of its feature */
+    /* Bit a: weight w[a] is zero, so that the closest point is on a corner or a side of its feature. */
     uint8_t zero_weights;
     uint8_t inside; /* 1: the vertex is inside the collider of the face; n points out, and distance is negative */
 } sinew_candidate;

@@ -27,7 +27,7 @@
 #define SINEW_FLAT  1e-6
 
 typedef struct sinew_closest {
-    /* interpolation weights of the vertices at the closest points; weights of the second feature are negative */
+    /* Interpolation weights of the vertices at the closest points; weights of the second feature are negative. */
     double w[4];
     double z[3]; /* vector from the closest point of the second feature to that of the first, in m */
     double d2;   /* squared distance |z|^2 of the closest points, in m^2 */

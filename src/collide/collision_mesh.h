@@ -26,7 +26,7 @@ enum {
 /* A body or a collider, as an object of collision detection. */
 typedef struct sinew_collision_object {
     int32_t body, collider; /* slots in the world of the body or of the collider; one of the two is -1 */
-    /* generation of the body's or collider's slot, which tells apart successive users of the slot */
+    /* Generation of the body's or collider's slot, which tells apart successive users of the slot. */
     uint32_t generation;
     int32_t first_vertex, vertex_count;
     double half_thickness; /* half the contact thickness of the object, in m */

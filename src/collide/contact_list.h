@@ -28,7 +28,7 @@ typedef enum sinew_contact_kind {
     SINEW_CONTACT_VERTEX_EDGE,
     SINEW_CONTACT_VERTEX_VERTEX,
     SINEW_CONTACT_EDGE_EDGE,
-    /* contact of a vertex (first feature) and a plane collider (second, given as an object) */
+    /* Contact of a vertex (first feature) and a plane collider (second, given as an object). */
     SINEW_CONTACT_VERTEX_PLANE,
     /* Contact of a vertex of an embedded surface (not a feature) and a collider, given as an object. */
     SINEW_CONTACT_SKIN_COLLIDER,
@@ -57,7 +57,7 @@ typedef struct sinew_contact_constraint {
     double distance;        /* distance of the features at detection, less both solid radii, in m */
     double offset;          /* distance r that the contact maintains in addition to solid radii, in m */
     double radius;          /* sum of the solid radii of both objects (spheres, capsules), in m */
-    /* initial penetration depth that this step does not yet resolve, for vertices inside a collider, in m */
+    /* Initial penetration depth that this step does not yet resolve, for vertices inside a collider, in m. */
     double initial_penetration;
     double mu;                  /* coefficient of Coulomb friction of the pair of objects */
     double lambda;              /* multiplier of the normal contact force, in N */

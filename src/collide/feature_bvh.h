@@ -21,16 +21,16 @@
 
 #define SINEW_BOXES_WIDE   8
 #define SINEW_BOXES_LEVELS 11 /* maximum number of levels of nodes with 8 children: 8^11 > 2^31 features */
-/* capacity of the traversal stack: at most 8 children per node on a path are pending */
+/* Capacity of the traversal stack: at most 8 children per node on a path are pending. */
 #define SINEW_BOXES_STACK (8 * SINEW_BOXES_LEVELS)
 
 typedef struct sinew_box_node {
     _Alignas(32) float low[3][SINEW_BOXES_WIDE];
     float high[3][SINEW_BOXES_WIDE];
-    /* level 0: index of the feature; above: highest feature index of the subtree; -1: empty slot */
+    /* Level 0: index of the feature; above: highest feature index of the subtree; -1: empty slot. */
     int32_t id[SINEW_BOXES_WIDE];
     int32_t
-        /* object of the feature; higher levels: object of all features in the subtree, -1: several */
+        /* Object of the feature; higher levels: object of all features in the subtree, -1: several. */
         object[SINEW_BOXES_WIDE];
 } sinew_box_node;
 
@@ -52,7 +52,7 @@ typedef struct sinew_box_shape {
 } sinew_box_shape;
 
 #define SINEW_BOX_PAD 0x1p-22 /* round-off margin in units of boxes: over four times that of a coordinate */
-/* round-off margin of distances computed from floats, relative to lengths: more than their round-off */
+/* Round-off margin of distances computed from floats, relative to lengths: more than their round-off. */
 #define SINEW_BOX_SLACK 0x1p-18
 
 /* Frame of the boxes: positions of vertices in units of boxes, relative to the origin. */

@@ -27,7 +27,7 @@ typedef struct sinew_contact_work sinew_contact_work;
 /* Data of one body that contact handling reads. */
 typedef struct sinew_contact_body {
     const sinew_mesh *mesh; /* mesh of the body; NULL: the body was removed */
-    /* number of the body's first particle in the public order (outside number); number of its particles */
+    /* Number of the body's first particle in the public order (outside number); number of its particles. */
     int32_t first, count;
     int32_t start; /* number of the body's first particle in the world's internal order (inside number) */
     uint32_t generation;
@@ -102,7 +102,7 @@ typedef struct sinew_skin_vertex {
 /* BVH of the triangles of one collider. */
 typedef struct sinew_contact_tree {
     struct sinew_tree *tree; /* BVH of the collider's triangles; NULL until it is first needed */
-    /* index of the first triangle among the mesh's primitives; number of triangles in the BVH, which are consecutive */
+    /* Index of the first triangle among the mesh's primitives; number of triangles in the BVH, which are consecutive */
     int32_t first_primitive, triangle_count;
 } sinew_contact_tree;
 
@@ -186,7 +186,7 @@ struct sinew_contact_work {
     /* [particle_count][4] contact mode `projection`: positions at the start of the step before projection, in m */
     sinew_real *x_unprojected_start;
     sinew_real *v_step_start; /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
-    /* true: step_start_contacts holds the contacts at the start of this step, not of an earlier one */
+    /* True: step_start_contacts holds the contacts at the start of this step, not of an earlier one. */
     bool step_start_stored;
     bool projected;              /* true: the contact mode `projection` has moved particles at the start of the step */
     double residual_gate;        /* multipliers are updated only if the residual is below this force, in N */
@@ -194,7 +194,7 @@ struct sinew_contact_work {
     int32_t last_update;         /* number of iterations of the step before the last multiplier update; -1: none yet */
     int32_t truncated_count;
     bool trial_filtered; /* true: a line search has already filtered its trial positions and set `truncated` */
-    /* relative change of multipliers that an update would make, at the last convergence test */
+    /* Relative change of multipliers that an update would make, at the last convergence test. */
     double multiplier_change;
     int32_t idle_updates;        /* number of consecutive convergence tests that found multiplier_change unchanged */
     double redetect_penetration; /* smallest relative penetration that caused a pass in this step; HUGE_VAL: none */

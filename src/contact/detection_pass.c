@@ -14,11 +14,11 @@
  * (test_step_filter). With these values scenes/tablecloth has at most 18 520 candidate pairs and 2.5 detections per
  * step (docs/evidence/contact.md). */
 #define RADIUS_FACTOR 1.2 /* trust-region radius divided by the vertex's deviation from its predicted path */
-/* bound of the trust-region radius for stopping on the predicted path, in mean edge lengths */
+/* Bound of the trust-region radius for stopping on the predicted path, in mean edge lengths. */
 #define STOP_EDGES 0.25
-/* bound of trust-region radii and of deviations from the mean displacement, in mean edge lengths */
+/* Bound of trust-region radii and of deviations from the mean displacement, in mean edge lengths. */
 #define RADIUS_EDGES_MAX 1.5
-/* pairs become contact elements if their clearance is below this fraction of their half thicknesses */
+/* Pairs become contact elements if their clearance is below this fraction of their half thicknesses. */
 #define MARGIN         0.5
 #define PLANE_HALVINGS 20 /* number of bisections of a plane's motion before the plane stops */
 

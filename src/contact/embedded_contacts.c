@@ -15,7 +15,7 @@
 #include "sinew/tree.h"
 #include "contact/contact.h"
 
-/* contacts are created below 1 + MARGIN times the offset; same value as in detection_pass.c */
+/* Contacts are created below 1 + MARGIN times the offset; same value as in detection_pass.c. */
 #define MARGIN       0.5
 #define INSIDE       0.5 /* a point is inside a closed collider if its winding number is above this value */
 #define OUT_FRACTION 0.2 /* fraction of the initial penetration that one step resolves, as in collide/contact_list.c */

@@ -34,7 +34,7 @@ typedef struct sinew_contact_mode_ops {
     double (*extra_force)(const sinew_contact_view *view, const sinew_contact_constraint *contact);
 } sinew_contact_mode_ops;
 
-/* returns NULL for an unknown contact mode */
+/* Returns NULL for an unknown contact mode. */
 const sinew_contact_mode_ops *sinew_contact_mode_get(sinew_contact_mode mode);
 
 /* Operations of the contact mode `projection` (projection_mode.c). */

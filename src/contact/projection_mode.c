@@ -28,7 +28,7 @@
 /* Vertices within this fraction of the contact offset above the surface are also projected, so that they do not
  * alternate between both states. Single precision needs a wider band (test_contact_modes). */
 #define SURFACE_TOLERANCE (sizeof(sinew_real) == 4 ? 2e-2 : 1e-3)
-/* contact springs act up to this fraction of the contact offset above the surface */
+/* Contact springs act up to this fraction of the contact offset above the surface. */
 #define SPRING_START (SURFACE_TOLERANCE / 2)
 
 sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error)

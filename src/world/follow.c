@@ -25,7 +25,7 @@
 #include "math/vec3.h"
 #include "sinew/tree.h"
 
-/* squared sine of the angle between a triangle's sides below which the coordinates s and t are not computed */
+/* Squared sine of the angle between a triangle's sides below which the coordinates s and t are not computed. */
 #define FLAT 1e-24
 
 sinew_follow sinew_default_follow(void)

@@ -47,7 +47,7 @@ bool sinew_trajectory_is_moving(const sinew_trajectory *trajectory);
 sinew_status sinew_trajectory_replace(sinew_trajectory *trajectory, const sinew_real *base, const char *owner,
                                       sinew_error *error);
 void sinew_trajectory_set(sinew_trajectory *trajectory,
-                          /* replaces the base shape of the trajectory and removes all motion */
+                          /* Replaces the base shape of the trajectory and removes all motion. */
                           const sinew_real *base);
 
 #endif

@@ -29,7 +29,7 @@ typedef struct sinew_body_record {
     int32_t start;        /* internal (inside) number of the body's first particle */
     uint32_t generation;
     char *name; /* name of the body; NULL: it has no name */
-    /* true: rigid body, four particles joined by hard distances (rigid.c); its surface lies outside their tet */
+    /* True: rigid body, four particles joined by hard distances (rigid.c); its surface lies outside their tet. */
     bool rigid;
     /* Damping rate of the body in 1/s; fraction of non-rigid velocities that each step removes. */
     sinew_real damping, velocity_filter;
@@ -123,11 +123,11 @@ struct sinew_world {
 
     /* Arrays over particles, in the internal order: [particle_count], or [particle_count][4] with a zero fourth
      * number. */
-    /* number of particles: internal numbers are 0 .. particle_count - 1; number that the arrays can hold */
+    /* Number of particles: internal numbers are 0 .. particle_count - 1; number that the arrays can hold. */
     int32_t particle_count, particle_capacity;
     sinew_real *q, *v, *force; /* positions (m), velocities (m/s), forces (N) that the caller set, without gravity */
     sinew_real *rest;          /* rest positions of all particles, in m, four reals per particle */
-    /* inertial prediction q_tilde (m) and external forces f_ext (N, gravity included) of the current step */
+    /* Inertial prediction q_tilde (m) and external forces f_ext (N, gravity included) of the current step. */
     sinew_real *q_tilde, *f_ext;
     /* Velocities in m/s at the start of the last step with contact, the fourth number 1 if known; NULL before the first
      * such step. */
@@ -160,15 +160,15 @@ struct sinew_world {
     sinew_real
         *load_force; /* [particle_capacity][4] sum of all loads in the current step, in N; NULL before the first load */
     /* Arrays of wind, [particle_capacity][4] in m/s^2; both NULL before the first wind. */
-    /* particle accelerations in the last step by all forces other than wind; the fourth number is 1 if known */
+    /* Particle accelerations in the last step by all forces other than wind; the fourth number is 1 if known. */
     sinew_real *acceleration;
-    /* damped velocity at the start of the step over h, plus the acceleration by wind, of each particle */
+    /* Damped velocity at the start of the step over h, plus the acceleration by wind, of each particle. */
     sinew_real *wind_start;
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
     struct sinew_query_work *query;     /* work space of queries (queries.c); NULL before the first query */
     struct sinew_contact_work *contact; /* work space of contact (contact/contact.h); NULL: contact was never set */
-    /* hints for free slots: every slot with an index below the hint of its kind is in use */
+    /* Hints for free slots: every slot with an index below the hint of its kind is in use. */
     int32_t body_hint, energy_hint, pin_hint, collider_hint;
 
     sinew_batch *
@@ -189,7 +189,7 @@ struct sinew_world {
     /* Data of the solver at the start of the current step (state_save of solver.h), to restore it after an
      * interruption. */
     void *solver_state;
-    /* sizes in bytes of solver_state and of its memory; size 0: the solver keeps no data between steps */
+    /* Sizes in bytes of solver_state and of its memory; size 0: the solver keeps no data between steps. */
     size_t solver_state_size, solver_state_capacity;
     bool solver_state_pending;          /* true: a step was interrupted, and the next preparation loads solver_state */
     struct sinew_damping_work *damping; /* work space of damping by energies; NULL until used */
@@ -248,8 +248,7 @@ sinew_status sinew_points_check(const sinew_real *points, int32_t count, const c
 sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *mesh, int32_t vertex_count,
                                    const sinew_real *points, sinew_error *error);
 /* Runs of public particle numbers: test whether a run is free, find the first free run that fits, mark a run as spare,
- * mark a run as free.
- */
+ * mark a run as free. */
 bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t count);
 int32_t sinew_numbers_find(const sinew_world *world, int32_t count);
 void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count);
@@ -262,8 +261,7 @@ sinew_status sinew_damping_check(sinew_real damping, sinew_error *error);
 /* Copies out[i] = the point of particles[i] in `from` [particle_count][4]; out [count][3]. */
 void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_t count, sinew_real *out);
 /* Copies the points of the particles with public numbers first .. first + count - 1 to out [count][3]; zero where there
- * is no particle.
- */
+ * is no particle. */
 void sinew_world_outside_points(const sinew_world *world, const sinew_real *from, int32_t first, int32_t count,
                                 sinew_real *out);
 /* True if the public numbers first .. first + count - 1 exist in the world and `array` is not NULL. */
@@ -357,8 +355,7 @@ void sinew_world_release_constrained(sinew_world *world);
 /* Moves the particles of a partial pin to its targets, along the constrained directions. */
 void sinew_pin_move_to_targets(const sinew_pin_record *pin, sinew_real *q);
 /* Splits a force r = free + constrained: the component of a force that accelerates a particle, and the component that
- * its pins exert.
- */
+ * its pins exert. */
 void sinew_world_split_force(const sinew_world *world, int32_t particle, const double r[3], double free[3],
                              double constrained[3]);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);

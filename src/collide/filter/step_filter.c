@@ -19,7 +19,7 @@
 #define APPROACH_FRACTION 0.9  /* fraction of a pair's separation above the floor that one truncation may use */
 #define FLOOR_FRACTION    1e-2 /* smallest separation of a pair as a fraction of its contact offset */
 #define SEPARATION_PASSES 10   /* maximum number of passes that move requested positions apart */
-/* fraction of the floor that separation passes add to a pair's separation, so that they terminate */
+/* Fraction of the floor that separation passes add to a pair's separation, so that they terminate. */
 #define SEPARATION_EXTRA 0.1
 #define PATIENT_PASSES   8   /* number of passes that reduce the step fraction tau; later passes set tau to 0 */
 #define PASSES_MAX       200 /* maximum number of passes that reduce tau; afterwards all vertices stop */

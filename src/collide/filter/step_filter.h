@@ -44,7 +44,7 @@ typedef struct sinew_filter_pair {
     sinew_real approach;
     sinew_real base; /* sum of both radii, in m; plane: height of the plane along n */
     int32_t v[4];
-    /* number of vertices of the first feature, v[0] .. v[first - 1]; 4: the second feature is a plane */
+    /* Number of vertices of the first feature, v[0] .. v[first - 1]; 4: the second feature is a plane. */
     int16_t first;
     bool same; /* true: both features belong to the same object (self-collision) */
 } sinew_filter_pair;

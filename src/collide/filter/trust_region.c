@@ -179,8 +179,7 @@ double sinew_trust_region_deviation(const sinew_step_filter *g, const sinew_coll
 }
 
 /* Reduces the step fraction tau of an object's vertices to the largest value that its fraction sigma allows, and stamps
- * changed vertices.
- */
+ * changed vertices. */
 static void region_truncate_vertices(sinew_step_filter *g, const sinew_collision_mesh *f,
                                      const sinew_collision_object *object, int32_t stamp)
 {

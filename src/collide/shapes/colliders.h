@@ -17,16 +17,16 @@ typedef struct sinew_collider_record {
     uint32_t group, mask;
     double radius; /* solid radius of spheres and capsules, whose vertices are centres, in m */
     bool closed;   /* true: the shape encloses a volume, or is a half-space */
-    /* sizes of the geometry arrays of the collider; all 0 for planes */
+    /* Sizes of the geometry arrays of the collider; all 0 for planes. */
     int32_t vertex_count, triangle_count, edge_count;
     sinew_real *vertices; /* [3 * vertex_count] vertex positions in the frame of the collider, in m */
     int32_t *triangles;   /* [3 * triangle_count] vertices of each triangle, oriented outwards */
     int32_t *edges;       /* [2 * edge_count] vertices of the edges that belong to no triangle */
-    /* number of vertices of the mesh in the collider's definition; 0 for shapes other than meshes */
+    /* Number of vertices of the mesh in the collider's definition; 0 for shapes other than meshes. */
     int32_t mesh_vertex_count;
     /* [vertex_count] vertex numbers in the definition's mesh, ascending; NULL for shapes other than meshes */
     int32_t *mesh_vertices;
-    /* frame of the shape before its motion: position in m; rotation vector in rad */
+    /* Frame of the shape before its motion: position in m; rotation vector in rad. */
     sinew_real position[3], rotation[3];
     int32_t key_count;
     sinew_key *keys;     /* [key_count] key frames of the collider's motion */
@@ -38,9 +38,9 @@ typedef struct sinew_collider_record {
     /* The fields below are the collider's state, which steps change. */
     double behind; /* delay of the collider relative to its motion, caused by truncated steps, in s */
     bool posed;    /* true: sinew_collider_set_pose() has replaced the key-framed motion */
-    /* position (m) and rotation vector (rad) at the start [0] and at the end [1] of the next step */
+    /* Position (m) and rotation vector (rad) at the start [0] and at the end [1] of the next step. */
     sinew_real pose[2][6];
-    /* sum of contact forces (N) and of their torques (N m) on the collider in the last step */
+    /* Sum of contact forces (N) and of their torques (N m) on the collider in the last step. */
     double force[3], torque[3];
 } sinew_collider_record;
 
@@ -64,15 +64,13 @@ void sinew_shape_end_step(sinew_collider_record *record, double h, double fracti
 void sinew_shape_plane(const sinew_collider_record *record, double time, double fraction, double point[3],
                        double normal[3]);
 /* Checks contact coefficients: fails for thickness, friction and restitution out of range; messages name `owner`. NaN
- * (the value of the world) is valid.
- */
+ * (the value of the world) is valid. */
 sinew_status sinew_contact_coefficients_check(const char *owner, sinew_real thickness, sinew_real friction,
                                               sinew_real restitution, sinew_error *error);
 
 /* The surface of a collider at a time, for drawing: triangles unchanged, spheres and capsules tessellated, planes as
  * squares of `extent` m around their point. sinew_shape_drawing_counts returns the counts, sinew_shape_draw_points
- * writes positions [3 * vertex_count] in m, sinew_shape_draw_triangles writes triangles [3 * triangle_count].
- */
+ * writes positions [3 * vertex_count] in m, sinew_shape_draw_triangles writes triangles [3 * triangle_count]. */
 void sinew_shape_drawing_counts(const sinew_collider_record *record, int32_t *vertex_count, int32_t *triangle_count);
 void sinew_shape_draw_points(const sinew_collider_record *record, double time, double extent, sinew_real *positions);
 void sinew_shape_draw_triangles(const sinew_collider_record *record, int32_t *triangles);

@@ -25,7 +25,7 @@ typedef struct sinew_shape_ops {
                          sinew_error *error);
 } sinew_shape_ops;
 
-/* returns the table entry of a shape; NULL if `kind` is out of range */
+/* Returns the table entry of a shape; NULL if `kind` is out of range. */
 const sinew_shape_ops *sinew_get_shape_ops(sinew_shape_kind kind);
 
 /* Allocates vertices, triangles and edges of a collider record with the given counts. */

@@ -65,7 +65,7 @@ typedef struct extension {
     int32_t *from, *to;  /* [count] from: old index of the i-th vertex in the new order; to: the inverse map */
     int32_t *shares;     /* [old_count] number of copies of each vertex, which share the vertex's mass */
     sinew_real *scratch; /* [count][4] work space for permuting arrays of particles */
-    /* first public number of the extended body's particles, and how many public numbers are reserved */
+    /* First public number of the extended body's particles, and how many public numbers are reserved. */
     int32_t first, reserved;
     bool in_turn; /* true: the new order keeps existing vertices in their relative order */
 } extension;
@@ -117,8 +117,7 @@ static void find_moves(const sinew_world *world, const sinew_body_record *body, 
 }
 
 /* Finds a run of public particle numbers for the extended body: the run of the body, this run extended by free numbers
- * after it, or another free run.
- */
+ * after it, or another free run. */
 static void find_run(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     e->first = body->first;

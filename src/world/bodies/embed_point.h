@@ -51,7 +51,7 @@ typedef struct sinew_embedding {
 
 sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_mesh *mesh,
                                     const sinew_allocator *allocator, sinew_error *error);
-/* frees all arrays and the BVH of the embeddings; accepts a zeroed struct */
+/* Frees all arrays and the BVH of the embeddings; accepts a zeroed struct. */
 void sinew_embeddings_end(sinew_embeddings *embeddings);
 sinew_embedding sinew_embeddings_find(const sinew_embeddings *embeddings, const sinew_real point[3]);
 

@@ -26,7 +26,7 @@ typedef struct sinew_tear {
     size_t log_count, log_capacity;
     /* Value of step_count at the last tears: a step that is tried again does not tear again; 0: no tear yet. */
     int64_t torn_step;
-    /* true: a tearing operation ran out of memory and is incomplete, so that the world cannot be stepped */
+    /* True: a tearing operation ran out of memory and is incomplete, so that the world cannot be stepped. */
     bool torn_apart;
 } sinew_tear;
 

@@ -100,7 +100,7 @@ static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_inf
             for (int32_t i = 0; i < list->n; i++)
                 touched = touched || moved[element[i]];
             memcpy(maps, element, (size_t)list->n * sizeof *element);
-            /* an element that belongs to no cell is unchanged by a cut */
+            /* An element that belongs to no cell is unchanged by a cut. */
             if (touched && stencil_info->simplex_count == 1)
                 map_count = sinew_cut_map(cut, element, list->n, maps, MAPS_MAX / list->n);
             else if (touched && pass == 0 && !map_simplices(cut, stencil_info, element, list->n))

@@ -95,7 +95,7 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
                               (double)(isfinite(position[c]) ? rotation[c] : position[c]));
     if (!record->posed) {
         pose_now(world, record, record->pose[0]);
-        /* contact surfaces are rebuilt: the collider may have been static before its first pose */
+        /* Contact surfaces are rebuilt: the collider may have been static before its first pose. */
         sinew_contact_changed(world);
     }
     record->posed = true;

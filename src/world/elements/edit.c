@@ -12,7 +12,7 @@
 /* Elements of an energy after an edit: kept elements of the old store, in their order, then all added elements. */
 typedef struct selection {
     const sinew_allocator *allocator;
-    /* the energy's store before the edit; store of added elements, NULL: none */
+    /* The energy's store before the edit; store of added elements, NULL: none. */
     const sinew_energy_store *old, *added;
     const int32_t *kept; /* [kept_count] numbers that the kept elements have in the old store */
     int32_t kept_count, added_count;

@@ -99,8 +99,7 @@ static sinew_status base_points(const sinew_world *world, const sinew_energy_def
 }
 
 /* Fills a zeroed record of an energy from its definition: store, targets and batch. The caller destroys its contents,
- * also on failure.
- */
+ * also on failure. */
 static sinew_status energy_make_record(const sinew_world *world, const sinew_energy_def *def,
                                        sinew_energy_record *record, sinew_error *error)
 {

@@ -155,7 +155,7 @@ static bool elements_material_value(const sinew_material *m, const sinew_paramet
 }
 
 enum {
-    /* capacity of a list of material names: at least the number of sheet and volume materials; a test counts them */
+    /* Capacity of a list of material names: at least the number of sheet and volume materials; a test counts them. */
     NAMES_MAX = 64
 };
 

@@ -133,8 +133,7 @@ static void clamp_measure(const rod_end *end, const sinew_real *x, double e[3], 
 }
 
 /* Computes the positions of the added end and director point of a clamp: those of the edge, moved by the edge and
- * turned towards the tangent.
- */
+ * turned towards the tangent. */
 static bool clamp_place(const rod_end *end, const sinew_real *x, const sinew_real *tangent, sinew_real *out)
 {
     double e[3], r[3], t[3], u[3];
@@ -208,8 +207,7 @@ static sinew_status clamp_check_end(const sinew_world *world, const sinew_body_r
 }
 
 /* Appends the element of a clamp to every rod energy on the edge of this end, with the parameters of the neighbouring
- * element.
- */
+ * element. */
 static sinew_status clamp_bend(sinew_world *world, const sinew_clamp_def *def, const rod_end *end, int32_t added,
                                sinew_error *error)
 {

@@ -37,7 +37,7 @@ struct sinew_load_record {
 
 /* Values of one load at one time. */
 typedef struct sinew_load_moment {
-    /* vector: direction or value of the load, already multiplied by `factor`; factor: of the load's key frames, 1
+    /* Vector: direction or value of the load, already multiplied by `factor`; factor: of the load's key frames, 1
      * without keys. */
     double vector[3], factor;
     double time; /* time at the end of the step, at which the load is evaluated, in s */
@@ -59,7 +59,7 @@ typedef struct sinew_load_ops {
     const char *(*check)(const sinew_world *world, const sinew_load_record *record, const sinew_real vector[3]);
 } sinew_load_ops;
 
-/* returns the operations of a load kind; NULL if `kind` is out of range */
+/* Returns the operations of a load kind; NULL if `kind` is out of range. */
 const sinew_load_ops *sinew_load_get_ops(sinew_load_kind kind);
 
 /* Internal number of the particle of a vertex of the load's body. */

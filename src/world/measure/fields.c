@@ -82,7 +82,7 @@ static void field_copy_points(const sinew_world *world, const sinew_real *values
 {
     for (int32_t i = 0; i < count; i++) {
         const int32_t at = world->inside[first + i];
-        /* rows: free component of a particle's vector, constrained component, whole vector */
+        /* Rows: free component of a particle's vector, constrained component, whole vector. */
         double split[3][3] = {{0}};
         for (size_t c = 0; at >= 0 && c < 3; c++)
             split[2][c] = (double)values[4 * (size_t)at + c];
@@ -202,7 +202,7 @@ typedef struct element_state {
     int32_t n;
     bool is_tet, is_surface;
     double x[SINEW_STENCIL_MAX][3],
-        /* positions and rest positions of the element's vertices in the caller's order, in m */
+        /* Positions and rest positions of the element's vertices in the caller's order, in m. */
         rest[SINEW_STENCIL_MAX][3];
     double filled;       /* filled fraction of the element's tet, in (0, 1] */
     double psi;          /* energy of the element, in J */

@@ -102,7 +102,7 @@ static void find_truncated(const place_list *list)
 
 static void find_intersecting(const place_list *list)
 {
-    /* const is cast away: the query of contacts writes to the contact buffers of the world */
+    /* Const is cast away: the query of contacts writes to the contact buffers of the world. */
     sinew_world *world = (sinew_world *)list->world;
     int32_t count = 0, listed = 0;
     sinew_world_intersections(world, 0, NULL, &count, NULL);

@@ -451,8 +451,7 @@ static void forget_steps(sinew_world *world)
 }
 
 /* Restores the data that the solver keeps between steps. A different solver than that of the state starts without
- * data.
- */
+ * data. */
 static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
     const sinew_solver_ops *ops =

@@ -71,7 +71,7 @@
 /* Work space of the energy balance for hard constraints; all NULL and false if the world has none. */
 typedef struct hard_work {
     bool any;
-    /* hard constraints of all energies; their Jacobian J includes the columns of pinned particles */
+    /* Hard constraints of all energies; their Jacobian J includes the columns of pinned particles. */
     sinew_constraints *constraints;
     double *lambda;     /* [constraint_count] multipliers of the step, in N if the constraint C is a length */
     sinew_real *values; /* work space: multipliers of one batch, large enough for every batch */

@@ -276,7 +276,7 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
         status = sinew_solve_refresh(&world->solve, &world->def.solver, SINEW_CHANGED_SWITCHED, error);
     if (shares) {
         if (status == SINEW_OK)
-            /* stiffness at the rest shape; steps would compute it with the shared data of their start */
+            /* Stiffness at the rest shape; steps would compute it with the shared data of their start. */
             sinew_solve_stiffness(&world->solve);
         share_all_numbers(world, world->q, world->time + (double)world->def.time_step);
     }

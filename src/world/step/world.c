@@ -133,7 +133,7 @@ void sinew_world_destroy(sinew_world *world)
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
     sinew_memory_limit_close(limit);
-    /* resets the task system: the program may end its own after its last world */
+    /* Resets the task system: the program may end its own after its last world. */
     sinew_tasks_use(&(sinew_task_system){0});
     sinew_tasks_close();
 }

@@ -127,7 +127,7 @@ static void multiresolution_claim_size(outcome *o, const trial *t, int32_t which
                 fabs(excess(t, MPBNG)) < 0.02 ? "" : "the coarsest layer's own sag is not the cloth's");
 }
 
-/* ---- Solids by `coarse` ----------------------------------------------------------------------- */
+/* ---- Effect of the option `coarse` on solids --------------------------------------------------- */
 
 static void claim_solids(const setting *s, outcome *o)
 {

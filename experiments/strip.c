@@ -37,7 +37,7 @@ static bool hold_strip(const plate *p, uint8_t *marked, sinew_error *error)
     return good;
 }
 
-/* The strip while it is being loaded. */
+/* The strip with its supports while it is being loaded. */
 typedef struct loading {
     plate plate;
     uint8_t *tip;  /* [vertex_count] 1: the vertex belongs to the strip's tip */

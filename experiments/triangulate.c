@@ -109,7 +109,8 @@ static bool triangulate_move_points(patch *p)
         p->far[i] = p->points[i % 2] + corner[i];
     p->moved = malloc(2 * (size_t)p->count * sizeof *p->moved);
     for (int32_t i = 0; p->moved && i < 2 * p->count; i++) {
-        state = (uint32_t)((uint64_t)state * 48271u % 2147483647u); /* next random number of Park and Miller 1988 */
+        /* next pseudo-random number, by the generator of Park and Miller 1988 */
+        state = (uint32_t)((uint64_t)state * 48271u % 2147483647u);
         p->moved[i] = p->points[i] + MOVE * extent * ((double)state / 2147483647.0 - 0.5);
     }
     return p->moved != NULL;

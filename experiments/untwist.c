@@ -161,7 +161,7 @@ static void untwist_claim_shapes(const setting *s, outcome *o, const beam_run *r
 /* ---- Fig 5.5 and sections 5.5.2, 5.5.3: energy terms -------------------------------------------- */
 
 /* Counts the iterations of a run, until the objective stays within 1 % of its minimum, in which the elastic energy
- * falls and inertia rises; *all: number of these iterations. */
+ * falls and inertia rises; *all: number of all iterations until then. */
 static int32_t converting(const beam_run *run, double lowest, int32_t *all)
 {
     const int32_t settled = run_settled(run, 1, lowest), end = settled > 0 ? settled : run->record_count - 1;

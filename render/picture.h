@@ -95,7 +95,7 @@ typedef struct sinew_camera {
     double azimuth;   /* fitted camera: angle about y from +z towards +x in radians. Default 0.6 */
     double elevation; /* fitted camera: angle above the horizon in radians. Default 0.3 */
     double distance;  /* multiple of the smallest camera distance at which all drawn objects fit. Default 1.15 */
-    double angle;     /* vertical field of view of the camera in radians. Default 0.6 */
+    double angle; /* Vertical field of view of the frame, the part of a panel without text, in radians. Default 0.6. */
 } sinew_camera;
 sinew_camera sinew_default_camera(void);
 

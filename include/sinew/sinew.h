@@ -126,8 +126,8 @@ typedef enum sinew_measure {
                                   non-finite positions are still detected */
     SINEW_MEASURE_RESIDUAL,    /* objective and residual at the end of the step: one evaluation */
     SINEW_MEASURE_GAP,         /* also optimality gap and position error, in every gap_every-th step */
-    /* Like GAP, but in the first step, and again whenever a tenth of the solver's work since then, counted in
-     * arithmetic and not in seconds, equals the work of the estimates. */
+    /* Measures gap and position error in the first step, and again whenever a tenth of the solver's work since the last
+     * measurement, counted in arithmetic and not in seconds, equals the work of the estimates. */
     SINEW_MEASURE_AUTO
 } sinew_measure;
 
@@ -1021,27 +1021,28 @@ typedef struct sinew_balance {
     /* Gravitational potential before and after the step in J, zero at the origin; with load_steps, of the gravity in
      * this step. */
     double gravity[2];
-    double pins;            /* work of the pins on the particles, reaction times displacement, in J */
-    double forces;          /* work of the forces that the caller set, and of loads, in J */
-    double targets;         /* work of moving targets of position energies and of motors that are not hard, done at the
+    double pins;        /* work of the pins on the particles, reaction times displacement, in J */
+    double forces;      /* work of the forces that the caller set, and of loads, in J */
+    double targets;     /* work of moving targets of position energies and of motors that are not hard, done at the
                                start of the step */
-    double constraints;     /* work of the forces of hard constraints on the particles, pins included, multiplier times
+    double constraints; /* work of the forces of hard constraints on the particles, pins included, multiplier times
                                the gradient of C at the end of the step times displacement: work of hard motors and
                                moving targets, less the loss of implicit Euler where C is curved (a pendulum: < 0).
                                Solvers without multipliers (admm): of the energy's stiffness */
-    double contacts;        /* work of contact forces on the particles, normal and friction: work of moving
-                               colliders, less friction_heat and energy absorbed by compliant contacts */
-    double friction_heat;   /* heat of friction in J, included in `contacts`, >= 0 */
-    double restitution;     /* energy in J that restitution added to velocities after the step */
-    double lost_integrator; /* dissipated by implicit Euler, also if solved exactly: 1/2 |u - w|^2 in the metric of the
-                               masses, u the velocity of the step and w the damped velocity before it, plus the
-                               deviation of the elastic energy from its tangent at the end of the step, >= 0 if convex.
-                               Explicit integrators: the whole loss, < 0: a gain */
-    double lost_damping;    /* energy in J dissipated by the damping of the world, of bodies and of energies */
-    double lost_solver;     /* dissipated by the solver, whose residual is not zero: minus residual times
-                               displacement; for solvers with substeps also the kinetic energy that their velocities
-                               lack. < 0: a gain */
-    double unaccounted;     /* remainder of the energy balance in J, which is round-off */
+    /* Work in J of contact forces on the particles, normal and friction: work of moving colliders, less friction_heat
+     * and energy absorbed by compliant contacts. */
+    double contacts;
+    double friction_heat; /* heat of friction in J, included in `contacts`, >= 0 */
+    double restitution;   /* energy in J that restitution added to velocities after the step */
+    /* Energy in J dissipated by implicit Euler, also if solved exactly: 1/2 |u - w|^2 in the metric of the masses, u
+     * the velocity of the step and w the damped velocity before it, plus the deviation of the elastic energy from its
+     * tangent at the end of the step, >= 0 if convex. Explicit integrators: the whole loss, < 0: a gain. */
+    double lost_integrator;
+    double lost_damping; /* energy in J dissipated by the damping of the world, of bodies and of energies */
+    /* Energy in J dissipated by the solver, whose residual is not zero: minus residual times displacement; for solvers
+     * with substeps also the kinetic energy that their velocities lack. < 0: a gain. */
+    double lost_solver;
+    double unaccounted; /* remainder of the energy balance in J, which is round-off */
 } sinew_balance;
 
 /* Returns the energy balance of the last step. SINEW_ERROR_UNSUPPORTED: the world's def does not enable `balance`.

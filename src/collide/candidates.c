@@ -42,7 +42,8 @@ struct sinew_detector {
     sinew_box_frame frame;
     /* True: the BVHs of colliders were last fitted to boxes that include predicted displacements. */
     bool had_predicted;
-    double size; /* bound of the distance of all points to the origin of the frame, in m; 0: no frame yet */
+    /* bound along each axis of the distance of all points from the origin of the frame, in m; 0: no frame yet */
+    double size;
     sinew_boxes lists[LIST_COUNT];
     int32_t *rank;    /* [primitive_count] index of each primitive in the list sorted by vertex numbers */
     int32_t *by_rank; /* [primitive_count] inverse of `rank`: primitive at each index of the sorted list */

@@ -38,7 +38,7 @@ typedef struct sinew_candidate {
     /* Interpolation weights of v, negative for the second feature; the closest points are sums of |w| x. */
     sinew_real w[4];
     sinew_real n[3]; /* unit vector from the closest point of the second feature to that of the first */
-    /* Distance of the closest points less both solid radii, in m; <= 0: the solid radii overlap. */
+    /* Distance of the closest points less both solid radii, in m; <= 0: within the solid radii. */
     sinew_real distance;
     uint8_t kind; /* kind of the pair, a value of sinew_candidate_kind */
     /* Bit a: weight w[a] is zero, so that the closest point is on a corner or a side of its feature. */

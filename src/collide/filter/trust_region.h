@@ -38,7 +38,7 @@
 
 /* Starts a detection pass: sets the progress of bodies to lambda = 0 and of colliders to lambda = 1. */
 void sinew_trust_region_begin(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
-/* Sets `target` and the largest `fraction` of all objects for x_requested. */
+/* Sets `target`, and the largest admissible `fraction` sigma, of the trust regions of all objects for x_requested. */
 void sinew_trust_region_choose(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 /* Largest step fraction tau of a vertex, at most `max`, at the fraction sigma of its object. */
 double sinew_trust_region_tau(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v, double max);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * chart.c: draws a chart from its title down to its axis. Texts have separate boxes; curves have dashes and marks, and
- * names beside their ends if there is space. A map of cells records occupied areas.
+ * names beside their ends if there is space. A grid of cells records which areas of the chart are occupied.
  */
 #include "chart.h"
 
@@ -13,20 +13,22 @@
 enum {
     WIDTH = 480,
     AREA_HEIGHT = 206,
-    EDGE = 8,        /* margin at the border, pixels */
-    LETTERS = 12,    /* size of letters, pixels */
-    TITLE = 14,      /* size of a title's letters, pixels */
-    LINE = 17,       /* distance of lines of text, pixels */
-    NAME_WIDTH = 96, /* longer names appear in the legend only */
+    EDGE = 8,     /* margin at the border of a chart, pixels */
+    LETTERS = 12, /* size of the letters of a chart, pixels */
+    TITLE = 14,   /* size of the letters of a chart's title, pixels */
+    LINE = 17,    /* distance between lines of text in a chart, pixels */
+    /* Largest width of a curve's name beside the curve, pixels; longer names appear in the legend only. */
+    NAME_WIDTH = 96,
     NAME_HEIGHT = 14,
-    CELL = 4, /* size of a cell of the map, pixels */
+    CELL = 4, /* size of a cell of the map of occupied areas, pixels */
     MAP_ROWS = 160,
     MAP_COLUMNS = WIDTH / CELL,
     MARK_MAX = 24,
-    MARK_SPACING = 64 /* pixels along a curve from one mark to the next */
+    MARK_SPACING = 64 /* distance along a curve from one mark to the next, pixels */
 };
 
-/* Colours after Okabe and Ito, without yellow and with darker orange, because lines on white are thin; and six more. */
+/* Colours of curves after Okabe and Ito, without yellow and with darker orange, because lines on white are thin; and
+ * six more. */
 const char *const sinew_colours[SINEW_LINE_COLOUR_COUNT] = {"#0072b2", "#d98200", "#009e73", "#cc6fa5",
                                                             "#d1480a", "#6b5b1f", "#3fa7dd", "#6a3fa0",
                                                             "#333333", "#8c8c8c", "#a3195b", "#7ba428"};
@@ -55,7 +57,7 @@ enum {
     MARK_COUNT = sizeof marks / sizeof marks[0]
 };
 
-/* ---- Occupied areas -------------------------------------------------------------------------- */
+/* ---- Occupied areas of a chart ----------------------------------------------------------------- */
 
 typedef struct box {
     double left, top, right, bottom;
@@ -82,7 +84,8 @@ static void take_segment(cell_map *m, double x0, double y0, double x1, double y1
         take_point(m, x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps);
 }
 
-/* Visits the cells of a box: marks them as occupied, or returns whether one of them is occupied. */
+/* Visits the cells of the occupancy map in a box: marks them as occupied, or returns whether one of them is
+ * occupied. */
 static bool over_box(cell_map *m, const box *b, bool take)
 {
     bool any = false;
@@ -94,9 +97,9 @@ static bool over_box(cell_map *m, const box *b, bool take)
     return any;
 }
 
-/* ---- Title and labels ------------------------------------------------------------------------ */
+/* ---- Title and labels of a chart --------------------------------------------------------------- */
 
-/* Breaks a long title into lines. Returns the y coordinate below it, pixels. */
+/* Draws the chart's title, broken into lines. Returns the y coordinate below the title, pixels. */
 static double put_title(FILE *stream, const char *title, double y)
 {
     char line[200] = "";
@@ -153,7 +156,7 @@ static void put_legend_entry(FILE *stream, const sinew_curve *k, double x, doubl
     fputs("</text></g>\n", stream);
 }
 
-/* Draws the legend. Returns the y coordinate below it, pixels. */
+/* Draws the legend of a chart. Returns the y coordinate below the legend, pixels. */
 static double put_legend(FILE *stream, const sinew_chart *c, double y)
 {
     double x = EDGE;
@@ -171,7 +174,7 @@ static double put_legend(FILE *stream, const sinew_chart *c, double y)
     return c->curve_count > 0 ? y + LINE + 3 : y;
 }
 
-/* ---- Axes ------------------------------------------------------------------------------------ */
+/* ---- Axes of a chart --------------------------------------------------------------------------- */
 
 static double widest(const sinew_tick *ticks, int32_t count)
 {
@@ -181,7 +184,7 @@ static double widest(const sinew_tick *ticks, int32_t count)
     return width;
 }
 
-/* Width, pixels, at the right of the plot for names of curves that end there. */
+/* Width in pixels at the right of the plot for names of curves that end there. */
 static double name_capacity(const sinew_chart *c)
 {
     double capacity = 0;
@@ -216,16 +219,16 @@ static void put_axes(FILE *stream, sinew_chart *c, const box *area, cell_map *m)
     over_box(m, &(box){0, area->bottom - CELL, WIDTH, MAP_ROWS * CELL}, true);
 }
 
-/* ---- Curves ---------------------------------------------------------------------------------- */
+/* ---- Curves of a chart ------------------------------------------------------------------------- */
 
 typedef struct pen {
     FILE *stream;
     const box *area;
     cell_map *map;
     bool down;
-    double x, y;           /* last position of the pen */
-    double length, marked; /* pixels along the curve so far, and position of the next mark */
-    double spacing;        /* distance of marks in pixels; 0: every point has a mark */
+    double x, y;           /* last position of the pen on the curve, pixels */
+    double length, marked; /* length of the curve so far, and length at which the next mark follows, pixels */
+    double spacing;        /* distance of marks along the curve in pixels; 0: every point has a mark */
     int32_t mark_count;
     double mark_x[MARK_MAX], mark_y[MARK_MAX];
 } pen;
@@ -239,7 +242,7 @@ static void add_mark(pen *p, double x, double y)
     over_box(p->map, &(box){x - 3, y - 3, x + 3, y + 3}, true);
 }
 
-/* False if a mark at (x, y) would lie within half a spacing of the last mark, as on an oscillating curve. */
+/* False if a mark at (x, y) would lie within half a spacing of the curve's last mark, as on an oscillating curve. */
 static bool apart_from_last_mark(const pen *p, double x, double y)
 {
     const int32_t last = p->mark_count - 1;
@@ -248,7 +251,7 @@ static bool apart_from_last_mark(const pen *p, double x, double y)
 
 static void move_pen(pen *p, double x, double y)
 {
-    /* Points far above or below the plot are clamped to just above or below it. */
+    /* Clamps points of a curve far above or below the plot to just above or below it. */
     y = fmin(fmax(y, p->area->top - 60), p->area->bottom + 60);
     fprintf(p->stream, "%c%.1f %.1f", p->down ? 'L' : 'M', x, y);
     if (p->down) {
@@ -301,7 +304,7 @@ static void trace(const sinew_chart *c, const sinew_curve *k, pen *p)
     }
 }
 
-/* The end of a curve, beside which its name is placed. */
+/* End of a curve, beside which its name is placed. */
 typedef struct curve_end {
     bool seen;
     double x, y;
@@ -360,7 +363,7 @@ static void put_name(FILE *stream, const sinew_curve *k, const curve_end *end, c
     fputs("</text></g>\n", stream);
 }
 
-/* Moves ascending positions within [low, high] until neighbours are one line of text apart. */
+/* Moves the ascending y positions of labels within [low, high] until neighbours are one line of text apart. */
 static void chart_spread(double *positions, int32_t count, double low, double high)
 {
     double down[SINEW_CURVE_MAX], up[SINEW_CURVE_MAX];
@@ -379,7 +382,7 @@ static bool has_short_name(const sinew_curve *k)
     return sinew_text_width(k->name, LETTERS) + 12 <= NAME_WIDTH;
 }
 
-/* Names of the curves that end at the right stand beside the plot, in the order of their ends. Later placement skips
+/* Writes the names of curves that end at the right beside the plot, in the order of their ends. Later placement skips
  * these curves. */
 static void put_right_names(FILE *stream, const sinew_chart *c, curve_end *ends, const box *area, cell_map *m)
 {
@@ -411,7 +414,7 @@ static void put_area(FILE *stream, const sinew_chart *c, const box *area, cell_m
 {
     curve_end ends[SINEW_CURVE_MAX];
     const double width = area->right - area->left + 10, height = area->bottom - area->top + 10;
-    /* A nested svg with the plot's area and the same coordinates clips the curves. */
+    /* A nested svg with the plot's area and the same coordinates clips the curves to the plot. */
     fprintf(stream, "<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" viewBox=\"%.1f %.1f %.1f %.1f\">\n",
             area->left - 5, area->top - 5, width, height, area->left - 5, area->top - 5, width, height);
     if (isfinite(c->level)) {
@@ -424,7 +427,7 @@ static void put_area(FILE *stream, const sinew_chart *c, const box *area, cell_m
         ends[i] = put_curve(stream, c, i, area, m);
     fputs("</svg>\n", stream);
     put_right_names(stream, c, ends, area, m);
-    /* The topmost curve chooses its label first. */
+    /* The label of the topmost curve is placed first. */
     for (int32_t i = c->curve_count - 1; i >= 0; i--) {
         box label;
         if (ends[i].seen && has_short_name(&c->curves[i]) &&
@@ -436,10 +439,10 @@ static void put_area(FILE *stream, const sinew_chart *c, const box *area, cell_m
                 0.5 * (area->left + area->right), 0.5 * (area->top + area->bottom), c->message);
 }
 
-/* ---- Chart ----------------------------------------------------------------------------------- */
+/* ---- The whole chart --------------------------------------------------------------------------- */
 
-/* Draws title, legend and the name of the y axis; without a stream it only measures them. Returns the y coordinate
- * below them, pixels. */
+/* Draws title, legend and the name of the y axis of a chart; without a stream it only measures their height. Returns
+ * the y coordinate below them, pixels. */
 static double put_words(FILE *stream, const sinew_chart *c)
 {
     double y = *c->title || c->legend ? 4 : 0;
@@ -481,7 +484,7 @@ void sinew_put_chart(FILE *stream, sinew_chart *c)
     area.left = EDGE + 6 + widest(ticks, sinew_axis_ticks(&c->y, true, ticks));
     c->x.from = area.left;
     c->x.to = WIDTH - 24;
-    /* Half of the last tick's label lies beyond the axis. */
+    /* Half of the label at the last tick of the x axis lies beyond the axis. */
     area.right =
         WIDTH - fmax(fmax(name_capacity(c), 14), 4 + 0.5 * widest(ticks, sinew_axis_ticks(&c->x, false, ticks)));
     c->x.to = area.right;

@@ -8,14 +8,15 @@
 #include "chart.h"
 
 enum {
-    TICK_LETTERS = 12, /* size of a label's letters, pixels */
-    TICK_HEIGHT = 17,  /* minimum distance of labels of the y axis, pixels */
+    TICK_LETTERS = 12, /* size of the letters of a tick's label, pixels */
+    TICK_HEIGHT = 17,  /* minimum distance between labels of the y axis, pixels */
     TICK_GAP = 9       /* minimum gap between labels of the x axis, pixels */
 };
 
-/* ---- Texts ----------------------------------------------------------------------------------- */
+/* ---- Texts of ticks ---------------------------------------------------------------------------- */
 
-/* Widths as fractions of the letter size, rounded up from DejaVu Sans, which is wider than most fonts of browsers. */
+/* Upper bound of the width of a text. Widths of letters are fractions of the letter size, rounded up from DejaVu Sans,
+ * which is wider than most fonts of browsers. */
 double sinew_text_width(const char *text, double size)
 {
     static const char narrow[] = "ijlIf.,:;'|!()[] -rt/", wide[] = "mMwW%@";
@@ -34,7 +35,7 @@ double sinew_text_width(const char *text, double size)
     return size * width;
 }
 
-/* Formats "0.01", "200", "5e6": values below 0.01 or above 9999 have an exponent. */
+/* Formats the value of a tick: "0.01", "200", "5e6". Values below 0.01 or above 9999 have an exponent. */
 static void write_tick(double value, char text[SINEW_TICK_SIZE])
 {
     const double size = fabs(value);
@@ -46,7 +47,7 @@ static void write_tick(double value, char text[SINEW_TICK_SIZE])
     }
 }
 
-/* ---- Ranges ---------------------------------------------------------------------------------- */
+/* ---- Ranges of axes --------------------------------------------------------------------------- */
 
 sinew_range sinew_range_empty(void)
 {
@@ -63,14 +64,14 @@ void sinew_range_widen(sinew_range *r, double value)
         r->lowest_positive = fmin(r->lowest_positive, value);
 }
 
-/* A step of 1, 2 or 5 times a power of ten that divides the span into about four parts. */
+/* Tick distance: 1, 2 or 5 times a power of ten, so that the span has about four intervals. */
 static double nice_step(double span)
 {
     const double power = pow(10, floor(log10(span / 4))), rest = span / 4 / power;
     return power * (rest < 1.5 ? 1 : rest < 3.5 ? 2 : rest < 7.5 ? 5 : 10);
 }
 
-/* 1, 2 or 5 times a power of ten, at or below (above) a positive value. */
+/* Rounds a positive value down (`up`: up) to 1, 2 or 5 times a power of ten. */
 static double round_tick(double value, bool up)
 {
     const double power = pow(10, floor(log10(value) + 1e-9)), rest = value / power;
@@ -126,13 +127,13 @@ double sinew_axis_position(const sinew_axis *a, double value)
     return a->from + (a->to - a->from) * (warp(a, value) - low) / (high - low);
 }
 
-/* ---- Ticks ----------------------------------------------------------------------------------- */
+/* ---- Ticks of axes ----------------------------------------------------------------------------- */
 
 typedef struct tick_list {
     const sinew_axis *axis;
     bool upright;
     int32_t count;
-    bool touching; /* true: two labels overlap */
+    bool touching; /* true: two labels of ticks overlap */
     sinew_tick *ticks;
 } tick_list;
 
@@ -141,7 +142,7 @@ static double axis_length_of(const tick_list *l, const sinew_tick *t)
     return l->upright ? TICK_HEIGHT : sinew_text_width(t->text, TICK_LETTERS) + TICK_GAP;
 }
 
-/* Values ascend, so a label can only overlap the previous one. */
+/* Adds a tick to the list. Values ascend, so its label can only overlap the previous one. */
 static void add_tick(tick_list *l, double value)
 {
     const sinew_axis *a = l->axis;
@@ -160,7 +161,8 @@ static void add_tick(tick_list *l, double value)
         l->touching = l->touching || fabs(t->at - t[-1].at) < 0.5 * (axis_length_of(l, t) + axis_length_of(l, t - 1));
 }
 
-/* Adds the ticks of set number `set`; set 0 is the densest. Returns false if `set` is past the last set. */
+/* Adds the ticks of a logarithmic axis from set number `set`; set 0 is the densest. Returns false if `set` is past the
+ * last set. */
 static bool fill_log(tick_list *l, int32_t set)
 {
     static const int strides[] = {1, 2, 3, 4, 5, 10, 20, 50, 100};
@@ -199,7 +201,7 @@ static bool fill_linear(tick_list *l, int32_t set)
     const sinew_axis *a = l->axis;
     if (set >= (int32_t)(sizeof factors / sizeof factors[0]))
         return false;
-    /* A multiple of a step of 2 is not a step of 1, 2 or 5, so the step is rounded again. */
+    /* The tick distance is rounded again, because a multiple of a step of 2 is not a step of 1, 2 or 5. */
     double step = set == 0 ? nice_step(a->high - a->low) : nice_step(factors[set] * (a->high - a->low));
     step = a->whole ? fmax(step, 1) : step;
     for (double i = ceil(a->low / step - 1e-9); i * step <= a->high + 1e-9 * step; i++)

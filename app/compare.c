@@ -3,9 +3,9 @@
  * compare.c: `sinew compare SCENE`: several methods solve the same steps and are compared with a reference solver.
  *
  * Every method starts every step at the state of the reference: Newton to a relative residual of 1e-12, or to
- * round-off. The relative error is thesis (5.5), (g(q_k) - g*) / (g(q_n) - g*), with g* the lowest objective of all
- * methods. Times of all methods but the reference are those of a second run without records, distributed over the
- * iterations like the first run's.
+ * round-off. The relative error is Ledwon's thesis (5.5), (g(q_k) - g*) / (g(q_n) - g*), with g* the lowest objective
+ * of all methods. Times of all methods but the reference are those of a second run without records, distributed over
+ * the iterations like the first run's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -54,10 +54,10 @@ static int compare_print_help(void)
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Command line --------------------------------------------------------------------------- */
+/* ---- Command line of `sinew compare` ---------------------------------------------------------- */
 
 typedef struct saved_state {
-    void *blob; /* [size] bytes of a saved state of the world */
+    void *blob; /* [size] bytes of a saved state of the world (sinew_world_state_save) */
     size_t size;
 } saved_state;
 
@@ -66,7 +66,7 @@ typedef struct compare {
     sinew_comparison c;
     sinew_real tolerance;
     char directory[2048];
-    saved_state now, next; /* states at the start of this step and of the next one */
+    saved_state now, next; /* saved states of the world at the start of this step and of the next one */
     sinew_error error;
 } compare;
 
@@ -103,7 +103,7 @@ static bool compare_read_numbers(compare *m)
     return true;
 }
 
-/* ---- Contenders ----------------------------------------------------------------------------- */
+/* ---- Methods to compare ------------------------------------------------------------------------ */
 
 static void set_reference(sinew_method *r)
 {
@@ -112,7 +112,7 @@ static void set_reference(sinew_method *r)
     r->def.tolerance = (sinew_real)1e-12;
 }
 
-/* SINEW_OK if the world accepts the method's solver; otherwise m->error has the reason. */
+/* Returns SINEW_OK if the world accepts the method's solver; otherwise m->error has the reason. */
 static sinew_status try_method(compare *m, const sinew_method *method)
 {
     if (sinew_get_solver_info(method->def.kind)->explicit_step) {
@@ -206,7 +206,7 @@ static bool compare_open_scene(compare *m)
     return list ? read_methods(m, list) : choose_methods(m);
 }
 
-/* ---- One result ----------------------------------------------------------------------------- */
+/* ---- Result of one method ---------------------------------------------------------------------- */
 
 static double compare_now(void)
 {
@@ -247,8 +247,8 @@ static bool keep_answer(compare *m, sinew_answer *a)
     return true;
 }
 
-/* Recording costs one evaluation per iteration, which would dominate a cheap solver: a second run of the step without
- * records gives the time. */
+/* Measures the time of a method. Recording costs one evaluation per iteration, which would dominate a cheap solver: a
+ * second run of the step without records gives the time. */
 static bool measure_time(compare *m, const sinew_method *method, sinew_answer *a)
 {
     sinew_solver_def plain = method->def;
@@ -276,7 +276,7 @@ static bool ask(compare *m, const sinew_method *method, sinew_answer *a)
     return compare_take_step(m, &def, &a->result, &a->set_up) && keep_answer(m, a);
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------- */
+/* ---- Steps of the comparison ------------------------------------------------------------------- */
 
 /* Replaces *state by the current state of the world, whose size depends on the data that the solver keeps. */
 static bool save_state(compare *m, saved_state *state)
@@ -322,9 +322,8 @@ static void forget_shapes(sinew_comparison *c, int32_t step)
     }
 }
 
-/* Takes one step with all methods; `q` is a buffer for the positions at its start. The next step starts at the
- * reference's result.
- */
+/* Takes one step with all methods; `q` receives the positions at the start of the step. The next step starts at the
+ * reference's result. */
 static bool compare_step(compare *m, int32_t step, sinew_real *q, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;
@@ -380,9 +379,10 @@ static void free_compare(compare *m)
     sinew_arguments_free(&m->arguments);
 }
 
-/* ---- Files ---------------------------------------------------------------------------------- */
+/* ---- Files of the comparison ------------------------------------------------------------------- */
 
-/* A comparison overwrites only a comparison; results of a run or of a reproduction are kept. */
+/* True if the folder holds no results other than a comparison's: a comparison overwrites only a comparison; results of
+ * a run or of a reproduction are kept. */
 static bool replaces_own_only(const char *directory)
 {
     bool found;
@@ -436,7 +436,7 @@ static bool write_files(compare *m)
     return out_of_memory();
 }
 
-/* ---- The command ---------------------------------------------------------------------------- */
+/* ---- The command `sinew compare` --------------------------------------------------------------- */
 
 static void compare_print_summary(const compare *m)
 {
@@ -448,7 +448,8 @@ static void compare_print_summary(const compare *m)
            "status");
     for (int32_t i = 1; i < c->method_count; i++) {
         const sinew_answer *a = sinew_answer_of(c, c->step_count - 1, i);
-        const double error_left = sinew_final_error(a); /* NaN if the step starts at the minimum */
+        /* Relative error of a method after the last step; NaN if the step starts at the minimum. */
+        const double error_left = sinew_final_error(a);
         char bits[128], near[32] = "-";
         sinew_bits_text(a->result.bits, bits, sizeof bits);
         if (!isnan(error_left))

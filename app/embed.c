@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embed.c: pictures inside pages: PNG as base64 (RFC 4648) in a data URI (RFC 2397).
+ * embed.c: pictures inside HTML pages: PNG as base64 (RFC 4648) in a data URI (RFC 2397).
  */
 #include <stdlib.h>
 

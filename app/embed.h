@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embed.h: pictures inside pages, so that a page is one file.
+ * embed.h: pictures inside HTML pages, so that a page is one file.
  */
 #ifndef SINEW_EMBED_H
 #define SINEW_EMBED_H
@@ -9,7 +9,7 @@
 
 #include "picture.h"
 
-/* Writes "data:image/png;base64,..." for an attribute. Returns false if memory is short. */
+/* Writes an image as "data:image/png;base64,..." for an HTML attribute. Returns false if memory is short. */
 bool sinew_put_data_uri(FILE *stream, const sinew_image *image);
 
 #endif

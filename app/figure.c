@@ -9,8 +9,9 @@
 
 #include "figure_internal.h"
 
-/* A solver has the same colour in every report, except in figures of three or more curves that all belong to one solver
- * or are marked as distinct: their colours follow the order of the curves. */
+/* Returns the colour of a curve or shape. A solver has the same colour in every report, except in figures of three
+ * or more curves that all belong to one solver or are marked as distinct: their colours follow the order of the
+ * curves. */
 const char *sinew_figure_colour(const figure *f, int32_t index)
 {
     const series *s = &f->series[index];
@@ -37,12 +38,12 @@ void sinew_begin_figure(FILE *stream, const figure *f, int width, int height)
     fputs("</text>\n", stream);
 }
 
-/* ---- Curves ----------------------------------------------------------------------------------- */
+/* ---- Curves of a figure ------------------------------------------------------------------------ */
 
-/* Source of the points of a curve. */
+/* Data source of a figure's curve. */
 typedef struct curve_source {
     const series *s;
-    bool positive; /* omits values that a logarithmic axis cannot show */
+    bool positive; /* true: omits values that a logarithmic axis cannot show */
 } curve_source;
 
 static void point_of_series(const void *data, int32_t index, double *x, double *y)
@@ -75,7 +76,7 @@ static void choose_axes(const figure *f, sinew_axis *x, sinew_axis *y)
     else
         sinew_axis_set_linear(x, &across, HUGE_VAL);
     up.low = f->log_y ? up.low : fmin(up.low, 0);
-    /* Values more than fourteen decades below the largest are round-off. */
+    /* The range of a logarithmic axis omits values more than fourteen decades below the largest: they are round-off. */
     if (f->log_y)
         sinew_axis_set_log(y, &up, 1e-14 * up.high, HUGE_VAL);
     else

@@ -10,7 +10,8 @@
 
 #include "experiments.h"
 
-/* Writes one <svg> element. `surface` holds the triangles of figures of shapes. Returns false if memory is short. */
+/* Writes a figure as one <svg> element. `surface` holds the triangles of figures of shapes. Returns false if memory is
+ * short. */
 bool sinew_put_figure(FILE *stream, const figure *f, const sinew_mesh *surface);
 
 #endif

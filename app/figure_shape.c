@@ -19,9 +19,12 @@ enum {
     HEAD = 34,
     SAMPLES = 8
 };
-#define SPAN 5.8 /* the camera ignores bodies with a larger coordinate (m), unless the figure sets another limit */
+/* The camera of a figure ignores bodies with a coordinate above this value (m), unless the figure sets another
+ * limit. */
+#define SPAN 5.8
 
-/* Triangles of a shape: its own triangles, or those of `surface` (may be NULL). Returns their number. */
+/* Finds the triangles of a shape: its own triangles, or those of `surface` (may be NULL). Returns the number of
+ * triangles. */
 static int32_t surface_of(const series *s, const sinew_mesh *surface, const int32_t **triangles)
 {
     *triangles = s->triangles ? s->triangles : surface ? sinew_mesh_triangles(surface) : NULL;
@@ -49,7 +52,8 @@ static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
     return snapshot;
 }
 
-/* True if no coordinate of a body exceeds `span` (m). A diverged body must not shrink the picture of the others. */
+/* True if no coordinate of a body exceeds `span` (m). A diverged body must not shrink the other bodies in the
+ * figure. */
 static bool is_near(const series *s, double span)
 {
     for (size_t i = 0; i < 3 * (size_t)s->count; i++)
@@ -68,8 +72,8 @@ static sinew_status draw_panels(const sinew_survey *survey, const sinew_panel *p
     return sinew_picture_draw(&def, survey, panels, count, image, NULL, NULL, NULL);
 }
 
-/* Takes snapshots of all drawable bodies. The survey, which the camera is fitted to, gets the bodies within the span
- * or, if there are none, all bodies. Returns the number of snapshots. */
+/* Takes snapshots of all drawable bodies of a figure. The survey, which the camera is fitted to, gets the bodies
+ * within the span or, if there are none, all bodies. Returns the number of snapshots. */
 static int32_t figure_shape_gather(const figure *f, const sinew_mesh *surface, sinew_panel *panels,
                                    sinew_survey *survey)
 {

@@ -26,7 +26,7 @@ bool sinew_program_folder(char *path, size_t size)
 
 bool sinew_scene_folder(int32_t index, char *path, size_t size)
 {
-    /* Folders relative to the program's: a build tree has the first, an installed program the second. */
+    /* Scene folders relative to the program's folder: a build tree has the first, an installed program the second. */
     static const char *const shared[] = {"share/sinew/scenes", "../share/sinew/scenes"};
     const char *chosen = getenv("SINEW_SCENES");
     char folder[4000];
@@ -39,7 +39,7 @@ bool sinew_scene_folder(int32_t index, char *path, size_t size)
     return false;
 }
 
-/* Finds the file in the first scene folder that contains it. */
+/* Finds a file in the first scene folder that contains it. */
 static bool find_in_folders(const char *file, char *path, size_t size)
 {
     char folder[4096];
@@ -62,7 +62,7 @@ bool sinew_find_scene(const char *scene, char *path, size_t size)
     char name[4096];
     if (sinew_find_example(scene, path, size))
         return true;
-    /* Only names without a slash are searched in the scene folders. */
+    /* Only scene names without a slash are searched in the scene folders. */
     if (strchr(scene, '/'))
         return false;
     const char *ending = strstr(scene, ".json") ? "" : ".json";
@@ -78,7 +78,7 @@ void sinew_scene_folders_text(char *text, size_t size)
         length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", folder);
 }
 
-/* ---- Names ---------------------------------------------------------------------------------- */
+/* ---- Names of scenes -------------------------------------------------------------------------- */
 
 static const char scene_ending[] = ".json";
 

@@ -17,7 +17,7 @@
 
 static const char command[] = "info";
 
-/* Energies of the library and energies that the program registered; NULL: the index is out of range. */
+/* Description of an energy of the library or of one that the program registered; NULL: the index is out of range. */
 static const sinew_energy_info *energy_at(int kind)
 {
     return sinew_get_energy_info((sinew_energy_kind)kind);
@@ -28,7 +28,7 @@ static const sinew_solver_info *solver_at(int kind)
     return sinew_get_solver_info((sinew_solver_kind)kind);
 }
 
-/* ---- Build ---------------------------------------------------------------------------------- */
+/* ---- Topic: the build ------------------------------------------------------------------------- */
 
 static int print_build(void)
 {
@@ -53,7 +53,7 @@ static int print_build(void)
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Parameters ----------------------------------------------------------------------------- */
+/* ---- Parameters of energies and solvers ------------------------------------------------------- */
 
 static void print_choices(const sinew_parameter *p)
 {
@@ -66,7 +66,7 @@ static void print_choices(const sinew_parameter *p)
     }
 }
 
-/* Returns the number of omitted options: expert ones, unless `all`. */
+/* Prints parameters and returns the number of omitted ones: expert parameters, unless `all`. */
 static int32_t print_parameters(const sinew_parameter *parameters, int32_t count, bool all)
 {
     int32_t hidden = 0;
@@ -94,7 +94,7 @@ static int32_t print_parameters(const sinew_parameter *parameters, int32_t count
     return hidden;
 }
 
-/* ---- Energies and solvers ------------------------------------------------------------------- */
+/* ---- Topics: energies and solvers ------------------------------------------------------------- */
 
 static void print_capabilities(uint32_t bits)
 {
@@ -178,7 +178,8 @@ static void print_solver(sinew_solver_kind kind, bool all)
         printf("    and %d expert parameter%s: --all\n", hidden, hidden == 1 ? "" : "s");
 }
 
-/* Prints a word in the column of a solver, padded to the width of the solver's name. */
+/* Prints a word in the solver's column of the matrix of energies and solvers, padded to the width of the solver's
+ * name. */
 static void print_cell(int solver, const char *word)
 {
     const int width = (int)strlen(solver_at(solver)->name);
@@ -196,7 +197,7 @@ static void print_row(int energy)
     printf("\n");
 }
 
-/* Rows are energies and columns are solvers; the reasons follow the table. */
+/* Prints the matrix of energies (rows) and solvers (columns) that support them; the reasons follow the table. */
 static void print_matrix(void)
 {
     printf("%-22s", "energy");
@@ -235,7 +236,7 @@ static int print_all_solvers(void)
     return list_solvers(true);
 }
 
-/* ---- Scenes --------------------------------------------------------------------------------- */
+/* ---- Topic: scenes ---------------------------------------------------------------------------- */
 
 static void print_scene(const char *folder, const char *name)
 {
@@ -249,7 +250,8 @@ static void print_scene(const char *folder, const char *name)
     sinew_scene_destroy(scene);
 }
 
-/* True if an earlier scene folder is the same folder: in a source tree, ./scenes and the folder beside the program. */
+/* True if an earlier entry of the scene folders is the same folder: in a source tree, ./scenes and the folder beside
+ * the program. */
 static bool scenes_printed_before(int32_t index, const char *folder)
 {
     char other[4096];
@@ -286,7 +288,7 @@ static int print_scenes(void)
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Schema and mesh ------------------------------------------------------------------------ */
+/* ---- Topics: schema and mesh ------------------------------------------------------------------- */
 
 static int print_schema(void)
 {
@@ -331,13 +333,13 @@ static int print_mesh(const char *path)
     return status;
 }
 
-/* ---- Topics --------------------------------------------------------------------------------- */
+/* ---- Table of topics -------------------------------------------------------------------------- */
 
 static const struct topic {
     const char *name;
     const char *summary;
     int (*print)(void);
-    int (*print_all)(void); /* text with --all; NULL: the topic omits nothing */
+    int (*print_all)(void); /* prints the topic with --all; NULL: the topic omits nothing */
 } topics[] = {
     {"solvers", "which solver takes which energy, and their parameters; --all: expert ones too", print_solvers,
      print_all_solvers},
@@ -349,7 +351,7 @@ static const struct topic {
     {"schema", "JSON Schema of scene files", print_schema, NULL},
 };
 
-/* Topics that take a path. */
+/* Topics of `sinew info` that take a path. */
 static const struct subject {
     const char *name, *usage;
     const char *summary;

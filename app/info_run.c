@@ -20,7 +20,8 @@ static double number_at(const json_t *json, const char *key)
     return json_number_value(json_object_get(json, key));
 }
 
-/* The scene as `sinew run` finds it from any folder: the absolute path of its file where that is known. */
+/* Returns the scene of a run so that `sinew run` finds it from any folder: the absolute path of its file where that is
+ * known. */
 static const char *scene_argument(const json_t *summary)
 {
     const char *file = sinew_run_summary_text(json_object_get(summary, "origin"), "file");
@@ -108,8 +109,8 @@ static void print_steps(const sinew_run_statistics *s)
     print_inverted(s);
 }
 
-/* True if the file exists under its final or its unfinished name. The list of a run also names optional files, such as
- * arrays of fields that the scene may lack. */
+/* True if a file of the run exists under its final or its unfinished name. The list of files in summary.json also
+ * names optional files, such as arrays of fields that the scene may lack. */
 static bool is_there(const char *directory, const char *name)
 {
     char path[4096];

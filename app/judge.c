@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * judge.c: errors of the results of a comparison: relative errors (thesis (5.5)), and momenta and shapes against the
- * reference's.
+ * judge.c: errors of the results of a comparison: relative errors (Ledwon's thesis (5.5)), and momenta and shapes
+ * against the reference's.
  */
 #include <float.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 const double sinew_levels[SINEW_LEVEL_COUNT] = {1e-2, 1e-4, 1e-6};
 const int32_t sinew_samples[SINEW_SAMPLE_COUNT] = {1, 3, 10, 30, 100, 300, 1000};
 
-/* ---- Answers -------------------------------------------------------------------------------- */
+/* ---- Results of the methods ------------------------------------------------------------------- */
 
 sinew_answer *sinew_answer_of(const sinew_comparison *c, int32_t step, int32_t method)
 {
@@ -40,10 +40,11 @@ double sinew_error_at(const sinew_answer *a, int32_t iteration)
     return a->relative_error[iteration < a->record_count ? iteration : a->record_count - 1];
 }
 
-/* ---- Judging -------------------------------------------------------------------------------- */
+/* ---- Errors against the reference ------------------------------------------------------------- */
 
-/* True if the residual is round-off before the first iteration. Relative residuals are divided by the initial residual
- * or by round-off, the larger; if round-off is larger, the step starts at the minimum. */
+/* True if a step starts at the minimum: its residual is round-off before the first iteration. Relative residuals are
+ * divided by the initial residual or by round-off, the larger; if round-off is larger, the step starts at the
+ * minimum. */
 static bool began_at_minimum(const sinew_answer *a)
 {
     const sinew_step_result *r = &a->result;

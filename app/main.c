@@ -15,7 +15,8 @@ typedef struct command {
     int (*run)(int argc, char **argv);
 } command;
 
-/* Replaces this process by the program with the experiments and the same arguments. Returns only on failure. */
+/* Replaces this process by the program `sinew-reproduce` with the experiments and the same arguments. Returns only on
+ * failure. */
 static int become_reproduce(int argc, char **argv)
 {
     (void)argc;

@@ -27,12 +27,12 @@ static const sinew_option options[] = {
 };
 enum {
     OPTION_COUNT = sizeof options / sizeof options[0],
-    LISTED = 20 /* defects of a kind that are printed without --all */
+    LISTED = 20 /* number of defects of each kind that `sinew mesh check` prints without --all */
 };
 
-/* ---- Reading and writing -------------------------------------------------------------------- */
+/* ---- Reading and writing of meshes ------------------------------------------------------------ */
 
-/* Prints the warnings, each on its own line after a prefix. */
+/* Prints the warnings of a mesh, each on its own line after a prefix. */
 static void print_warnings(const char *word, const sinew_mesh *mesh)
 {
     for (const char *note = sinew_mesh_warnings(mesh); *note;) {
@@ -61,7 +61,8 @@ static sinew_mesh *orient(sinew_mesh *mesh, const char *up, double scale, sinew_
     return moved;
 }
 
-/* Loads the first file of the command line; options rotate and scale the mesh. NULL, with a message, on failure. */
+/* Loads the first file of the command line; the options --up and --unit rotate and scale the mesh. NULL, with a
+ * message, on failure. */
 static sinew_mesh *read_mesh(const sinew_arguments *arguments)
 {
     const char *up = sinew_option_text(arguments, "up"), *unit = sinew_option_text(arguments, "unit");
@@ -73,7 +74,8 @@ static sinew_mesh *read_mesh(const sinew_arguments *arguments)
     const char *file = arguments->plain[1];
     sinew_mesh *mesh = sinew_mesh_read(sinew_find_example(file, found, sizeof found) ? found : file, NULL, &error);
     if (mesh && (up || unit)) {
-        print_warnings("read", mesh); /* the copy has no warnings */
+        /* Prints warnings before the mesh is oriented, because the oriented copy has none. */
+        print_warnings("read", mesh);
         mesh = orient(mesh, up, scale, &error);
     }
     if (!mesh)
@@ -112,7 +114,7 @@ static int write_mesh(const sinew_mesh *mesh, const char *path, sinew_mesh_forma
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Check ---------------------------------------------------------------------------------- */
+/* ---- Action `check` --------------------------------------------------------------------------- */
 
 static void mesh_print_report(const sinew_mesh *mesh, const sinew_mesh_report *report)
 {
@@ -227,7 +229,7 @@ static int check_mesh(const sinew_arguments *arguments)
     return status;
 }
 
-/* ---- Fix and convert ------------------------------------------------------------------------ */
+/* ---- Actions `fix` and `convert` -------------------------------------------------------------- */
 
 /* Prints the number of defects that a repaired mesh still has, by kind. */
 static void print_left(const sinew_mesh *mesh)
@@ -283,7 +285,7 @@ static int convert_mesh(const sinew_arguments *arguments)
     return status;
 }
 
-/* ---- Fill ----------------------------------------------------------------------------------- */
+/* ---- Action `fill` ---------------------------------------------------------------------------- */
 
 static void print_filled(const char *path, const sinew_mesh *body, const sinew_fill_report *report, double seconds)
 {
@@ -301,7 +303,7 @@ static void print_filled(const char *path, const sinew_mesh *body, const sinew_f
     print_warnings("odd", body);
 }
 
-/* Time of the wall clock, in s. */
+/* Wall-clock time, in s. */
 static double mesh_now(void)
 {
     struct timespec time;
@@ -352,7 +354,7 @@ static int fill_mesh(const sinew_arguments *arguments)
     return status;
 }
 
-/* ---- Actions -------------------------------------------------------------------------------- */
+/* ---- Table of actions of `sinew mesh` --------------------------------------------------------- */
 
 static const struct action {
     const char *name;
@@ -361,7 +363,7 @@ static const struct action {
     const char *meaning;
     const char *example;
     int (*run)(const sinew_arguments *arguments);
-    bool takes[OPTION_COUNT]; /* options of the table above that the action accepts */
+    bool takes[OPTION_COUNT]; /* options of the command's table that the action accepts */
 } actions[] = {
     {"check",
      1,

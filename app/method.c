@@ -32,7 +32,7 @@ static bool method_unknown_option(const char *command, const sinew_solver_info *
     return false;
 }
 
-/* The index of a keyword in "a|b|c", or -1. */
+/* Index of a keyword in a list "a|b|c" of choices; -1: it is not there. */
 static int32_t choice_index(const char *choices, const char *word)
 {
     size_t length = strlen(word);

@@ -71,7 +71,7 @@ const char *sinew_not_finite_advice(const sinew_world *world, const sinew_step_r
 {
     int32_t count;
     const sinew_iteration *records = sinew_world_iterations(world, &count);
-    /* Records of iterations start with the initial guess; the result of a failed step holds the values at its start. */
+    /* The first iteration record is the initial guess; the result of a failed step holds the values at its start. */
     if ((result && isinf(result->objective)) || (count > 0 && !isfinite(records[0].objective)))
         return "its energy is infinite where it begins, as that of a tet turned inside out in a material that forbids "
                "it (sinew info energies); begin nearer to rest, take another material, or lower time_step";

@@ -18,7 +18,7 @@ int sinew_usage_error(const char *command, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    /* The message must be one line, even if a path or value contains line breaks. */
+    /* Replaces line breaks in the error message: it must be one line, even if a path or value contains line breaks. */
     for (char *c = text; *c; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
@@ -43,7 +43,7 @@ static bool options_unknown_option(const char *command, const sinew_option *opti
     return false;
 }
 
-/* The option that `text` ("name" or "name=value") names, or -1. */
+/* Index of the option that `text` ("name" or "name=value") names, or -1. */
 static int32_t option_index(const sinew_option *options, int32_t count, const char *text)
 {
     size_t length = strcspn(text, "=");
@@ -91,7 +91,7 @@ bool sinew_arguments_read(sinew_arguments *a, const char *command, const sinew_o
                           int argc, char **argv)
 {
     *a = (sinew_arguments){.command = command, .options = options, .option_count = option_count};
-    /* Each option and the plain arguments have a separate run of at most argc texts. */
+    /* Each option, and the list of plain arguments, has a separate run of at most argc texts in `memory`. */
     a->memory = calloc((size_t)(option_count + 1) * (size_t)(argc + 1), sizeof *a->memory);
     a->given = calloc((size_t)option_count + 1, sizeof *a->given);
     if (!a->memory || !a->given) {
@@ -182,7 +182,7 @@ char *sinew_command_line(int argc, char **argv)
         return NULL;
     strcpy(line, "sinew");
     char *end = line + strlen(line);
-    /* The program has removed --precision from argv. A possible "--" ends the options. */
+    /* The program has already removed --precision from argv. A "--" ends the options. */
     bool missing = sizeof(sinew_real) == 4;
     for (int i = 0; i <= argc; i++) {
         if (missing && (i == argc || strcmp(argv[i], "--") == 0)) {
@@ -226,12 +226,12 @@ bool sinew_read_number(const char *command, const char *what, const char *text, 
 
 bool sinew_read_size(const char *command, const char *text, int32_t *width, int32_t *height)
 {
-    /* Limits of the picture size (render/picture.c), checked here before a scene is simulated. */
+    /* Limits of the sides of a picture in pixels (render/picture.c), checked here before a scene is simulated. */
     enum {
         SIDE_MIN = 16,
         SIDE_MAX = 16384
     };
-    /* Approximate bytes per pixel for drawing: light, normals, depths and their copies during denoising. */
+    /* Approximate bytes per pixel for drawing a picture: light, normals, depths and their copies during denoising. */
     const double pixel_cost = 160;
     long long w, h;
     char end;

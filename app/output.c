@@ -24,7 +24,7 @@ static bool output_refuse(const sinew_output *o, int reason)
     return false;
 }
 
-/* Takes ownership of an open file; a descriptor of -1 reports errno. */
+/* Takes ownership of an open file descriptor as the output's stream; a descriptor of -1 reports errno. */
 static bool open_stream(sinew_output *o, int file, const char *mode)
 {
     o->stream = file >= 0 ? fdopen(file, mode) : NULL;
@@ -39,7 +39,7 @@ static bool open_stream(sinew_output *o, int file, const char *mode)
 bool sinew_output_open(sinew_output *o, const char *command, const char *directory, const char *name)
 {
     name_output(o, command, directory, name);
-    /* Removes the temporary file of a killed program; a link is removed without following it. */
+    /* Removes the temporary file that a killed program left; a link is removed without following it. */
     unlink(o->partial);
     return open_stream(o, open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666), "w");
 }

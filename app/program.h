@@ -7,7 +7,7 @@
 
 #include "sinew/types.h"
 
-/* Suffix of program names in this precision. */
+/* Suffix of the names of programs built in this precision. */
 #ifdef SINEW_SINGLE
 #define SINEW_PROGRAM_SUFFIX       "-single"
 #define SINEW_PROGRAM_OTHER_SUFFIX ""
@@ -25,7 +25,8 @@ bool sinew_find_program(const char *name, char *path, size_t size);
 /* Replaces this process by the program `name` with the arguments argv, so that signals and the exit status are those of
  * that program. Returns only on failure, with a message that begins with `command`. */
 int sinew_become(const char *command, const char *name, char **argv);
-/* The exit status at the end of a program. Output lost to a full disk or a closed pipe turns success into failure. */
+/* Returns the exit status at the end of a program. Output lost to a full disk or a closed pipe turns success into
+ * failure. */
 int sinew_end_output(int status);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * progress.c: a bar on a terminal, nothing in a pipe.
+ * progress.c: progress bar of a command on a terminal; no output to a pipe.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ void sinew_progress_start(sinew_progress *progress, int64_t total, bool quiet)
 void sinew_progress_show(sinew_progress *progress, int64_t done, const char *label)
 {
     double time = progress_now();
-    /* Ten updates per second suffice for a person. */
+    /* The progress bar is updated at most ten times per second. */
     if (!progress->shown || (done < progress->total && time - progress->last < 0.1))
         return;
     progress->last = time;

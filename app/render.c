@@ -74,14 +74,14 @@ static int render_print_help(void)
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Output ------------------------------------------------------------------------------------ */
+/* ---- Output file of `sinew render` ------------------------------------------------------------ */
 
 typedef struct target {
     char path[2048];
-    char stem[2048];  /* the path without its ending, for numbered pictures */
-    const char *kind; /* kind of the output: "png", "mp4" or "webp" */
-    bool numbered;    /* true: one picture per frame, <stem>.0012.png */
-    bool no_encoder;  /* true: pictures replace a film, because ffmpeg is missing */
+    char stem[2048];  /* output path without its ending, for numbered pictures */
+    const char *kind; /* kind of the output file: "png", "mp4" or "webp" */
+    bool numbered;    /* true: the output is one picture per frame, <stem>.0012.png */
+    bool no_encoder;  /* true: numbered pictures replace a film, because ffmpeg is missing */
     double fps;
 } target;
 
@@ -99,7 +99,7 @@ static bool take_ending(target *t)
     return false;
 }
 
-/* The path of the output; without --out it lies in the folder out, with all other results. */
+/* Determines the path of the output; without --out it lies in the folder `out`, with all other results. */
 static bool name_target(const sinew_render *r, bool film, target *t)
 {
     const char *out = sinew_option_text(&r->arguments, "out");
@@ -131,7 +131,7 @@ static bool check_folder(const target *t)
     return true;
 }
 
-/* An existing file is replaced only if it is empty or has the signature of a picture or film. */
+/* True if an existing file may be replaced: it is empty or has the signature of a picture or film. */
 static bool may_replace(const char *path)
 {
     struct stat facts;
@@ -168,9 +168,9 @@ static bool check_files(const sinew_render *r, const target *t)
     return good;
 }
 
-/* ---- Selected frames --------------------------------------------------------------------------- */
+/* ---- Selected frames of the film ---------------------------------------------------------------- */
 
-/* Parses "12" or "3:12". Returns false, with a message, for other texts. */
+/* Parses the value of --frames, "12" or "3:12". Returns false, with a message, for other texts. */
 static bool read_frames(const char *text, int64_t *first, int64_t *last, bool *range)
 {
     char *end;
@@ -191,7 +191,8 @@ static bool choose_frames(sinew_render *r, target *t)
     const char *text = sinew_option_text(&r->arguments, "frame"), *out = sinew_option_text(&r->arguments, "out");
     const size_t length = out ? strlen(out) : 0;
     bool range = false;
-    const bool stepped = sinew_colour_is_of_steps(r->style.snapshot.colour); /* frame 0 follows no step */
+    /* True: the colour field is a result of steps, which frame 0 does not have. */
+    const bool stepped = sinew_colour_is_of_steps(r->style.snapshot.colour);
     const bool film = length > 4 && strcmp(out + length - 4, ".png") != 0;
     r->first = film ? r->lowest + (stepped && r->lowest < r->highest) : r->highest;
     r->last = r->highest;
@@ -213,12 +214,12 @@ static bool choose_fps(const sinew_render *r, target *t)
 {
     const char *fps = sinew_option_text(&r->arguments, "fps");
     t->fps = fmin(FPS_MAX, 1 / r->frame_time);
-    /* Encoders represent times by integers and refuse slower films. */
+    /* Film encoders represent times by integers and refuse slower films. */
     t->fps = fmax(t->fps, 0.1);
     return !fps || sinew_read_number(command, "--fps", fps, 0.1, 1000, &t->fps);
 }
 
-/* Films need the encoder; without it the frames are written as pictures. */
+/* Prepares the output. Films need the encoder ffmpeg; without it the frames are written as pictures. */
 static bool prepare_target(sinew_render *r, target *t)
 {
     if (!choose_frames(r, t) || !choose_fps(r, t))
@@ -238,12 +239,12 @@ static bool prepare_target(sinew_render *r, target *t)
     return true;
 }
 
-/* ---- Drawing ----------------------------------------------------------------------------------- */
+/* ---- Drawing of frames ------------------------------------------------------------------------- */
 
 typedef struct drawing {
     sinew_render *r;
     sinew_progress progress;
-    int64_t done; /* number of drawn frames */
+    int64_t done; /* number of frames that are already drawn */
     char warnings[256];
 } drawing;
 
@@ -258,7 +259,7 @@ static bool while_drawing(void *context, double done)
     return !sinew_signal_came();
 }
 
-/* Draws one frame of all panels. Returns false after an error (with a message) or a signal. */
+/* Draws one frame with all its panels. Returns false after an error (with a message) or a signal. */
 static bool draw_frame(drawing *d, int64_t frame, sinew_image *image)
 {
     sinew_render *r = d->r;
@@ -314,7 +315,7 @@ static int draw_frames(drawing *d, const target *t, sinew_film *film)
     return SINEW_EXIT_DONE;
 }
 
-/* A signal ends a film after its last complete frame. */
+/* Draws all frames into a film. A signal ends the film after its last complete frame. */
 static int draw_film(drawing *d, const target *t)
 {
     sinew_film film;
@@ -365,7 +366,7 @@ static int render_draw(sinew_render *r, const target *t, double simulating)
     return status == SINEW_EXIT_DONE && t->no_encoder ? SINEW_EXIT_UNMET : status;
 }
 
-/* ---- The command ------------------------------------------------------------------------------- */
+/* ---- The command `sinew render` ---------------------------------------------------------------- */
 
 static int render(sinew_render *r)
 {

@@ -33,7 +33,7 @@ static const struct encoding {
     {"mp4",
      {"-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f",
       "mp4"}},
-    /* Every frame is encoded completely: libwebp_anim reuses blocks of earlier frames, which remain visible as
+    /* webp: every frame is encoded completely: libwebp_anim reuses blocks of earlier frames, which remain visible as
      * patches. */
     {"webp",
      {"-c:v", "libwebp", "-quality", "75", "-compression_level", "4", "-loop", "0", "-pix_fmt", "yuv420p", "-f",
@@ -60,7 +60,7 @@ static bool film_refuse(const sinew_film *film, const char *what, int reason)
     return false;
 }
 
-/* Appends the arguments of a NULL-terminated list. */
+/* Appends the arguments of a NULL-terminated list to the command line of ffmpeg. */
 static int add_arguments(const char **arguments, int count, const char *const *arguments_of)
 {
     while (*arguments_of && count < ARGUMENTS_MAX - 1)
@@ -123,7 +123,7 @@ bool sinew_film_open(sinew_film *film, const char *path, const char *kind, int32
     return film->child > 0 || film_refuse(film, "cannot start ffmpeg (package ffmpeg)", reason);
 }
 
-/* The last line of ffmpeg's messages; false: there is none. */
+/* Reads the last line of ffmpeg's messages; false: there is none. */
 static bool last_log_line(FILE *log, char *text, size_t size)
 {
     char line[512];
@@ -139,8 +139,8 @@ static bool last_log_line(FILE *log, char *text, size_t size)
     return any;
 }
 
-/* Closes ffmpeg's input and waits for its end. ffmpeg returns status 0 even if the disk was full before the last part
- * of the film. Its log level is "error", so a film is complete only if the log is empty. */
+/* Closes the input of ffmpeg and waits until ffmpeg ends. ffmpeg returns status 0 even if the disk was full before
+ * the last part of the film. Its log level is "error", so a film is complete only if the log is empty. */
 static bool end_encoder(sinew_film *film)
 {
     int status = -1;

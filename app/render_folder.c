@@ -19,7 +19,7 @@ bool sinew_is_run_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* ---- The scene of a run ------------------------------------------------------------------------ */
+/* ---- Scene of the run in the folder ------------------------------------------------------------ */
 
 static bool refuse_origin(const char *directory, const char *why)
 {
@@ -55,9 +55,9 @@ static bool take_origin(sinew_render *r, const char *directory, const json_t *su
     return true;
 }
 
-/* ---- The cache --------------------------------------------------------------------------------- */
+/* ---- Cache of the run -------------------------------------------------------------------------- */
 
-/* Formats in order of exactness, each with the file ending that identifies it. */
+/* Cache formats in order of exactness, each with the file ending that identifies it. */
 static const struct known_cache {
     sinew_cache_format format;
     const char *ending;
@@ -70,7 +70,8 @@ static const struct known_cache {
     {SINEW_CACHE_PC2, "pc2", false},
 };
 
-/* The most exact cache of the folder; NULL: none. With `unfinished`, files that are still being written. */
+/* Returns the most exact cache of the folder; NULL: none. With `unfinished`, searches files that are still being
+ * written. */
 static const struct known_cache *find_cache(const char *directory, const char *name, int64_t first, bool unfinished)
 {
     for (size_t i = 0; i < sizeof known_caches / sizeof known_caches[0]; i++) {
@@ -122,9 +123,9 @@ static bool open_cache(sinew_render *r, const char *directory, const json_t *sum
     return r->cache != NULL;
 }
 
-/* ---- Embedded surfaces ---------------------------------------------------------------------------- */
+/* ---- Embedded surfaces in the cache ------------------------------------------------------------ */
 
-/* Number of points in a cache of a world with skins: points of skins, or of bodies without a skin. */
+/* Number of points that a cache of a world with skins has: points of skins, and of bodies without a skin. */
 static int64_t count_shown(const sinew_world *world, bool *skinned)
 {
     int64_t count = 0;
@@ -139,8 +140,8 @@ static int64_t count_shown(const sinew_world *world, bool *skinned)
     return count;
 }
 
-/* Adds a body whose vertices are the points of the cache. The mesh is embedded in itself, so that its materials are
- * kept. */
+/* Adds a body to the world of the cached surfaces; its vertices are the points of the cache. The mesh is embedded in
+ * itself, so that its materials are kept. */
 static bool add_shell(sinew_render *r, const sinew_skin *skin, const sinew_mesh *mesh)
 {
     const sinew_body body = sinew_add_shell(r->shell, mesh, &r->error);
@@ -242,13 +243,13 @@ bool sinew_render_open_folder(sinew_render *r, const char *directory)
         return false;
     }
     bool good = open_run(r, directory, summary);
-    /* The summary owns the texts of the settings. */
+    /* The settings of the run are cleared first, because the summary owns their texts. */
     r->settings = (sinew_settings){0};
     json_decref(summary);
     return good;
 }
 
-/* ---- Frames ------------------------------------------------------------------------------------ */
+/* ---- Frames of the cache ----------------------------------------------------------------------- */
 
 sinew_snapshot *sinew_render_take(sinew_render *r, int64_t frame)
 {

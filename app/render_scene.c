@@ -15,7 +15,7 @@
 
 static const char command[] = "render";
 
-/* ---- Selected solvers -------------------------------------------------------------------------- */
+/* ---- Solvers of the panels --------------------------------------------------------------------- */
 
 static bool read_solvers(sinew_render *r)
 {
@@ -39,8 +39,8 @@ static bool read_solvers(sinew_render *r)
     return true;
 }
 
-/* The scene's settings apply to the scene's solver. Other solvers have their defaults, iterations and tolerance of the
- * command line, and the options of their label. */
+/* Returns the solver settings of a panel. The scene's settings apply to the scene's solver. Other solvers have their
+ * defaults, iterations and tolerance of the command line, and the options of their label. */
 static sinew_solver_def render_scene_solver_of(const sinew_render *r, const sinew_method *c)
 {
     sinew_solver_def def = sinew_scene_solver(r->scene);
@@ -53,7 +53,7 @@ static sinew_solver_def render_scene_solver_of(const sinew_render *r, const sine
             def.tolerance = scene.tolerance;
     }
     def.record = SINEW_RECORD_NONE;
-    /* Only panels of --solvers show the gap; without --solvers its computation is skipped. */
+    /* Only panels of --solvers show the optimality gap; without --solvers its computation is skipped. */
     if (!c->label[0])
         def.measure = SINEW_MEASURE_RESIDUAL;
     if (r->style.snapshot.colour == SINEW_COLOUR_POSITION_ERROR) {
@@ -63,7 +63,7 @@ static sinew_solver_def render_scene_solver_of(const sinew_render *r, const sine
     return def;
 }
 
-/* ---- The scene --------------------------------------------------------------------------------- */
+/* ---- Opening of the scene --------------------------------------------------------------------- */
 
 static bool open_world(sinew_render *r, const char *name)
 {
@@ -88,9 +88,10 @@ bool sinew_render_open_scene(sinew_render *r, const char *name)
     return true;
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------- */
+/* ---- Steps of a panel's simulation ------------------------------------------------------------ */
 
-/* Formats "12 iterations a step" and the gap, as `sinew run` prints it, but without the reason of an unknown gap. */
+/* Formats the caption of a panel: "12 iterations a step" and the gap, as `sinew run` prints it, but without the reason
+ * of an unknown gap. */
 static void write_caption(const sinew_run_statistics *s, char *caption, size_t size)
 {
     char gap[320];
@@ -123,8 +124,8 @@ static bool take_shot(sinew_render *r, int32_t panel, int64_t frame)
     return true;
 }
 
-/* Takes one step. A non-finite or contradictory step sets failed_step. Returns false, with a message, if the world
- * cannot be prepared. */
+/* Takes one step of a panel's simulation. A non-finite or contradictory step sets failed_step. Returns false, with a
+ * message, if the world cannot be prepared. */
 static bool render_scene_take_step(sinew_render *r)
 {
     sinew_step_result result;
@@ -173,7 +174,7 @@ static bool simulate_panel(sinew_render *r, int32_t panel, sinew_progress *progr
     return true;
 }
 
-/* If the only solver fails, the film ends before the failed frame. */
+/* Ends the film before the failed frame if the only solver fails. Returns the exit status. */
 static int end_early(sinew_render *r)
 {
     const int64_t per_frame = sinew_scene_steps_per_frame(r->scene), reached = (r->failed_step - 1) / per_frame;

@@ -15,10 +15,10 @@ static const double degree = 3.14159265358979323846 / 180;
 
 enum {
     SAMPLE_MAX = 65536,
-    DISTANCE_MAX = 1000000 /* maximum of the camera distance, as in the key `distance` of scenes */
+    DISTANCE_MAX = 1000000 /* maximum camera distance, as in the key `distance` of scenes */
 };
 
-/* ---- Numbers ---------------------------------------------------------------------------------- */
+/* ---- Numbers of options ------------------------------------------------------------------------ */
 
 /* Parses the whole text as numbers separated by `mark`. Returns their count, at most `max`, or -1. */
 static int style_read_list(const char *text, char mark, double *numbers, int max)
@@ -39,7 +39,7 @@ static int style_read_list(const char *text, char mark, double *numbers, int max
     return -1;
 }
 
-/* ---- Camera ----------------------------------------------------------------------------------- */
+/* ---- Camera of a picture ---------------------------------------------------------------------- */
 
 typedef struct camera_names {
     bool eye, target, fitted;
@@ -156,7 +156,7 @@ sinew_camera sinew_style_camera(const sinew_style *style, const sinew_survey *su
     return camera;
 }
 
-/* ---- Colours, cut, ground ---------------------------------------------------------------------- */
+/* ---- Colours, cut and ground of a picture ----------------------------------------------------- */
 
 static bool read_colour(const char *name, sinew_style *style)
 {
@@ -167,7 +167,7 @@ static bool read_colour(const char *name, sinew_style *style)
     style->snapshot.colour = sinew_colour_by_name(name);
     if (style->snapshot.colour < SINEW_COLOUR_GIVEN)
         return true;
-    /* The command line cannot provide values of SINEW_COLOUR_GIVEN. */
+    /* The command line cannot select SINEW_COLOUR_GIVEN, whose values only a program provides. */
     for (; count < SINEW_COLOUR_GIVEN; count++)
         names[count] = sinew_colour_name((sinew_colour_kind)count);
     const char *nearest = sinew_nearest_name(name, names, count);
@@ -209,7 +209,7 @@ static bool read_ground(const char *text, sinew_style *style)
     return true;
 }
 
-/* Parses "z=0.5", "-x=0" or six numbers: a point and the normal towards the removed side. */
+/* Parses the option --cut: "z=0.5", "-x=0" or six numbers, a point and the normal towards the removed side. */
 static bool read_cut(const char *text, sinew_style *style)
 {
     sinew_snapshot_def *def = &style->snapshot;
@@ -238,7 +238,7 @@ static bool read_cut(const char *text, sinew_style *style)
     return true;
 }
 
-/* ---- Size and samples -------------------------------------------------------------------------- */
+/* ---- Size and samples of a picture ------------------------------------------------------------ */
 
 static bool read_counts(const sinew_arguments *a, sinew_style *style)
 {
@@ -254,7 +254,7 @@ static bool read_counts(const sinew_arguments *a, sinew_style *style)
     return true;
 }
 
-/* ---- Style ------------------------------------------------------------------------------------- */
+/* ---- The complete style ------------------------------------------------------------------------ */
 
 static void take_scene(const sinew_scene *scene, sinew_style *style)
 {

@@ -10,7 +10,7 @@
 #include "report.h"
 #include "report_style.h"
 
-/* ---- Text ----------------------------------------------------------------------------------- */
+/* ---- Text of the report ------------------------------------------------------------------------ */
 
 void sinew_put_escaped(FILE *stream, const char *text)
 {
@@ -41,7 +41,7 @@ const char *sinew_short(double number, char text[SINEW_SHORT_SIZE])
     } else if (size == 0 || (size >= 1e-3 && size < 99999.5)) {
         snprintf(text, SINEW_SHORT_SIZE, size >= 100 ? "%.0f" : "%.3g", number);
     } else {
-        /* Shortens exponents: "1.0e-07" becomes "1e-7". */
+        /* Shortens the exponent of a number: "1.0e-07" becomes "1e-7". */
         snprintf(text, SINEW_SHORT_SIZE, "%.1e", number);
         int power = atoi(strchr(text, 'e') + 1);
         char *end = strstr(text, ".0e") ? strstr(text, ".0e") : strchr(text, 'e');
@@ -62,9 +62,10 @@ const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE])
     return text;
 }
 
-/* ---- Order and colours ---------------------------------------------------------------------- */
+/* ---- Order and colours of the methods -------------------------------------------------------- */
 
-/* True if method i precedes method k: its final error is smaller, or both are at round-off level and i is faster. */
+/* True if method i precedes method k: in the report: its final error is smaller, or both errors are at round-off level
+ * and i is faster. */
 static bool report_comes_before(const sinew_comparison *c, int32_t i, int32_t k)
 {
     const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-12;
@@ -85,7 +86,8 @@ static void sort_methods(sinew_report *r)
     }
 }
 
-/* The first method whose solver has a given colour gets this colour; later methods of the same colour get free ones. */
+/* Assigns colours: the first method whose solver has a given colour gets this colour; later methods of the same colour
+ * get free ones. */
 static void choose_colours(sinew_report *r)
 {
     bool taken[SINEW_LINE_COLOUR_COUNT] = {false}, own[SINEW_METHOD_MAX] = {false};
@@ -105,7 +107,7 @@ static void choose_colours(sinew_report *r)
     }
 }
 
-/* ---- Head ----------------------------------------------------------------------------------- */
+/* ---- Head of the report ------------------------------------------------------------------------ */
 
 static const sinew_answer *report_last_answer(const sinew_report *r, int32_t method)
 {
@@ -117,7 +119,7 @@ static const char *label(const sinew_report *r, int32_t method)
     return r->c->methods[method].label;
 }
 
-/* Starts a row with the method's name in the first cell; a long name may break before each option. */
+/* Starts a table row with the method's name in the first cell; a long name may break before each option. */
 static void begin_row(const sinew_report *r, int32_t method)
 {
     fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td>", method, method);
@@ -126,7 +128,7 @@ static void begin_row(const sinew_report *r, int32_t method)
         fprintf(r->stream, *c == ':' ? "<wbr>%c" : "%c", *c);
 }
 
-/* Objectives are sums of many terms: relative errors that differ by less than this are equal. */
+/* Relative errors of objectives that differ by less than this value are equal: objectives are sums of many terms. */
 static double round_off_of_errors(const sinew_report *r)
 {
     const int32_t last = r->c->step_count - 1;
@@ -249,9 +251,10 @@ static void report_put_head(const sinew_report *r)
             sinew_world_thread_count(c->world) == 1 ? "" : "s", SINEW_VERSION);
 }
 
-/* ---- Tables --------------------------------------------------------------------------------- */
+/* ---- Tables of the report ---------------------------------------------------------------------- */
 
-/* Starts a cell with its name; a narrow screen shows the table as cards, with the name above the cell. */
+/* Starts a table cell with the name of its column; a narrow screen shows the table as cards, with the name above the
+ * cell. */
 static void begin_cell(FILE *stream, const char *name, const char *kind, bool known)
 {
     fprintf(stream, "<td data-n=\"%s\" class=\"%s%s\">", name, kind, known ? "" : " none");
@@ -271,7 +274,7 @@ static void put_time_cell(FILE *stream, const char *name, const char *kind, doub
     fprintf(stream, "%s</td>", sinew_short_time(seconds, text));
 }
 
-/* Prints the gap with its kind: an estimate, a bound, or "unknown" with the reason as a tooltip. */
+/* Prints the optimality gap with its kind: an estimate, a bound, or "unknown" with the reason as a tooltip. */
 static void put_gap(FILE *stream, const sinew_step_result *result)
 {
     char text[SINEW_SHORT_SIZE];
@@ -284,7 +287,7 @@ static void put_gap(FILE *stream, const sinew_step_result *result)
                 sinew_short(result->gap, text));
 }
 
-/* If a solver conserves momenta, their error is round-off and is shown as 0. */
+/* Writes the momentum drift of a method. If a solver conserves momenta, their error is round-off and is shown as 0. */
 static void put_drift(FILE *stream, const char *name, const char *kind, double drift, double scale)
 {
     const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
@@ -302,7 +305,7 @@ static void put_drift(FILE *stream, const char *name, const char *kind, double d
 static void put_near_cell(FILE *stream, double error)
 {
     char text[SINEW_SHORT_SIZE];
-    /* Twelve decades fill the bar. */
+    /* The bar of a relative error spans twelve decades. */
     double width = isfinite(error) ? fmin(100, fmax(0, -100 * log10(fmax(error, 1e-12)) / 12)) : 0;
     fprintf(stream, "<td data-n=\"relative error\" class=\"near first%s\" style=\"--n:%.0f%%\">%s</td>",
             isfinite(error) ? "" : " none", width, sinew_short(error, text));
@@ -422,7 +425,7 @@ static void put_samples(const sinew_report *r)
           r->stream);
 }
 
-/* ---- Foot ----------------------------------------------------------------------------------- */
+/* ---- Foot of the report ------------------------------------------------------------------------ */
 
 static void put_explanations(const sinew_report *r)
 {

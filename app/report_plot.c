@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_plot.c: curves over iterations, time and steps. Axes are logarithmic, but linear if values are negative or
- * differ by less than a factor of 3.
+ * report_plot.c: curves of `sinew compare` over iterations, time and steps. Axes are logarithmic, but linear if values
+ * are negative or differ by less than a factor of 3.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "metrics.h"
 #include "report.h"
 
-/* ---- Curves --------------------------------------------------------------------------------- */
+/* ---- Curves of the report --------------------------------------------------------------------- */
 
 typedef double pick(const sinew_answer *answer, int32_t row);
 
@@ -17,11 +17,11 @@ typedef struct plot {
     const char *title, *caption, *x_name;
     pick *x, *y;
     sinew_scale x_scale;
-    double floor_value, cap; /* smallest and largest value on a logarithmic y axis */
+    double floor_value, cap; /* smallest and largest value on a logarithmic y axis of the plot */
     bool reference;          /* true: the reference's last value is a dashed line */
 } plot;
 
-/* Source of the points of a curve. */
+/* Data source of a curve of the report. */
 typedef struct curve_source {
     const sinew_report *r;
     const plot *p;
@@ -86,7 +86,7 @@ static void point_of_step(const void *data, int32_t row, double *x, double *y)
     *y = s->p->y(a, row);
 }
 
-/* Point of a curve over steps: the final error of a step. */
+/* Computes a point of a curve over steps: the final relative error of a step. */
 static void point_of_steps(const void *data, int32_t step, double *x, double *y)
 {
     const curve_source *s = data;
@@ -111,12 +111,12 @@ static void make_curves(const sinew_report *r, const plot *p, curve_source *sour
     }
 }
 
-/* ---- Plots ---------------------------------------------------------------------------------- */
+/* ---- Plots of the report ---------------------------------------------------------------------- */
 
-/* Upper limit of the y axis. A diverging solver would compress all other curves into a line. The limit is a million
- * times the value at the start of the step or at the reference's end. For values that are not positive, it is ten times
- * as far above the start as the lowest value is below. Plots with a floor, which may start in round-off, set their own
- * limit. */
+/* Upper limit of a plot's y axis. A diverging solver would compress all other curves into a line. The limit is a
+ * million times the value at the start of the step or at the reference's end. For values that are not positive, it
+ * is ten times as far above the start as the lowest value is below. Plots with a floor, which may start in
+ * round-off, set their own limit. */
 static double top_of(const sinew_report *r, const plot *p, double low)
 {
     const sinew_answer *reference = report_plot_last_answer(r, SINEW_REFERENCE);
@@ -136,7 +136,7 @@ static double top_of(const sinew_report *r, const plot *p, double low)
     return min > low && isfinite(min) ? fmin(p->cap, min + 10 * (min - low)) : p->cap;
 }
 
-/* Names the curves that end above the top. */
+/* Writes the names of the methods whose curves end above the top of the plot. */
 static void put_gone(const sinew_report *r, const plot *p, const sinew_axis *y)
 {
     int gone = 0;
@@ -213,7 +213,7 @@ static void put_step_plot(const sinew_report *r)
 
 void sinew_put_plots(const sinew_report *r)
 {
-    /* Conserved momenta are round-off of the sums; values below this carry no information. */
+    /* Conserved momenta differ by round-off of the sums; differences below this fraction carry no information. */
     const double relative_floor = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
     const double linear_floor = relative_floor * r->c->linear_scale,
                  angular_floor = relative_floor * r->c->angular_scale;

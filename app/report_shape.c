@@ -20,7 +20,7 @@ enum {
 typedef struct gallery {
     const sinew_report *r;
     int32_t particle_count;
-    double *values;   /* [particle_count] position of each particle's value on the colour bar, 0 .. 1 */
+    double *values;   /* [particle_count] position of each particle's distance on the colour bar, 0 .. 1 */
     double low, high; /* distances at the ends of the colour bar, in m */
     sinew_survey survey;
     sinew_error error;
@@ -31,9 +31,9 @@ static const sinew_answer *answer_of(const gallery *g, int32_t method)
     return sinew_answer_of(g->r->c, g->r->c->step_count - 1, method);
 }
 
-/* ---- Colours -------------------------------------------------------------------------------- */
+/* ---- Colours by distance from the reference ---------------------------------------------------- */
 
-/* Each particle's distance from the reference, as a position on the colour bar. */
+/* Computes each particle's distance from the reference, as a position on the colour bar. */
 static void measure_errors(gallery *g, const sinew_real *q)
 {
     const sinew_real *reference = answer_of(g, SINEW_REFERENCE)->positions;
@@ -79,9 +79,9 @@ static void put_bar(const gallery *g)
     fputs("</svg>\n", stream);
 }
 
-/* ---- Pictures ------------------------------------------------------------------------------- */
+/* ---- Pictures of the final shapes -------------------------------------------------------------- */
 
-/* A snapshot of a method's positions, coloured by distance; the reference has plain colours. NULL on failure. */
+/* Takes a snapshot of a method's positions, coloured by distance; the reference has plain colours. NULL on failure. */
 static sinew_snapshot *take_shape(gallery *g, int32_t method)
 {
     sinew_world *world = g->r->c->world;
@@ -111,7 +111,8 @@ static sinew_status draw_shape(gallery *g, int32_t method, sinew_image *image)
     def.legend = false;
     def.low = 0;
     def.high = 1;
-    def.camera.distance = 1.25; /* margin for shapes that deviate slightly from the reference */
+    /* Camera distance factor: margin for shapes that deviate slightly from the reference. */
+    def.camera.distance = 1.25;
     const sinew_panel panel = {.snapshot = snapshot};
     sinew_status status = sinew_picture_draw(&def, &g->survey, &panel, 1, image, NULL, NULL, &g->error);
     sinew_snapshot_destroy(snapshot);

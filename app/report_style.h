@@ -6,8 +6,8 @@
 #ifndef SINEW_REPORT_STYLE_H
 #define SINEW_REPORT_STYLE_H
 
-/* Shared by all pages. On a narrow screen each row of a table of class "cards" becomes a card, whose cells are named by
- * data-n; cells of class "more" are hidden. */
+/* CSS that all pages share. On a narrow screen each row of a table of class "cards" becomes a card, whose cells are
+ * named by data-n; cells of class "more" are hidden. */
 static const char page_style[] =
     ":root{--page:#f7f7f5;--panel:#fff;--ink:#1b1f24;--soft:#5b636d;--line:#dfe2e6;--grid:#e9ebee;--warn:#b4301f;"
     "--yes:#1f7a4d;--partly:#8a5f00;--no:#b4301f}\n"
@@ -68,7 +68,7 @@ static const char report_style[] =
     "@media(max-width:620px){.legend{position:static}.cards td.more{display:none}}\n"
     "@media print{.legend{position:static}body{background:#fff}}\n";
 
-/* Fades all curves but the one under the pointer. */
+/* Script that fades all curves but the one under the pointer. */
 static const char report_script[] =
     "document.addEventListener('mouseover',function(e){var t=e.target.closest('[data-s]'),s=t?t.dataset.s:null;"
     "document.querySelectorAll('.ch [data-s]').forEach(function(x){"

@@ -30,7 +30,7 @@ enum {
     FOLDER_SIZE = 2100
 };
 
-/* The context of an experiment's callbacks. */
+/* Context of the callbacks of an experiment. */
 typedef struct reproduction {
     const sinew_arguments *arguments;
     const char *out;
@@ -73,7 +73,7 @@ static bool run_program(const char *path, char *const argv[])
         /* If `kill` or a batch system ends this program only, its child process must end too. */
         if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
             _exit(127);
-        /* The child's table on standard output is discarded. */
+        /* Discards the table that the child process prints on standard output. */
         if (!freopen("/dev/null", "w", stdout))
             _exit(127);
         execv(path, argv);
@@ -83,7 +83,7 @@ static bool run_program(const char *path, char *const argv[])
     while (child > 0 && waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return false;
-    /* Status 1: the child ran, and some claim does not hold. */
+    /* Exit status 1: the child process ran, and some claim does not hold. */
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= SINEW_EXIT_UNMET;
 }
 
@@ -151,7 +151,7 @@ static bool all_known(const sinew_arguments *a)
     return true;
 }
 
-/* Columns have the width of the longest entry of all experiments, so that rows are aligned. */
+/* Prints the list of experiments. Columns have the width of the longest entry, so that rows are aligned. */
 static int print_list(const sinew_arguments *a)
 {
     size_t name = 0, source = 0;
@@ -166,7 +166,7 @@ static int print_list(const sinew_arguments *a)
     return SINEW_EXIT_DONE;
 }
 
-/* ---- One experiment ----------------------------------------------------------------------------- */
+/* ---- Run of one experiment --------------------------------------------------------------------- */
 
 static bool folder_of(const experiment *e, const reproduction *r, char folder[FOLDER_SIZE])
 {

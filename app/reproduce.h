@@ -10,19 +10,19 @@
 /* Runs `sinew reproduce`; argv[0] is ignored. Returns the exit status. */
 int sinew_command_reproduce(int argc, char **argv);
 
-/* Prints the table on standard output. */
+/* Prints the result table of an experiment on standard output. */
 void sinew_print_outcome(const experiment *e, const outcome *o, double seconds);
-/* Writes summary.json, report.html, and for each figure an .svg and (curves) a .csv to `folder`. Returns false, with a
- * message, on errors. */
+/* Writes the results of an experiment to `folder`: summary.json, report.html, and for each figure an .svg and
+ * (curves) a .csv. Returns false, with a message, on errors. */
 bool sinew_write_outcome(const char *folder, const experiment *e, const setting *s, const outcome *o, double seconds);
-/* Adds numbers and the curves of one figure, as an earlier process wrote them to `folder`, to the outcome. Returns
- * false if a file is missing or wrong. */
+/* Reads results of an experiment: adds numbers and the curves of one figure, as an earlier process wrote them to
+ * `folder`, to the outcome. Returns false if a file is missing or wrong. */
 bool sinew_read_outcome(const char *folder, const char *figure_name, outcome *o);
 
 /* Writes index.html in the folder `out`, a page over all experiments below it (reproduce_index.c). Returns false, with
  * a message, on errors. */
 bool sinew_write_index(const char *out);
-/* True if the folder has no index.html, or one of this command; else false, with a message. */
+/* True if the folder has no index.html, or one that `sinew reproduce` wrote; else false, with a message. */
 bool sinew_index_is_ours(const char *out);
 
 #endif

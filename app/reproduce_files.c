@@ -14,7 +14,7 @@
 #include "report_style.h"
 #include "reproduce.h"
 
-/* ---- Terminal --------------------------------------------------------------------------------- */
+/* ---- Table on the terminal --------------------------------------------------------------------- */
 
 void sinew_print_outcome(const experiment *e, const outcome *o, double seconds)
 {
@@ -28,7 +28,7 @@ void sinew_print_outcome(const experiment *e, const outcome *o, double seconds)
            o->claim_count, seconds, SINEW_PRECISION);
 }
 
-/* ---- summary.json ------------------------------------------------------------------------------ */
+/* ---- summary.json of an experiment ------------------------------------------------------------ */
 
 static void put_string(FILE *stream, const char *name, const char *text, const char *after)
 {
@@ -109,7 +109,7 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
     fputs("\n  }\n}\n", stream);
 }
 
-/* ---- report.html ------------------------------------------------------------------------------- */
+/* ---- report.html of an experiment ------------------------------------------------------------- */
 
 static const char style[] =
     "p{color:var(--soft);max-width:90ch}th,td{padding:9px 12px;text-align:left;vertical-align:top;"
@@ -148,7 +148,7 @@ static void reproduce_put_table(FILE *stream, const outcome *o)
     fputs("</tbody></table></div>\n", stream);
 }
 
-/* Relative path "../../" from the folder of "thesis/twist" to the folder of the index. */
+/* Writes the relative path from an experiment's folder to that of the index: "../../" for "thesis/twist". */
 static const char *up_from(const char *name, char up[64])
 {
     snprintf(up, 64, "../");
@@ -187,7 +187,7 @@ static bool put_page(FILE *stream, const experiment *e, const setting *s, const 
     return good;
 }
 
-/* ---- Files ------------------------------------------------------------------------------------- */
+/* ---- Files of figures ------------------------------------------------------------------------- */
 
 static void put_curves(FILE *stream, const figure *f)
 {
@@ -246,7 +246,7 @@ bool sinew_write_outcome(const char *folder, const experiment *e, const setting 
     return good;
 }
 
-/* ---- Reading back ------------------------------------------------------------------------------ */
+/* ---- Reading results back --------------------------------------------------------------------- */
 
 static FILE *open_in(const char *folder, const char *name, const char *ending)
 {
@@ -272,8 +272,8 @@ static bool reproduce_read_numbers(const char *folder, outcome *o)
     return inside;
 }
 
-/* Reads the series of a figure's .csv in two passes: the first counts the points of each series, the second fills
- * it. */
+/* Reads the series of a figure's .csv file in two passes: the first counts the points of each series, the second fills
+ * the series. */
 static bool read_series(FILE *file, figure *f)
 {
     char line[512], name[56] = "", current[56];

@@ -18,7 +18,7 @@ enum {
     PATH_SIZE = 2300
 };
 
-/* The second line of this command's index.html; pages without this line are not replaced. */
+/* Second line of every index.html that `sinew reproduce` writes; pages without this line are not replaced. */
 static const char mark[] = "<!-- sinew reproduce -->";
 
 static const char style[] =
@@ -36,7 +36,7 @@ static const char style[] =
     "dl{margin:6px 0 0;display:grid;grid-template-columns:auto 1fr;gap:2px 10px;font-size:13.5px}"
     "dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\n";
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Reading of summary.json files ------------------------------------------------------------- */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -72,8 +72,8 @@ static bool has_digit(const char *text)
     return strpbrk(text, "0123456789") != NULL;
 }
 
-/* The claim that represents an experiment: the first one with a verdict and with digits in both texts. If there is
- * none, the first with a verdict, then the first with digits, then the first claim. */
+/* Selects the claim that represents an experiment: the first one with a verdict and with digits in both texts. If
+ * there is none, the first with a verdict, then the first with digits, then the first claim. */
 static const json_t *headline(const json_t *claims)
 {
     const json_t *best = json_array_get(claims, 0), *c;
@@ -91,8 +91,8 @@ static const json_t *headline(const json_t *claims)
     return best;
 }
 
-/* Finds the file of a figure, .png or .svg, relative to `out`; figures of bodies come before curves. Returns false if
- * there is none. */
+/* Finds the picture file of an experiment, .png or .svg, relative to `out`; figures of bodies come before curves.
+ * Returns false if there is none. */
 static bool find_thumbnail(const char *out, const experiment *e, const json_t *figures, char name[PATH_SIZE])
 {
     static const char *const endings[] = {"png", "svg"};
@@ -114,7 +114,7 @@ static bool find_thumbnail(const char *out, const experiment *e, const json_t *f
     return false;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------- */
+/* ---- Writing of index.html -------------------------------------------------------------------- */
 
 static void count_claims(const json_t *claims, int32_t counts[RESULT_COUNT])
 {
@@ -123,7 +123,7 @@ static void count_claims(const json_t *claims, int32_t counts[RESULT_COUNT])
     json_array_foreach(claims, i, c) counts[result_of(c)]++;
 }
 
-/* A bar of the claims' verdicts, and the same in words. */
+/* Writes a bar with the number of claims of each verdict, and the same numbers in words. */
 static void put_tally(FILE *stream, const int32_t counts[RESULT_COUNT])
 {
     static const struct {
@@ -217,7 +217,7 @@ static void put_missing(FILE *stream, json_t **summaries, int32_t count)
     fputs(any ? ". <code>sinew reproduce NAME</code> runs one, without a name all.</p>\n" : "", stream);
 }
 
-/* ---- The page -------------------------------------------------------------------------------- */
+/* ---- The index page --------------------------------------------------------------------------- */
 
 bool sinew_index_is_ours(const char *out)
 {

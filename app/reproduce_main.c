@@ -24,6 +24,7 @@ int main(int argc, char **argv)
         printf("sinew-reproduce " SINEW_VERSION " (" SINEW_PRECISION ")\n");
         return sinew_end_output(0);
     }
-    linear_methods_register(); /* without these methods, experiments that use LU or QR report an error */
+    /* Registers LU and QR; without these methods, experiments that use them report an error. */
+    linear_methods_register();
     return sinew_end_output(sinew_command_reproduce(argc, argv));
 }

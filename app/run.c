@@ -81,9 +81,9 @@ static bool run_fail(const sinew_run *r)
     return false;
 }
 
-/* ---- Command line --------------------------------------------------------------------------- */
+/* ---- Command line of `sinew run` --------------------------------------------------------------- */
 
-/* The command line for summary.json, whose texts are UTF-8. NULL if memory is short. */
+/* Returns the command line for summary.json, whose texts are UTF-8. NULL if memory is short. */
 static char *run_join(int argc, char **argv)
 {
     char *text = sinew_command_line(argc, argv);
@@ -94,9 +94,9 @@ static char *run_join(int argc, char **argv)
     return text;
 }
 
-/* ---- Resuming -------------------------------------------------------------------------------- */
+/* ---- Resuming a run --------------------------------------------------------------------------- */
 
-/* The state file that --resume names, directly or by its folder, and the folder of this file. */
+/* State file that --resume names, directly or by its folder, and the folder of this file. */
 typedef struct origin {
     char path[2200], folder[2100];
 } origin;
@@ -182,7 +182,7 @@ static bool resume(sinew_run *r, const origin *o)
     return good;
 }
 
-/* ---- Set-up ---------------------------------------------------------------------------------- */
+/* ---- Set-up of a run -------------------------------------------------------------------------- */
 
 static bool run_choose_folder(sinew_run *r, const origin *o)
 {
@@ -244,7 +244,7 @@ static bool set_up(sinew_run *r)
     return sinew_world_prepare(r->world, &r->error) == SINEW_OK || run_fail(r);
 }
 
-/* ---- Advice ---------------------------------------------------------------------------------- */
+/* ---- Advice before the first step ------------------------------------------------------------- */
 
 /* Number of steps in which a motion that grows by the factor `growth` per step becomes ten times as large. */
 static double steps_to_tenfold(double growth)
@@ -272,9 +272,9 @@ static void advise(const sinew_run *r)
         fprintf(stderr, "no time_step is small enough without damping; take symplectic-euler or newton\n");
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------- */
+/* ---- Steps of a run --------------------------------------------------------------------------- */
 
-/* Status bits after which no further step is possible. */
+/* Status bits of a step after which no further step is possible. */
 static const uint32_t last_bits = SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED | SINEW_STEP_CONTRADICTORY;
 
 static sinew_step_result run_take_step(sinew_run *r)
@@ -287,7 +287,7 @@ static sinew_step_result run_take_step(sinew_run *r)
     r->solver_seconds += result.seconds;
     r->gap_seconds += result.gap_seconds;
     sinew_run_write_metrics(r, step, &result);
-    /* steps_now counts a failed step; the state and the statistics do not. */
+    /* steps_now counts a failed step; the saved state and the statistics do not. */
     if (result.bits & last_bits)
         return result;
     sinew_run_write_contact(r, step);
@@ -302,8 +302,8 @@ static bool is_due(const sinew_run *r, double interval, double last)
     return sinew_world_step_count(r->world) % r->per_frame == 0;
 }
 
-/* Takes the steps of the run. Returns false if a file cannot be written. *failed receives the result of a failed step.
- *  */
+/* Takes the steps of the run. Returns false if a file cannot be written. *failed receives the result of a failed
+ * step. */
 static bool simulate(sinew_run *r, double interval, sinew_progress *progress, sinew_step_result *failed)
 {
     const int64_t end = r->frames * r->per_frame;
@@ -329,9 +329,9 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
     return true;
 }
 
-/* ---- End of the run -------------------------------------------------------------------------- */
+/* ---- End of `sinew run` ----------------------------------------------------------------------- */
 
-/* Prints a line for each status bit: how often, where, and a remedy. */
+/* Prints a line for each status bit of the run: how often it was set, where, and a remedy. */
 static void run_print_places(const sinew_run *r)
 {
     const sinew_run_statistics *s = &r->statistics;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_checksums.c: checksums (CRC-32) of the frames of a run. A resumed run verifies them before it changes a file.
+ * run_checksums.c: checksums (CRC-32) of the frames of a run. A resumed run verifies the checksums before it changes a
+ * file.
  *
- * Three places hold the checksums, because the files of a run come into being in three ways:
+ * Three places hold the checksums, because the files of a run are written in three ways:
  *   - The comment of state.bin has size and checksum of every cache file that grows, up to the checkpoint. The state is
  *     replaced atomically, so sizes, checksums and step always belong together.
  *   - checksums.csv has one row for each file of a sequence (obj, vtu). It grows like metrics.csv; state.bin has its
@@ -29,10 +30,10 @@ static const char command[] = "run";
 
 /* Cache files that grow with the frames. */
 static const struct growing_file {
-    int format;         /* cache format of the file; SINEW_CACHE_COUNT: checksums.csv */
-    const char *ending; /* end of the file name, after the name of the scene */
+    int format;         /* cache format to which the growing file belongs; SINEW_CACHE_COUNT: checksums.csv */
+    const char *ending; /* end of the growing file's name, after the name of the scene */
     const char *final;  /* ending of the finished file that replaces this side file; NULL: not a side file */
-    int64_t header;     /* bytes at the start that close rewrites in place */
+    int64_t header;     /* number of bytes at the start that closing the cache rewrites in place */
 } growing_files[SINEW_RUN_GROWING] = {
     {SINEW_CACHE_COUNT, "checksums.csv", NULL, 0},
     {SINEW_CACHE_PC2, ".pc2", NULL, 32},
@@ -55,7 +56,7 @@ static const struct growing_file {
     {SINEW_CACHE_NPY, ".position_error.npy", NULL, 128},
 };
 
-/* Files that are written when a cache is closed. */
+/* Cache files that are written when a cache is closed. */
 static const struct closing_file {
     sinew_cache_format format;
     const char *ending;
@@ -75,7 +76,7 @@ enum {
     CLOSING_COUNT = sizeof closing_files / sizeof closing_files[0]
 };
 
-/* Formats with one file per frame. */
+/* Cache formats with one file per frame. */
 static const struct sequence {
     sinew_cache_format format;
     const char *suffix;
@@ -92,14 +93,14 @@ bool sinew_run_has_sequence(const sinew_run *r)
     return any;
 }
 
-/* ---- Reading files ----------------------------------------------------------------------------- */
+/* ---- Reading of files and their checksums ------------------------------------------------------ */
 
 static void path_of(const sinew_run *r, const char *ending, const char *tail, char *path, size_t size)
 {
     snprintf(path, size, "%s/%s%s%s", r->directory, ending[0] == '.' ? sinew_scene_name(r->scene) : "", ending, tail);
 }
 
-/* Opens a regular file without following a link; -1: there is none (errno). *size receives its size. */
+/* Opens a regular file without following a link; -1: there is none (errno). *size receives the file's size. */
 static int open_regular(const char *path, int64_t *size)
 {
     struct stat facts;
@@ -115,7 +116,7 @@ static int open_regular(const char *path, int64_t *size)
     return -1;
 }
 
-/* Updates *crc by the bytes [from, to) of a file; false: they cannot be read (errno). */
+/* Updates the checksum *crc by the bytes [from, to) of a file; false: they cannot be read (errno). */
 static bool add_bytes(int file, int64_t from, int64_t to, uint32_t *crc)
 {
     unsigned char block[65536];
@@ -134,7 +135,7 @@ static bool add_bytes(int file, int64_t from, int64_t to, uint32_t *crc)
     return true;
 }
 
-/* Size and checksum of a whole file; false: it cannot be read (errno). */
+/* Computes size and checksum of a whole file; false: it cannot be read (errno). */
 static bool read_whole(const char *path, sinew_run_check *check)
 {
     const int file = open_regular(path, &check->size);
@@ -151,7 +152,7 @@ static bool refuse_read(const char *path)
     return false;
 }
 
-/* ---- During the run ---------------------------------------------------------------------------- */
+/* ---- Checksums during the run ----------------------------------------------------------------- */
 
 void sinew_run_checksums_head(FILE *stream)
 {
@@ -187,7 +188,7 @@ bool sinew_run_checksum_growth(sinew_run *r)
             continue;
         path_of(r, f->ending, ".partial", path, sizeof path);
         const int file = open_regular(path, &size);
-        if (file < 0 && errno == ENOENT) /* a field that the scene does not have */
+        if (file < 0 && errno == ENOENT) /* no file: the field belongs to energies that the scene does not have */
             continue;
         const bool good =
             file >= 0 && add_bytes(file, check->size > f->header ? check->size : f->header, size, &check->crc);
@@ -231,7 +232,7 @@ json_t *sinew_run_closed_json(sinew_run *r)
     return json_pack("{s:I, s:o}", "step", (json_int_t)sinew_world_step_count(r->world), "files", files);
 }
 
-/* ---- Verification ------------------------------------------------------------------------------ */
+/* ---- Verification of checksums ---------------------------------------------------------------- */
 
 static bool read_check(const json_t *json, sinew_run_check *check)
 {
@@ -259,7 +260,8 @@ static bool refuse_file(const char *path, const char *what)
     return false;
 }
 
-/* Compares a file with size and checksum; `whole`: the file has no further bytes. Prints a message if they differ. */
+/* Compares a file with its stored size and checksum; `whole`: the file has no further bytes. Prints a message if they
+ * differ. */
 static bool verify_file(const char *path, sinew_run_check expected, int64_t header, bool whole)
 {
     int64_t size;
@@ -282,7 +284,7 @@ static bool verify_file(const char *path, sinew_run_check expected, int64_t head
     return !what[0] || refuse_file(path, what);
 }
 
-/* Size of a file, -1: there is none. */
+/* Size of a file in bytes; -1: there is none. */
 static int64_t file_size(const char *path)
 {
     struct stat facts;
@@ -297,8 +299,9 @@ static bool can_be_rebuilt(const sinew_run *r, const struct growing_file *f)
            json_object_get(files, f->final);
 }
 
-/* Side files. A run that went on after its end and was killed may leave an incomplete side file, or one without the
- * frames that glTF omits: the finished file then holds the frames. */
+/* Verifies a side file (a growing file that a finished file replaces). A run that went on after its end and was
+ * killed may leave an incomplete side file, or one without the frames that glTF omits: the finished file then holds
+ * the frames. */
 static bool verify_side(sinew_run *r, int i)
 {
     const struct growing_file *f = &growing_files[i];
@@ -327,7 +330,7 @@ static bool verify_growing(sinew_run *r, int i)
     return verify_file(path, r->checks[i], f->header, false);
 }
 
-/* Files that were written when the caches were closed, if that was at the step of the state. */
+/* Verifies the files that were written when the caches were closed, if that was at the step of the state. */
 static bool verify_closed(const sinew_run *r)
 {
     const json_t *files = json_object_get(r->closed, "files");
@@ -340,14 +343,14 @@ static bool verify_closed(const sinew_run *r)
         sinew_run_check check;
         path_of(r, closing_files[i].ending, "", path, sizeof path);
         path_of(r, closing_files[i].ending, ".partial", partial, sizeof partial);
-        /* A pvd that a resumed run has opened again has its unfinished name. */
+        /* A .pvd file that a resumed run has opened again has its unfinished name. */
         if (entry && read_check(entry, &check) && (file_size(path) >= 0 || file_size(partial) < 0))
             good = verify_file(path, check, 0, true);
     }
     return good;
 }
 
-/* Files of sequences, row by row of checksums.csv, whose own checksum was verified before. */
+/* Verifies the files of sequences, row by row of checksums.csv, whose own checksum was verified before. */
 static bool verify_sequences(const sinew_run *r)
 {
     char path[4096], line[128];
@@ -378,7 +381,7 @@ bool sinew_run_verify(sinew_run *r, bool any_frame)
     json_decref(r->closed);
     r->closed = json_incref(json_object_get(summary, "closed"));
     json_decref(summary);
-    if (!any_frame) { /* no frame is left: the caches begin again */
+    if (!any_frame) { /* no frame of the run is left: the caches begin again */
         memset(r->checks, 0, sizeof r->checks);
         return true;
     }

@@ -5,8 +5,8 @@
  * The order of writes lets a run survive a kill at any moment. summary.json comes first and lists every later file, so
  * that another run knows which files it may remove. Then the caches, metrics.csv, contact.csv and checksums.csv grow
  * under the names *.partial. A checkpoint flushes these to the disk, then state.bin; the number of its step determines
- * its frames and rows, and its comment has their checksums (run_checksums.c). At the end come a checkpoint, the final names of the files, and "finished" in
- * summary.json. A continued run truncates all files to the checkpoint.
+ * its frames and rows, and its comment has their checksums (run_checksums.c). At the end come a checkpoint, the final
+ * names of the files, and "finished" in summary.json. A continued run truncates all files to the checkpoint.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,10 +36,10 @@ enum {
     SINEW_ENDINGS_MAX = 20
 };
 
-/* Files of a format: endings of single files, after the scene's name; suffix of a sequence with one file per frame,
- * NULL: no sequence. */
+/* Files of a cache format: endings of single files, after the scene's name; suffix of a sequence with one file per
+ * frame, NULL: no sequence. */
 static const struct format_files {
-    const char *endings[SINEW_ENDINGS_MAX]; /* file name endings of the format; the list ends with NULL */
+    const char *endings[SINEW_ENDINGS_MAX]; /* file name endings of the cache format; the list ends with NULL */
     const char *sequence;
 } format_files[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = {{".pc2", ".obj"}, NULL},
@@ -62,7 +62,7 @@ static bool file_exists(const char *directory, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* Appends the files of a format to the array `files`; `existing` omits single files without their final name. */
+/* Appends the files of a cache format to the array `files`; `existing` omits single files without their final name. */
 static void list_format(const sinew_run *r, const struct format_files *format, bool existing, json_t *files)
 {
     const char *name = sinew_scene_name(r->scene);
@@ -90,7 +90,8 @@ json_t *sinew_run_manifest(const sinew_run *r, bool existing)
     return files;
 }
 
-/* True if a run can have listed this file. Files of other kinds are kept, even if a summary.json lists them. */
+/* True if summary.json of a run can list this file. Files of other kinds are kept, even if a summary.json lists
+ * them. */
 static bool may_be_listed(const char *text)
 {
     static const char *const always[] = {"summary.json", "state.bin", "metrics.csv", "contact.csv", "checksums.csv"};
@@ -115,7 +116,7 @@ static bool may_be_sequence(const char *suffix)
     return may;
 }
 
-/* True if `name` is NAME.0012.SUFFIX of a sequence; with `any`, for any number. */
+/* True if `name` is the frame file NAME.0012.SUFFIX of a sequence; with `any`, for any frame number. */
 static bool is_frame(const json_t *sequence, const char *name, size_t length, bool any)
 {
     const char *stem, *suffix;
@@ -142,7 +143,7 @@ static bool is_listed(const json_t *files, const char *name, bool any)
     size_t length = strlen(name);
     if (length > 8 && strcmp(name + length - 8, ".partial") == 0)
         length -= 8;
-    /* Temporary frames of a file that is written at the end. */
+    /* Temporary frames of a .glb or .usda file, which is written at the end. */
     if (name[length] && ((length > 8 && strncmp(name + length - 8, ".glb.bin", 8) == 0) ||
                          (length > 9 && strncmp(name + length - 9, ".usda.bin", 9) == 0)))
         length -= 4;
@@ -156,13 +157,13 @@ static bool is_listed(const json_t *files, const char *name, bool any)
     return false;
 }
 
-/* The path of a listed file in the folder, "" if there is none. */
+/* Finds the path of a listed file of a run in the folder; "" if there is none. */
 static void find_listed(const char *directory, const json_t *files, char *path, size_t size)
 {
     DIR *stream = opendir(directory);
     path[0] = '\0';
     for (struct dirent *entry; stream && (entry = readdir(stream));)
-        /* A run that is killed before its first file leaves only an unfinished summary. */
+        /* A run that is killed before its first file leaves only an unfinished summary, which does not count. */
         if (is_listed(files, entry->d_name, true) && strcmp(entry->d_name, "summary.json.partial") != 0)
             snprintf(path, size, "%s/%s", directory, entry->d_name);
     if (stream)
@@ -188,7 +189,7 @@ static bool remove_listed(const char *directory, const json_t *files, bool any)
     return good;
 }
 
-/* ---- Checks before the start ----------------------------------------------------------------- */
+/* ---- Checks of the folder before the start ----------------------------------------------------- */
 
 static bool has_state(const char *directory)
 {
@@ -197,7 +198,7 @@ static bool has_state(const char *directory)
     return access(path, F_OK) == 0;
 }
 
-/* A run that stopped before its first checkpoint has no results to protect. */
+/* True if a run stopped before its first checkpoint, so that the folder has no results to protect. */
 static bool never_began(const char *directory, const json_t *summary)
 {
     return strcmp(sinew_run_summary_text(summary, "status"), "starting") == 0 && !has_state(directory);
@@ -243,7 +244,8 @@ bool sinew_run_check_folder(const sinew_run *r)
     return good;
 }
 
-/* Removes exactly the files of the earlier run in the folder; without its list, the files that this run writes. */
+/* Removes exactly the files of the earlier run in the folder; without that run's list, the files that this run
+ * writes. */
 static bool clear_folder(const sinew_run *r)
 {
     bool foreign;
@@ -255,7 +257,8 @@ static bool clear_folder(const sinew_run *r)
     return good;
 }
 
-/* One process may write to a folder. The system releases the lock when the process ends. */
+/* Locks the run folder, because only one process may write to it. The system releases the lock when the process
+ * ends. */
 static bool lock_folder(sinew_run *r)
 {
     r->folder = open(r->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -267,7 +270,7 @@ static bool lock_folder(sinew_run *r)
     return true;
 }
 
-/* ---- A run under way --------------------------------------------------------------------------- */
+/* ---- Progress of a running process ------------------------------------------------------------- */
 
 /* True if a process has locked the folder; *known is false if the system does not list its locks. The list is read
  * because an attempt to lock the folder could stop a run that starts at this moment. */
@@ -289,7 +292,7 @@ static bool folder_is_locked(const char *directory, bool *known)
     return locked;
 }
 
-/* The step of the last complete row of metrics.csv.partial; 0: there is none. */
+/* Number of the step in the last complete row of metrics.csv.partial; 0: there is none. */
 static int64_t step_of_metrics(const char *directory)
 {
     char path[2200], block[4097];
@@ -325,9 +328,9 @@ void sinew_run_progress_text(const char *directory, const json_t *summary, char 
              (long long)step, (long long)end);
 }
 
-/* ---- Open ------------------------------------------------------------------------------------ */
+/* ---- Opening of the files ---------------------------------------------------------------------- */
 
-/* Number of frames of this folder that belong to the state. */
+/* Number of frames in this folder up to the step of the state. */
 static int64_t frames_so_far(const sinew_run *r)
 {
     const int64_t count = sinew_world_step_count(r->world) / r->per_frame - r->first_frame + 1;
@@ -360,7 +363,8 @@ static bool open_caches(sinew_run *r)
     return true;
 }
 
-/* Truncates a table after the last complete row of a step in the state; the step is in the first or second column. */
+/* Truncates a table (metrics.csv or contact.csv) after the last complete row of a step in the state; the step is in the
+ * first or second column. */
 static bool cut_rows(const sinew_run *r, const sinew_output *table, bool second)
 {
     FILE *stream = table->stream;
@@ -423,7 +427,7 @@ static bool open_checksums(sinew_run *r)
     return true;
 }
 
-/* Times of earlier processes are stored in summary.json only. */
+/* Reads the times of earlier processes, which are stored in summary.json only. */
 static void take_seconds(sinew_run *r)
 {
     bool foreign;
@@ -459,14 +463,15 @@ bool sinew_run_open_files(sinew_run *r)
     return (!at_frame || sinew_run_write_frame(r)) && sinew_run_checkpoint(r);
 }
 
-/* ---- During the run -------------------------------------------------------------------------- */
+/* ---- Writing during the run ------------------------------------------------------------------- */
 
 bool sinew_run_write_frame(sinew_run *r)
 {
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->caches[format] && sinew_cache_frame(r->caches[format], &r->error) != SINEW_OK)
             return run_files_fail(r);
-    /* `sinew info run` and `sinew render` show the frames and steps of a run under way. */
+    /* Flushes metrics.csv, because `sinew info run` and `sinew render` show the frames and steps of a running
+     * process. */
     fflush(r->metrics.stream);
     return sinew_run_checksum_frame(r);
 }
@@ -488,7 +493,7 @@ void sinew_run_write_contact(const sinew_run *r, int64_t step)
         sinew_contact_record(r->contact.stream, step, &report);
 }
 
-/* Data about the folder's files that the state stores, so that a later process can continue them. */
+/* Writes to the state's comment the data about the folder's files with which a later process can continue them. */
 static bool write_run_comment(sinew_run *r)
 {
     json_t *comment = json_pack("{s:i, s:b, s:I, s:o, s:o}", "sinew_run", 1, "record", (int)r->record, "first_frame",
@@ -511,7 +516,8 @@ bool sinew_run_refuse_resume(const char *path, const char *text)
     return false;
 }
 
-/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
+/* Reads the state's comment. Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one
+ * run. */
 bool sinew_run_read_state_comment(sinew_run *r, const json_t *comment, const char *path)
 {
     json_int_t first;
@@ -555,7 +561,7 @@ bool sinew_run_checkpoint(sinew_run *r)
     return sinew_run_summary_write(r, "running");
 }
 
-/* ---- End of the run -------------------------------------------------------------------------- */
+/* ---- End of a run's files --------------------------------------------------------------------- */
 
 bool sinew_run_close_files(sinew_run *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_formats.c: output of `sinew run` for other programs: formats, fields, frames of glTF. The command line sets them;
- * a continued run reads them from the comment in its state.
+ * run_formats.c: output of `sinew run` for other programs: cache formats, fields, frames of glTF. The command line sets
+ * them; a continued run reads them from the comment in its state.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static const char command[] = "run";
 
-/* Number of occurrences of an option, and its values. */
+/* Returns the number of occurrences of an option on the command line, and its values. */
 static const sinew_given *given(const sinew_run *r, const char *option)
 {
     int32_t i = 0;
@@ -20,7 +20,7 @@ static const sinew_given *given(const sinew_run *r, const char *option)
     return &r->arguments.given[i];
 }
 
-/* ---- Command line ---------------------------------------------------------------------------- */
+/* ---- Formats and fields on the command line ---------------------------------------------------- */
 
 /* Applies one word of --format or --fields to the run. Returns false, with a message, for a wrong word. */
 typedef bool take_word(sinew_run *r, const char *word);
@@ -112,7 +112,7 @@ bool sinew_run_check_fields(const sinew_run *r)
     return false;
 }
 
-/* ---- Comment of a state ----------------------------------------------------------------------- */
+/* ---- Formats and fields in the comment of a state ----------------------------------------------- */
 
 bool sinew_run_add_to_state_comment(const sinew_run *r, json_t *comment)
 {
@@ -164,9 +164,9 @@ bool sinew_run_match_formats(sinew_run *r, const json_t *comment, const char *pa
     return take_formats(r, json_object_get(comment, "formats"), path) && take_fields(r, comment, path);
 }
 
-/* ---- Output ----------------------------------------------------------------------------------- */
+/* ---- Output about formats --------------------------------------------------------------------- */
 
-/* The files of a format and the programs that open them; every %s is the name of the scene. */
+/* Files of each cache format and the programs that open them; every %s is the name of the scene. */
 static const char *const open_with[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = "%s.obj + %s.pc2 (Blender: Mesh Cache modifier)",
     [SINEW_CACHE_OBJ] = "%s.*.obj (any 3D program)",

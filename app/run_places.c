@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_places.c: where the status bits of a run come from: per bit the bodies, the worst vertex or tet with its step, and
- * a remedy.
+ * run_places.c: where the status bits of a run come from: for each bit the bodies, the worst vertex or tet with its
+ * step, and a remedy.
  *
- * A remedy is listed only if a recorded measurement shows that it helps (docs/guides/runs.md); bits without one have
- * none.
+ * A remedy is listed only if a recorded measurement shows that it helps (docs/guides/runs.md); bits without such a
+ * measurement have none.
  */
 #include <string.h>
 
 #include "run.h"
 
-/* ---- Counting -------------------------------------------------------------------------------- */
+/* ---- Counting of status bits ------------------------------------------------------------------- */
 
-/* The name of a body, or its number if it has no name or a long one. */
+/* Writes the name of a body, or its number if it has no name or a long one. */
 static void place_name(const sinew_world *world, sinew_body body, char name[SINEW_RUN_PLACE_NAME])
 {
     const char *own = sinew_body_name(world, body);
@@ -61,7 +61,7 @@ void sinew_run_count_places(sinew_run_place *places, const sinew_world *world, i
     }
 }
 
-/* ---- Remedies -------------------------------------------------------------------------------- */
+/* ---- Remedies for status bits ------------------------------------------------------------------ */
 
 const char *sinew_run_remedy(uint32_t bit)
 {
@@ -78,7 +78,7 @@ const char *sinew_run_remedy(uint32_t bit)
     return "";
 }
 
-/* ---- Text ------------------------------------------------------------------------------------ */
+/* ---- Text about a status bit ------------------------------------------------------------------- */
 
 void sinew_run_place_text(const sinew_run_place *p, uint32_t bit, char *text, size_t size)
 {
@@ -100,7 +100,7 @@ void sinew_run_place_text(const sinew_run_place *p, uint32_t bit, char *text, si
         snprintf(text + length, size - length, "%s%s", length ? "; " : "", remedy);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- JSON of a status bit ---------------------------------------------------------------------- */
 
 json_t *sinew_run_place_json(const sinew_run_place *p, uint32_t bit)
 {

@@ -9,7 +9,7 @@
 #include "metrics.h"
 #include "run.h"
 
-/* ---- Counting -------------------------------------------------------------------------------- */
+/* ---- Counting of statistics ------------------------------------------------------------------- */
 
 static void take_worst(sinew_run_worst *worst, double value, int64_t step)
 {
@@ -17,20 +17,20 @@ static void take_worst(sinew_run_worst *worst, double value, int64_t step)
         *worst = (sinew_run_worst){value, step};
 }
 
-/* Index of the interval that contains a position error in m. */
+/* Index of the interval of the histogram that contains a position error, in m. */
 static int decade_of(double error)
 {
     const double at = error > 0 ? floor(4 * (log10(error) + 15)) : 0;
     return (int)fmin(fmax(at, 0), SINEW_RUN_DECADES - 1);
 }
 
-/* The upper end of an interval of position errors, in m. */
+/* Upper end in m of an interval of the histogram of position errors. */
 static double decade_end(int index)
 {
     return pow(10, (index + 1) / 4.0 - 15);
 }
 
-/* Copies the name of the body with the largest position error. */
+/* Copies the name of the body with the largest position error in the last step. */
 static void name_worst_body(const sinew_world *world, char *name, size_t size)
 {
     double worst = -1, own;
@@ -173,7 +173,7 @@ void sinew_run_position_text(const sinew_run_statistics *s, char *text, size_t s
         return;
     for (int i = 0; i < SINEW_RUN_DECADES; i++)
         measured += s->position_counts[i];
-    /* The error that nine of ten steps stay below. */
+    /* Finds the position error that nine of ten steps stay below. */
     for (last = 0; last < SINEW_RUN_DECADES && 10 * within < 9 * measured; last++)
         within += s->position_counts[last];
     const double usual = decade_end(last - 1);
@@ -185,7 +185,7 @@ void sinew_run_position_text(const sinew_run_statistics *s, char *text, size_t s
                  1e3 * usual, (long long)within, (long long)measured, 1e3 * worst.value, (long long)worst.step);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- Statistics as JSON ------------------------------------------------------------------------ */
 
 static json_t *worst_json(const sinew_run_worst *worst)
 {
@@ -274,7 +274,7 @@ static json_t *constraints_json(const sinew_run_statistics *s)
                      s->constraints);
 }
 
-/* Reads statistics of hard constraints; summaries of builds without solvers of constraint systems lack this key. */
+/* Reads statistics of hard constraints; summaries of builds without such solvers lack this key. */
 static bool constraints_read(sinew_run_statistics *s, const json_t *json)
 {
     json_int_t first;
@@ -323,7 +323,7 @@ static bool inverted_read(sinew_run_statistics *s, const json_t *json)
     return true;
 }
 
-/* Position errors: the worst body, and the number of steps up to each error. */
+/* Writes position errors as JSON: the worst body, and the number of steps up to each error. */
 static json_t *positions_json(const sinew_run_statistics *s)
 {
     json_t *counts = json_array();
@@ -376,7 +376,7 @@ bool sinew_run_statistics_read(sinew_run_statistics *s, const json_t *json)
            inverted_read(s, json_object_get(json, "inverted"));
 }
 
-/* ---- summary.json ---------------------------------------------------------------------------- */
+/* ---- summary.json of a run --------------------------------------------------------------------- */
 
 json_t *sinew_run_summary_read(const char *directory, bool *foreign)
 {
@@ -396,15 +396,16 @@ const char *sinew_run_summary_text(const json_t *summary, const char *key)
 
 static json_t *seconds_json(const sinew_run *r)
 {
-    /* Monotonic clocks of some virtual machines step back. */
+    /* Monotonic clocks of some virtual machines step back, so that a negative duration counts as 0. */
     const double wall = r->seconds + fmax(sinew_run_clock() - r->began, 0);
     const double steps = (double)(r->statistics.steps > 0 ? r->statistics.steps : 1);
     return json_pack("{s:f, s:f, s:f, s:f}", "wall", wall, "per_step", wall / steps, "solver", r->solver_seconds, "gap",
                      r->gap_seconds);
 }
 
-/* The scene's file and settings, with which programs that play the caches can open it again. Threads and the limit of memory are omitted,
- * because no result depends on them. The value is null if the path or a setting is not UTF-8. */
+/* Writes the scene's file and settings, with which programs that play the caches can open the scene again. The number
+ * of threads and the memory limit are omitted, because no result depends on them. The value is null if the path or a
+ * setting is not UTF-8. */
 static json_t *origin_json(const sinew_run *r)
 {
     json_t *settings = json_array();

@@ -37,7 +37,7 @@ bool sinew_settings_add_number(sinew_settings *s, const sinew_arguments *argumen
     return true;
 }
 
-/* --memory SIZE is the scene's memory_limit, a number with a unit. */
+/* Adds --memory SIZE as the scene's setting memory_limit, a number with a unit. */
 static bool sinew_settings_add_memory(sinew_settings *s, const sinew_arguments *arguments)
 {
     const char *text = sinew_option_text(arguments, "memory");

@@ -12,27 +12,28 @@ enum {
     SINEW_SETTING_MADE_MAX = 8
 };
 
-/* Settings in the order of application, for sinew_scene_def. A zeroed struct is empty. */
+/* Scene settings of the command line in the order of application, for sinew_scene_def. A zeroed struct is empty. */
 typedef struct sinew_settings {
     const char *texts[SINEW_SETTING_MAX];
     int32_t count;
-    char made[SINEW_SETTING_MADE_MAX][128]; /* texts of settings that other options set */
+    char made[SINEW_SETTING_MADE_MAX][128]; /* texts of settings that options other than --set give */
     int32_t made_count;
 } sinew_settings;
 
 void sinew_settings_add_text(sinew_settings *settings, const char *key, const char *value);
-/* Each function returns false, with a message on standard error, on errors. An absent option adds nothing. */
+/* Adds the value of an option as a scene setting; an absent option adds nothing. This and the next functions return
+ * false, with a message on standard error, on errors. */
 bool sinew_settings_add_number(sinew_settings *settings, const sinew_arguments *arguments, const char *option,
                                const char *key, bool whole);
-/* Adds the values of all options --set. */
+/* Adds the values of all options --set as scene settings. */
 bool sinew_settings_add_given(sinew_settings *settings, const sinew_arguments *arguments);
 
 /* Adds the options solver, iterations, tolerance, frames and threads as settings; then --set, which overrides them. */
 bool sinew_settings_add_options(sinew_settings *settings, const sinew_arguments *arguments);
 
-/* The solver of that name; SINEW_SOLVER_COUNT, with a message that names the nearest one, if there is none. */
+/* Returns the solver of that name; SINEW_SOLVER_COUNT, with a message that names the nearest one, if there is none. */
 sinew_solver_kind sinew_read_solver(const char *command, const char *what, const char *name);
-/* NULL, with a message, if the scene does not exist or is wrong. */
+/* Opens a scene with settings. NULL, with a message, if the scene does not exist or is wrong. */
 sinew_scene *sinew_open_scene(const char *command, const char *name, const sinew_settings *settings);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shell.c: static bodies for drawing.
+ * shell.c: adds bodies without energies to a world, for drawing only.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shell.h: static bodies, so that points and triangles of any origin can be drawn.
+ * shell.h: bodies without energies, so that points and triangles of any origin can be drawn.
  */
 #ifndef SINEW_SHELL_H
 #define SINEW_SHELL_H

@@ -9,9 +9,9 @@
 #include "app.h"
 #include "signals.h"
 
-/* The number of the received signal. */
+/* Number of the received signal; 0: none. */
 static volatile sig_atomic_t came;
-/* True while files are being written; before that, a signal may end the program at once. */
+/* True while a command writes files; before that, a signal may end the program at once. */
 static volatile sig_atomic_t deferring;
 /* The world whose steps a deferred signal interrupts; NULL: none. */
 static _Atomic(sinew_world *) stepped;

@@ -9,9 +9,8 @@
 
 #include "sinew/sinew.h"
 
-/* Installs the handlers. A signal is recorded while the command defers signals, and else ends the program at once. A
- * second signal also ends the program at once.
- */
+/* Installs the handlers of SIGINT and SIGTERM. A signal is recorded while the command defers signals, and else ends the
+ * program at once. A second signal also ends the program at once. */
 void sinew_watch_signals(void);
 /* Defers signals while files are being written: a signal ends the command at the next point with complete files. */
 void sinew_signals_defer(bool defer);
@@ -19,7 +18,7 @@ void sinew_signals_defer(bool defer);
  * destroyed. */
 void sinew_signals_interrupt(sinew_world *world);
 int sinew_signal_came(void); /* number of the received signal, 0: none */
-/* SINEW_EXIT_INTERRUPTED or _TERMINATED for the received signal. */
+/* Exit status for the received signal: SINEW_EXIT_INTERRUPTED or SINEW_EXIT_TERMINATED. */
 int sinew_signal_status(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "compare.h"
 #include "metrics.h"
 
-/* Writes a JSON string. Control characters are escaped; bytes above 127 are copied, so `text` must be UTF-8. */
+/* Writes a JSON string. Escapes control characters; copies bytes above 127, so `text` must be UTF-8. */
 static void put_text(FILE *stream, const char *text)
 {
     fputc('"', stream);
@@ -30,7 +30,7 @@ static void summary_put_number(FILE *stream, double number)
         fputs("null", stream);
 }
 
-/* Writes one number; `before` is the separator between the previous entry and this one. */
+/* Writes one JSON entry with a number; `before` is the separator from the previous entry. */
 static void summary_put_entry(FILE *stream, const char *before, const char *key, double number)
 {
     fprintf(stream, "%s\"%s\": ", before, key);
@@ -73,7 +73,7 @@ static void summary_put_levels(const sinew_answer *a, FILE *stream)
     fputc('}', stream);
 }
 
-/* Names of sinew_gap_kind, in its order. */
+/* Names of the values of sinew_gap_kind in summary.json, in the order of the enum. */
 static const char *const gap_words[] = {"none", "estimate", "below", "unknown"};
 
 static void put_answer(const sinew_answer *a, FILE *stream)

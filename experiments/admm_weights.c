@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * admm_weights.c: thesis fig 5.3: ADMM with weights w = c sqrt(k) on the untwisting beam, k = 1e8, at two time steps.
+ * admm_weights.c: Ledwon's thesis fig 5.3: ADMM with weights w = c sqrt(k) on the untwisting beam, k = 1e8, at two time
+ * steps.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@
 enum {
     WEIGHTS = 8,
     STEPS = 2,
-    RUNS = STEPS * WEIGHTS + STEPS + STEPS /* weights, automatic weight, QN for the minimum */
+    /* Number of runs: all weights, the automatic weight, and QN for the minimum, at each time step. */
+    RUNS = STEPS * WEIGHTS + STEPS + STEPS
 };
 static const double weights[WEIGHTS] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5};
 static const double steps[STEPS] = {1e-2, 1e-3};
@@ -29,7 +31,7 @@ static void weights_make_runs(beam_run *runs, int32_t iterations)
     }
 }
 
-/* Index of the weight whose error first stays below 1 %; -1 if no weight gets there. */
+/* Index of the ADMM weight whose error first stays below 1 %; -1 if no weight gets there. */
 static int weights_fastest(const beam_run *runs, double lowest, int32_t iterations[WEIGHTS])
 {
     int best = -1;
@@ -41,8 +43,8 @@ static int weights_fastest(const beam_run *runs, double lowest, int32_t iteratio
     return best;
 }
 
-/* Records the iterations of all weights at one time step and prints them to `text`. Returns the fastest weight or -1.
- *  */
+/* Records the iterations of all ADMM weights at one time step and prints them to `text`. Returns the index of the
+ * fastest weight or -1. */
 static int weights_judge(outcome *o, const beam_run *runs, int step, double lowest, char *text, size_t size)
 {
     int32_t iterations[WEIGHTS];
@@ -74,14 +76,14 @@ static void weights_add_figure(outcome *o, const beam_run *runs, int step)
     }
 }
 
-/* Runs grouped by purpose, and the results computed from them. */
+/* Runs of the experiment grouped by purpose, and the results computed from them. */
 typedef struct findings {
-    const beam_run *by_hand[STEPS]; /* [WEIGHTS] each */
-    const beam_run *automatic;      /* [STEPS] */
-    double lowest[STEPS];           /* J, the lowest known objective */
-    int best[STEPS];                /* the fastest weight, -1: none */
+    const beam_run *by_hand[STEPS]; /* [STEPS][WEIGHTS] runs with hand-chosen ADMM weights */
+    const beam_run *automatic;      /* [STEPS] runs with the automatic ADMM weight, one per time step */
+    double lowest[STEPS];           /* lowest known objective at each time step, in J */
+    int best[STEPS];                /* index of the fastest ADMM weight at each time step; -1: none */
     char best_text[STEPS][COUNT_SIZE];
-    char counts[STEPS][200]; /* iterations of each weight, formatted */
+    char counts[STEPS][200]; /* iterations of each ADMM weight at each time step, as text */
 } findings;
 
 static void find(findings *f, outcome *o, const beam_run *runs)
@@ -100,7 +102,7 @@ static void find(findings *f, outcome *o, const beam_run *runs)
     }
 }
 
-/* Claim of thesis fig 5.3 a. */
+/* Judges the claim of fig 5.3 a of Ledwon's thesis: the best ADMM weight at the large time step. */
 static void claim_large_step(const findings *f, outcome *o)
 {
     const int best = f->best[0];
@@ -114,7 +116,7 @@ static void claim_large_step(const findings *f, outcome *o)
                 "best: %s; 0.1 %s", f->best_text[0], low_fails ? "fails" : "arrives, late");
 }
 
-/* Claim of thesis fig 5.3 b. */
+/* Judges the claim of fig 5.3 b of Ledwon's thesis: the best ADMM weight at the small time step. */
 static void claim_small_step(const findings *f, outcome *o)
 {
     const bool higher = f->best[1] >= 4;
@@ -137,7 +139,7 @@ static void weights_claim_growth(const findings *f, outcome *o)
     claim_holds(c, f->best[0] >= 0 && f->best[1] > f->best[0] ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* Claim of thesis section 5.4: a hand-tuned weight against this library's automatic weight. */
+/* Judges the claim of section 5.4 of Ledwon's thesis: a hand-tuned weight against this library's automatic weight. */
 static void claim_tuning(const findings *f, outcome *o)
 {
     int32_t automatic[STEPS], hand[STEPS];

@@ -21,18 +21,18 @@
 #include "chain.h"
 #include "taut.h"
 
-#define STEP    1e-2 /* s */
+#define STEP    1e-2 /* time step of the runs, in s */
 #define GRAVITY 9.81
-#define ARM     0.1  /* m */
-#define WIDTH   0.01 /* m */
-#define DENSITY 1000 /* kg/m3 */
-#define PULL    1000 /* N, pull at the shin, which weighs 3.2 kg */
-#define TURN    15   /* rad/s, initial rotation of the shin */
+#define ARM     0.1  /* length of an arm, in m */
+#define WIDTH   0.01 /* width of an arm, in m */
+#define DENSITY 1000 /* density of arms and bones, in kg/m3 */
+#define PULL    1000 /* force that pulls the shin, which weighs 3.2 kg, in N */
+#define TURN    15   /* initial angular velocity of the shin, in rad/s */
 
 enum {
     ARMS = 10,
-    STEPS = 400,  /* steps of a run of the arms */
-    SWINGS = 300, /* steps of a run of the knee */
+    STEPS = 400,  /* number of steps of a run of the arms */
+    SWINGS = 300, /* number of steps of a run of the knee */
     LIGAMENTS = 6,
     CORDS = LIGAMENTS + 2,
     WITH = 0,
@@ -57,7 +57,7 @@ static sinew_world *make_world_of(int way, const char *rows, sinew_error *error)
     return sinew_world_create(&def, error);
 }
 
-/* Adds a rigid box from `low` to `high`; `pinned` fixes it. index -1 on failure. */
+/* Adds a rigid box from `low` to `high` (m); `pinned` fixes the box. index -1 on failure. */
 static sinew_body articulated_add_box(sinew_world *world, const double low[3], const double high[3], bool pinned,
                                       sinew_error *error)
 {
@@ -83,17 +83,17 @@ static sinew_body articulated_add_box(sinew_world *world, const double low[3], c
     return body;
 }
 
-/* ---- Arms ---------------------------------------------------------------------------------------- */
+/* ---- Arms on ball joints ---------------------------------------------------------------------- */
 
 typedef struct arms {
-    double ratio; /* pull over the weight of all arms */
+    double ratio; /* force at the last arm over the weight of all arms */
     bool geometric;
     double theory, measured;
-    double energy[STEPS + 1]; /* J, sideways motion */
-    double worst;             /* largest energy ratio of successive steps, above round-off */
-    int32_t finite;           /* steps before the first non-finite one */
+    double energy[STEPS + 1]; /* [step] energy of the sideways motion of the arms, in J */
+    double worst;             /* largest energy ratio of successive steps, above the round-off floor */
+    int32_t finite;           /* number of steps before the first non-finite one */
     int64_t systems;
-    sinew_body bodies[ARMS + 1]; /* bodies[0] is pinned */
+    sinew_body bodies[ARMS + 1]; /* rigid bodies of the arms; bodies[0] is pinned */
 } arms;
 
 static double arm_mass(void)
@@ -101,7 +101,7 @@ static double arm_mass(void)
     return DENSITY * ARM * WIDTH * WIDTH;
 }
 
-/* N: tension that resists the rotation of arm i, counted from 0. */
+/* Tension in N that resists the rotation of arm i, counted from 0. */
 static double arm_tension(const arms *a, int i)
 {
     const double weight = arm_mass() * GRAVITY, pull = a->ratio * ARMS * weight;
@@ -156,8 +156,8 @@ static bool fill_arms(arms *a, sinew_world *world, sinew_error *error)
     return sinew_world_set_forces(world, sinew_body_first_particle(world, a->bodies[ARMS]), 4, f) == SINEW_OK;
 }
 
-/* Gives the joints the sideways `speed`; arms rotate with their joints. Without geometric stiffness neighbouring joints
- * move in opposite directions, which excites the fastest mode. */
+/* Gives the joints of the arms the sideways `speed` (m/s); arms rotate with their joints. Without geometric
+ * stiffness neighbouring joints move in opposite directions, which excites the fastest mode. */
 static void articulated_knock(const arms *a, sinew_world *world, double speed)
 {
     for (int i = 1; i <= ARMS; i++) {
@@ -178,8 +178,8 @@ static void articulated_knock(const arms *a, sinew_world *world, double speed)
     }
 }
 
-/* J: kinetic energy of sideways motion, plus the work of tension against the slopes of the arms. The slope is the
- * least-squares fit through the four particles of an arm. */
+/* Energy in J of the arms' sideways motion: kinetic energy, plus the work of tension against the slopes of the arms.
+ * The slope is the least-squares fit through the four particles of an arm. */
 static double articulated_sideways_energy(const arms *a, const sinew_world *world)
 {
     double sum = 0;
@@ -235,7 +235,8 @@ static bool arms_run(arms *a, outcome *o)
 static bool claim_arms(outcome *o)
 {
     static const double ratios[3] = {10, 100, 1e4};
-    const int count = sizeof(sinew_real) == 4 ? 2 : 3; /* single precision: the last knock would be round-off */
+    /* Number of excitations; in single precision the last one would be round-off. */
+    const int count = sizeof(sinew_real) == 4 ? 2 : 3;
     for (int k = 0; k < count; k++) {
         arms with = {.ratio = ratios[k], .geometric = true}, without = {.ratio = ratios[k]};
         if (!arms_run(&with, o) || !arms_run(&without, o))
@@ -257,9 +258,9 @@ static bool claim_arms(outcome *o)
     return true;
 }
 
-/* ---- The knee ----------------------------------------------------------------------------------- */
+/* ---- The knee of bones and ligaments ---------------------------------------------------------- */
 
-/* End points on the thigh and on the shin below it, m: six ligaments, then two struts. */
+/* End points of the cords on the thigh and on the shin below it, in m: six ligaments, then two struts. */
 static const double cords[CORDS][2][3] = {
     {{0.03, 0.02, 0.03}, {-0.03, -0.02, 0.03}},   {{-0.03, 0.02, 0.03}, {0.03, -0.02, 0.03}},
     {{0.03, 0.02, -0.03}, {-0.03, -0.02, -0.03}}, {{-0.03, 0.02, -0.03}, {0.03, -0.02, -0.03}},
@@ -270,14 +271,14 @@ static const double cords[CORDS][2][3] = {
 typedef struct knee {
     int way;
     sinew_body shin;
-    double angle[SWINGS + 1];  /* rad, from the thigh's axis */
-    double motion[SWINGS + 1]; /* J, kinetic energy */
+    double angle[SWINGS + 1];  /* [step] angle of the shin from the thigh's axis, in rad */
+    double motion[SWINGS + 1]; /* [step] kinetic energy of the knee, in J */
     int32_t slack;             /* largest number of slack ligaments in one step */
-    int32_t finite;            /* steps before the first non-finite one */
+    int32_t finite;            /* number of steps of the knee before the first non-finite one */
     int64_t systems;
 } knee;
 
-/* Adds edges that resist stretch beyond `maximum` and compression below `minimum`. */
+/* Adds cords: edges that resist stretch beyond `maximum` and compression below `minimum` of their length. */
 static bool add_cords(sinew_world *world, sinew_body body, int first, int count, double minimum, double maximum,
                       sinew_error *error)
 {
@@ -360,7 +361,7 @@ static void measure_knee(knee *k, int32_t step, sinew_world *world)
     k->motion[step] = m.kinetic;
 }
 
-/* Applies the pull for two steps, which stretches the ligaments, then rotates the shin about the knee. */
+/* Applies the force on the shin for two steps, which stretches the ligaments, then rotates the shin about the knee. */
 static void pull_shin(const knee *k, sinew_world *world)
 {
     const int32_t first = sinew_body_first_particle(world, k->shin);

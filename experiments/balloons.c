@@ -3,11 +3,12 @@
  * balloons.c: closed surfaces under pressure with known shapes and pressures.
  *
  * The Mylar balloon: two discs of radius a, joined at the rim, of a foil that does not stretch and gives way to
- * compression by wrinkles (Paulsen 1994: radius 0.762760 a, thickness 0.913893 a, volume 1.218524 a^3). Here meridians
- * and rings of edges that resist stretch alone. The rubber balloon: a sphere of incompressible neo-Hookean rubber has
- * p R / (2 mu h) = 1/s - 1/s^7 at the stretch s, with the greatest value 0.619731 at s = 7^(1/6).
+ * compression by wrinkles (Paulsen 1994: radius 0.762760 a, thickness 0.913893 a, volume 1.218524 a^3). Here the foil
+ * is a net of meridians and rings of edges that resist stretch alone. The rubber balloon: a sphere of incompressible
+ * neo-Hookean rubber has p R / (2 mu h) = 1/s - 1/s^7 at the stretch s, with the greatest value 0.619731 at s =
+ * 7^(1/6).
  *
- * Both go to equilibrium in dynamic worlds by steps so long that implicit Euler takes all motion out.
+ * Both balloons reach equilibrium in dynamic worlds, with steps so long that implicit Euler damps all motion.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,9 +22,9 @@ static void balloons_fail(outcome *o, const char *why)
     snprintf(o->failure, sizeof o->failure, "%.255s", why);
 }
 
-/* ---- Worlds ----------------------------------------------------------------------------------- */
+/* ---- Worlds of the balloons -------------------------------------------------------------------- */
 
-/* A dynamic world without gravity in which the shell is the only body. */
+/* Creates a dynamic world without gravity in which the closed shell is the only body. */
 static sinew_world *shell_world(const shell *s, double h, double density, sinew_body *body, sinew_error *error)
 {
     sinew_mesh_def mesh_def = sinew_default_mesh_def();
@@ -63,7 +64,7 @@ static sinew_energy balloons_add(sinew_world *world, sinew_body body, const char
     return sinew_world_add_energy(world, &def, error);
 }
 
-/* ---- Mylar ------------------------------------------------------------------------------------ */
+/* ---- The Mylar balloon ------------------------------------------------------------------------ */
 
 typedef struct mylar {
     double radius, thickness, volume;
@@ -88,7 +89,9 @@ static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *f
     bool good = world && q &&
                 balloons_add(world, body, "edge_strain", "stiffness", 2e4, "minimum", 0, &error).index >= 0 &&
                 balloons_add(world, body, "pressure", "pressure", 100, NULL, 0, &error).index >= 0;
-    if (good) { /* separates the two discs slightly, so that they enclose a volume for the pressure to act on */
+    /* Separates the two discs of the Mylar balloon slightly, so that they enclose a volume for the pressure to act
+     * on. */
+    if (good) {
         memcpy(q, s.points, 3 * (size_t)s.vertex_count * sizeof *q);
         for (int32_t side = 0; side < 2; side++)
             for (int32_t j = 0; j < rings; j++)
@@ -147,14 +150,14 @@ static bool show_mylar(const setting *s, figure *f, outcome *o)
     return true;
 }
 
-/* ---- Rubber ----------------------------------------------------------------------------------- */
+/* ---- The rubber balloon ------------------------------------------------------------------------ */
 
 enum {
     STRETCHES = 41
 };
-static const double scale = 2 * 1e5 * 1e-3; /* 2 mu h / R, Pa: mu = 1e5 Pa, h = 1 mm, R = 1 m */
+static const double scale = 2 * 1e5 * 1e-3; /* unit of pressure 2 mu h / R in Pa: mu = 1e5 Pa, h = 1 mm, R = 1 m */
 
-/* A rubber sphere under a constant pressure; 0: no pressure energy. */
+/* Creates the world of a rubber sphere under a constant pressure (Pa); 0: no pressure energy. */
 static sinew_world *rubber_world(const shell *s, double pressure, sinew_error *error)
 {
     sinew_body body;
@@ -168,7 +171,7 @@ static sinew_world *rubber_world(const shell *s, double pressure, sinew_error *e
     return world;
 }
 
-/* The stretch below the peak with 1/s - 1/s^7 = p, by bisection. */
+/* Stretch of the rubber balloon below the peak with 1/s - 1/s^7 = p, by bisection. */
 static double balloons_stretch_of(double p)
 {
     double low = 1, high = pow(7, 1.0 / 6);
@@ -186,7 +189,8 @@ static void stretch_to(sinew_world *world, const shell *s, double stretch, sinew
     sinew_world_set_positions(world, 0, s->vertex_count, q);
 }
 
-/* p R / (2 mu h) = dE/dV by stretch control: central differences of the elastic energy. */
+/* Dimensionless pressure p R / (2 mu h) = dE/dV of the rubber balloon at a given stretch, by central differences of the
+ * elastic energy. */
 static double pressure_at(sinew_world *world, const shell *s, double stretch, sinew_real *q)
 {
     const double step = sizeof(sinew_real) == 4 ? 0.02 : 1e-4;
@@ -201,7 +205,8 @@ static double pressure_at(sinew_world *world, const shell *s, double stretch, si
     return (E[1] - E[0]) / (V[1] - V[0]) / scale;
 }
 
-/* True if the balloon, released at stretch 1.3, comes to rest before the stretch 1.7; *stretch is its last stretch. */
+/* True if the rubber balloon, released at stretch 1.3, comes to rest before the stretch 1.7; *stretch is its last
+ * stretch. */
 static bool rests_at(const shell *s, double pressure, sinew_real *q, double *stretch)
 {
     sinew_error error = {0};
@@ -221,7 +226,8 @@ static bool rests_at(const shell *s, double pressure, sinew_real *q, double *str
     return good && *stretch < 1.7;
 }
 
-/* The greatest pressure with an equilibrium, by bisection, in units of `scale`; *stretch is the stretch there. */
+/* Finds the greatest pressure at which the rubber balloon has an equilibrium, by bisection, in units of `scale`;
+ * *stretch is the stretch there. */
 static double bear(const shell *s, int32_t halvings, sinew_real *q, double *stretch)
 {
     double low = 0.60, high = 0.64;

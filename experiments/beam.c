@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RADIAN (3.14159265358979323846 / 180) /* radians of a degree */
+#define RADIAN (3.14159265358979323846 / 180) /* conversion factor from degrees to radians */
 
-/* ---- The twisted equilibrium ----------------------------------------------------------------- */
+/* ---- The twisted equilibrium of the beam ------------------------------------------------------- */
 
-/* Turns the end faces of `rest` about x by `degrees`, in opposite directions. */
+/* Rotates the end faces of the beam's rest shape about x by `degrees`, in opposite directions. */
 static void turn_ends(const beam *b, const sinew_real *rest, double degrees, sinew_real *targets)
 {
     for (int32_t i = 0; i < b->end_count; i++) {
@@ -25,7 +25,7 @@ static void turn_ends(const beam *b, const sinew_real *rest, double degrees, sin
     }
 }
 
-/* Turns every cross section in proportion to its x: the initial guess of the equilibrium. */
+/* Rotates every cross section of the beam in proportion to its x: the initial guess of the equilibrium. */
 static void turn_all(const beam *b, double degrees, double half_length, sinew_real *q)
 {
     const sinew_real *rest = sinew_mesh_positions(b->mesh);
@@ -51,7 +51,7 @@ static sinew_energy_def beam_material(bool neo_hookean, double stiffness, double
     return def;
 }
 
-/* A world with the beam and its material; NULL on failure. */
+/* Creates a world with the beam and its material; NULL on failure. */
 static sinew_world *make_world(const beam *b, const sinew_world_def *def, bool neo_hookean, double stiffness,
                                double poisson, const sinew_real *positions, sinew_body *body, sinew_error *error)
 {
@@ -70,7 +70,7 @@ static sinew_world *make_world(const beam *b, const sinew_world_def *def, bool n
     return NULL;
 }
 
-/* Pins the ends at `targets`. */
+/* Pins the ends of the beam at `targets`. */
 static sinew_status pin_ends(const beam *b, sinew_world *world, sinew_body body, const sinew_real *targets,
                              sinew_error *error)
 {
@@ -82,8 +82,8 @@ static sinew_status pin_ends(const beam *b, sinew_world *world, sinew_body body,
     return sinew_world_add_pins(world, &pin, error).index < 0 ? error->status : SINEW_OK;
 }
 
-/* Solves for the equilibrium with the ends at `targets`. Its shape does not depend on the modulus, so 1e5 Pa serves all
- * runs. */
+/* Solves for the equilibrium of the beam with the ends at `targets`. Its shape does not depend on the modulus, so
+ * 1e5 Pa serves all runs. */
 static sinew_status equilibrium(const beam *b, bool neo_hookean, const sinew_real *targets, sinew_real *q,
                                 sinew_error *error)
 {
@@ -169,7 +169,7 @@ void beam_destroy(beam *b)
     *b = (beam){0};
 }
 
-/* ---- One step --------------------------------------------------------------------------------- */
+/* ---- One step of the beam ---------------------------------------------------------------------- */
 
 static sinew_solver_def solver_def(const beam_run *run)
 {
@@ -257,9 +257,10 @@ double beam_objective(const beam_run *run, int32_t iteration)
     return run->records[iteration < run->record_count ? iteration : run->record_count - 1].objective;
 }
 
-/* ---- Calibration ------------------------------------------------------------------------------ */
+/* ---- Calibration of the density ---------------------------------------------------------------- */
 
-/* PD's error (5.5) after 40 iterations, in per cent; QN's objective after 80 iterations stands for the minimum. */
+/* Relative error (5.5) of PD after 40 iterations, in per cent; QN's objective after 80 iterations replaces the
+ * minimum. */
 static double pd_error(beam *b, double density)
 {
     beam_run pd = {.stiffness = 1e8, .h = 1e-2, .solver = SINEW_SOLVER_PD, .iterations = 40};
@@ -275,7 +276,8 @@ static double pd_error(beam *b, double density)
     return error;
 }
 
-/* Bisection is valid because PD converges faster with larger masses: the error falls as the density grows. */
+/* Finds the beam's density by bisection. This is valid because PD converges faster with larger masses: the error falls
+ * as the density grows. */
 double beam_calibrate(beam *b, double per_cent)
 {
     const double before = b->density;

@@ -14,13 +14,13 @@
 
 #define DEGREE (180 / 3.14159265358979323846)
 
-/* Every section, also each end face, has end_count / 2 vertices. */
+/* Number of cross sections of the beam. Every section, also each end face, has end_count / 2 vertices. */
 int32_t beam_section_count(const beam *b)
 {
     return 2 * b->vertex_count / b->end_count;
 }
 
-/* Degrees by which one section is turned, in (-180, 180]. */
+/* Angle in degrees by which one cross section of the beam is rotated, in (-180, 180]. */
 static double section_angle(const beam *b, const sinew_real *q, int32_t section)
 {
     const sinew_real *rest = sinew_mesh_positions(b->mesh);

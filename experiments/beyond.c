@@ -3,7 +3,7 @@
  * beyond.c: open questions of thesis chapter 6: exact control of positions, nearly incompressible materials, and Vertex
  * Block Descent (Chen et al. 2024) in the comparison.
  *
- * Positions: the twisting experiment (h = 1e-2 s, k = 1e8). Its ends are held at the anchors by springs of growing
+ * Positions: the twisting experiment (h = 1e-2 s, k = 1e8). The ends are attached to the anchors by springs of growing
  * stiffness (the only means of PD and QN in the thesis, 4.2.4), by hard constraints (XPBD), or by pins, which remove
  * them from the unknowns of any solver here. Volume: the untwisting neo-Hookean beam (h = 1e-2 s, E = 1e5), Poisson's
  * ratio up to 0.4999. Vertex Block Descent is pbng with exact blocks, without acceleration, and without the rigid
@@ -14,17 +14,17 @@
 
 #include "experiments.h"
 
-/* ---- Exact positions ------------------------------------------------------------------------------ */
+/* ---- Exact positions of the beam's ends ------------------------------------------------------- */
 
 enum {
-    SPRINGS = 4, /* QN with springs of 1, 1e2, 1e4, 1e6 times the strain's stiffness */
+    SPRINGS = 4, /* number of QN runs with springs of 1, 1e2, 1e4, 1e6 times the strain's stiffness */
     XPBD_HARD = SPRINGS,
     XPBD_PINNED,
     QN_PINNED,
     ADMM_PINNED,
     PD_PINNED,
     HOLDS,
-    FEW = 20 /* iterations of a step with a small budget */
+    FEW = 20 /* number of iterations of a step with a small budget */
 };
 static const char *const hold_keys[HOLDS] = {"qn_1",        "qn_1e2",    "qn_1e4",      "qn_1e6",   "xpbd_hard",
                                              "xpbd_pinned", "qn_pinned", "admm_pinned", "pd_pinned"};
@@ -92,13 +92,13 @@ static void claim_stiff_springs(const setting *s, outcome *o, const beam_run *fe
                    "farthest vertex from the minimum with exact positions, after 20: springs of 1, 1e2, 1e4, 1e6 times "
                    "the strain %.1e, %.1e, %.1e, %.1e; pinned %.1e; XPBD, hard %.1e m",
                    off[0], off[1], off[2], off[3], off[4], off[5]);
-    const bool slower = off[3] > 3 * off[4]; /* slower than with pinned ends */
+    const bool slower = off[3] > 3 * off[4]; /* QN with stiff springs is slower than with pinned ends */
     claim_holds(c, slower ? HOLDS_YES : HOLDS_NO, "%s",
                 slower ? ""
                        : "springs are quadratic and in QN's matrix as they are: their stiffness costs no iterations");
 }
 
-/* ---- Nearly incompressible ------------------------------------------------------------------------- */
+/* ---- Nearly incompressible beams --------------------------------------------------------------- */
 
 enum {
     RATIOS = 4,
@@ -131,7 +131,7 @@ static beam_run make_volume(int which, int ratio, int32_t iterations)
     return run;
 }
 
-/* Prints error and volume error of one solver at each ratio. Returns the error at the last ratio. */
+/* Prints error and volume error of one solver at each Poisson's ratio. Returns the error at the last ratio. */
 static double say_ratios(claim *c, const setting *s, outcome *o, const beam_run *runs, int which, double *volume)
 {
     char text[240];
@@ -159,7 +159,7 @@ static void claim_volume(const setting *s, outcome *o, const beam_run *runs)
                              "not measured in the thesis");
     say_ratios(c, s, o, runs, NEWTON, truth);
     claim_holds(c, NOT_JUDGED, "%s", "the yardstick: the volume that the material keeps where the step is solved");
-    double kept[MATERIALS] = {0}; /* rms of det F - 1 at the last ratio */
+    double kept[MATERIALS] = {0}; /* root mean square of det F - 1 at the last Poisson's ratio, per solver */
     for (int i = 0; i < NEWTON; i++) {
         const bool xpbd = i == COMBINED || i == SPLIT;
         char what[96];
@@ -207,7 +207,7 @@ enum {
     VBD_NEO_HOOKEAN,
     VBD_TWIST,
     VBDS,
-    /* each case also by QN, which gives the minimum, and by XPBD, for comparison */
+    /* Number of runs: each case by Vertex Block Descent, by QN, which gives the minimum, and by XPBD, for comparison */
     CASES = 3 * VBDS
 };
 
@@ -227,12 +227,14 @@ static beam_run make_vertex(int which, int solver, int32_t iterations)
         run.parameters[1] = "acceleration";
         run.parameters[2] = "coarse";
     } else if (solver == 2 && which == VBD_NEO_HOOKEAN) {
-        run.parameters[0] = "neo_hookean"; /* 0: the combined constraint, which converges better in the thesis */
+        /* 0: the combined neo-Hookean constraint, which converges better in the thesis */
+        run.parameters[0] = "neo_hookean";
     }
     return run;
 }
 
-/* Prints the errors after 40, 60, 260 and 1000 iterations, up to the number that the run made. */
+/* Prints the relative errors of a run after 40, 60, 260 and 1000 iterations, up to the number of iterations that the
+ * run made. */
 static void say_errors(const beam_run *run, double lowest, const char *key, outcome *o, char *text, size_t size)
 {
     static const int32_t samples[4] = {40, 60, 260, 1000};
@@ -272,7 +274,7 @@ static void claim_vertices(outcome *o, const beam_run *runs)
         run_curve(f, &runs[i], i == 0 ? "VBD" : i == 1 ? "QN" : "XPBD", 0, record_objective, 0);
 }
 
-/* ---- All --------------------------------------------------------------------------------------------- */
+/* ---- The whole experiment ----------------------------------------------------------------------- */
 
 void experiment_beyond(const setting *s, outcome *o)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * chain.c: see chain.h.
+ * chain.c: a chain of particles as a world, and measures of the chain (chain.h).
  */
 #include "chain.h"
 

@@ -15,17 +15,17 @@
 #include "side_by_side.h"
 
 #define PI        3.14159265358979323846
-#define RADIUS    0.1 /* m, radius of the cylinder */
+#define RADIUS    0.1 /* radius of the cylinder, in m */
 #define THICKNESS 1e-3
-#define EA        2000.0 /* N: force over strain of the rope */
-#define HOLD      200.0  /* N/m, stiffness of the spring at the left end */
-#define PULL      0.04   /* m, total displacement of the right end */
-#define LOAD      0.1    /* kg/m, mass of the rope */
-#define DAMPING   5.0    /* 1/s */
+#define EA        2000.0 /* axial stiffness of the rope, force over strain, in N */
+#define HOLD      200.0  /* stiffness of the spring at the rope's left end, in N/m */
+#define PULL      0.04   /* total displacement of the rope's right end, in m */
+#define LOAD      0.1    /* mass of the rope per length, in kg/m */
+#define DAMPING   5.0    /* damping rate of the world, in 1/s */
 
 enum {
-    SIDES = 32,   /* springs along the half turn */
-    STRAIGHT = 8, /* springs of each straight end */
+    SIDES = 32,   /* number of springs along the half turn of the rope */
+    STRAIGHT = 8, /* number of springs of each straight end of the rope */
     POINTS = SIDES + 2 * STRAIGHT + 1,
     FRICTIONS = 2
 };
@@ -35,11 +35,11 @@ typedef struct belt {
     sinew_solver_kind kind;
     double mu;
     int32_t iterations, steps;
-    double *low, *high; /* [steps] N, tensions of the left and of the right end */
+    double *low, *high; /* [steps] tensions of the left and of the right end of the rope, in N */
     char error[256];
 } belt;
 
-/* Point i of the rope: up on the left, over the cylinder, down on the right. */
+/* Computes point i of the rope: up on the left, over the cylinder, down on the right. */
 static void rope_point(int i, sinew_real x[3])
 {
     const double R = RADIUS + THICKNESS, side = PI * R / SIDES, angle = PI - PI * (i - STRAIGHT) / SIDES;
@@ -106,7 +106,7 @@ static bool add_rope(const belt *b, sinew_world *world, sinew_error *error)
            sinew_world_add_pins(world, &pull, error).index >= 0;
 }
 
-/* The cylinder is a capsule; the rope is near its straight part only. */
+/* Adds the cylinder as a capsule; the rope is near the straight part of the capsule only. */
 static bool add_cylinder(sinew_world *world, sinew_error *error)
 {
     sinew_collider_def def = sinew_default_collider_def(SINEW_SHAPE_CAPSULE);
@@ -116,7 +116,7 @@ static bool add_cylinder(sinew_world *world, sinew_error *error)
     return sinew_world_add_collider(world, &def, error).index >= 0;
 }
 
-/* N: tension of the spring between points i and i + 1. */
+/* Tension in N of the rope's spring between points i and i + 1. */
 static double tension(const sinew_world *world, int i)
 {
     sinew_real now[6], rest[6];
@@ -158,7 +158,7 @@ static const char *belt_failure(void *context, int32_t i)
     return ((const belt *)context)[i].error;
 }
 
-/* Ratio of the mean tensions over the last third of the run, when the rope slips. */
+/* Ratio of the mean tensions of both ends over the last third of the run, when the rope slips. */
 static double ratio_of(const belt *b)
 {
     double low = 0, high = 0;
@@ -204,7 +204,7 @@ static void ratio_figure(outcome *o, const belt *belts)
     }
 }
 
-/* Iterations of a step; admm and pbng need more than the other solvers. */
+/* Number of iterations of a step; admm and pbng need more than the other solvers. */
 static int32_t enough(bool quick, sinew_solver_kind kind)
 {
     const bool slow = kind == SINEW_SOLVER_ADMM || kind == SINEW_SOLVER_PBNG;

@@ -2,8 +2,8 @@
  *
  * contact_hertz.c: a soft ball is pressed on a rigid plane: F = 4/3 E/(1 - nu^2) sqrt(R) d^(3/2) (Hertz 1881).
  *
- * A quarter of the lower half of a ball: a graded grid of cells, six tets each, put into the ball by the map of the
- * cube,
+ * The body is a quarter of the lower half of a ball: a graded grid of cells, six tets each, put into the ball by the
+ * map of the cube,
  *
  *     x = u sqrt(1 - v^2/2 - w^2/2 + v^2 w^2/3),   y and z by permutation,
  *
@@ -22,28 +22,30 @@
 #include "contact_scene.h"
 
 #define YOUNG              1e6
-#define POISSON            0.0 /* linear tets are least stiff with this value */
+#define POISSON            0.0 /* Poisson's ratio; linear tets are least stiff with this value */
 #define THICKNESS          1e-4
-#define SYMMETRY_STIFFNESS 1e9    /* N/m, stiffness of the constraints at the planes of symmetry */
-#define REACH              0.0295 /* m from the pole: cells within it are smallest, and contacts stay within it */
-#define GROWTH             4.0    /* cells beyond REACH grow by GROWTH / fine times their distance from it */
+#define SYMMETRY_STIFFNESS 1e9 /* stiffness of the constraints at the planes of symmetry, in N/m */
+/* Distance from the pole in m (R = 1 m) within which cells are smallest and all contacts lie. */
+#define REACH  0.0295
+#define GROWTH 4.0 /* growth of cells beyond REACH: GROWTH / fine times their distance from it */
 
 enum {
     PRESSES = 3,
     LADDER = 3,
     CELLS_MAX = 64,
-    SUBSTEPS = 2 /* steps for each indentation */
+    SUBSTEPS = 2 /* number of steps for each indentation */
 };
-static const double presses[PRESSES] = {4e-4, 6e-4, 8e-4}; /* m, R = 1 m */
+static const double presses[PRESSES] = {4e-4, 6e-4, 8e-4}; /* indentations of the ball in m; its radius R is 1 m */
 
 typedef struct ball {
-    int32_t fine; /* number of cells within REACH */
-    int32_t n;    /* number of cells along each side */
+    int32_t fine; /* number of grid cells within REACH */
+    int32_t n;    /* number of grid cells along each side */
     int32_t vertex_count, tet_count;
-    double u[CELLS_MAX + 1], w[CELLS_MAX + 1]; /* grid lines from the pole, across and along the axis */
-    sinew_real *x;                             /* [3 * vertex_count] m */
-    int32_t *tets;                             /* [4 * tet_count] */
-    double force[PRESSES];                     /* N, extrapolated by symmetry to the whole ball */
+    /* Grid lines from the pole, across the ball's axis (u) and along it (w). */
+    double u[CELLS_MAX + 1], w[CELLS_MAX + 1];
+    sinew_real *x;         /* [3 * vertex_count] positions of the ball's vertices, in m */
+    int32_t *tets;         /* [4 * tet_count] vertices of the ball's tets */
+    double force[PRESSES]; /* contact force for each indentation, extended by symmetry to the whole ball, in N */
 } ball;
 
 static double hertz(double d)
@@ -51,9 +53,10 @@ static double hertz(double d)
     return 4.0 / 3 * YOUNG / (1 - POISSON * POISSON) * pow(d, 1.5);
 }
 
-/* ---- Mesh ------------------------------------------------------------------------------------- */
+/* ---- Mesh of the ball ------------------------------------------------------------------------- */
 
-/* Places grid lines from 0 to 1: `fine` equal cells up to `reach`, then growing cells. Returns the number of cells. */
+/* Places the grid lines of the mesh from 0 to 1: `fine` equal cells up to `reach`, then growing cells. Returns the
+ * number of cells. */
 static int32_t grade(double reach, int32_t fine, double growth, double *line)
 {
     int32_t n = 0;
@@ -62,14 +65,14 @@ static int32_t grade(double reach, int32_t fine, double growth, double *line)
         line[n + 1] = line[n] + reach / fine + (n >= fine ? growth / fine * (line[n] - reach) : 0);
         n++;
     }
-    /* Rescales the lines beyond `reach` so that the last one is 1. */
+    /* Rescales the grid lines beyond `reach` so that the last line is at 1. */
     const double end = line[n];
     for (int32_t i = fine + 1; i <= n; i++)
         line[i] = reach + (line[i] - reach) * (1 - reach) / (end - reach);
     return n;
 }
 
-/* Finds the growth factor, by bisection, that gives as many cells along the axis as across. */
+/* Finds, by bisection, the growth factor of cells that gives as many cells along the ball's axis as across. */
 static void grade_axis(ball *b)
 {
     double low = 0.5 * GROWTH, high = 2 * GROWTH;
@@ -93,7 +96,7 @@ static int32_t vertex_at(const ball *b, int32_t i, int32_t j, int32_t k)
     return i + (b->n + 1) * (j + (b->n + 1) * k);
 }
 
-/* Six tets around the diagonal of a cell: one for each order of the three steps along its sides. */
+/* Adds six tets around the diagonal of a grid cell: one for each order of the three steps along its sides. */
 static void fill_cell(ball *b, int32_t i, int32_t j, int32_t k)
 {
     static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
@@ -104,8 +107,8 @@ static void fill_cell(ball *b, int32_t i, int32_t j, int32_t k)
             at[orders[t][s]]++;
             tet[s + 1] = vertex_at(b, at[0], at[1], at[2]);
         }
-        /* The map (u, v, w) to (x, z, y) is a reflection, so the even permutations, the first three, are inverted here.
-         *  */
+        /* The map (u, v, w) to (x, z, y) is a reflection, so the even permutations, the first three, are inverted
+         * here. */
         if (t < 3) {
             const int32_t swap = tet[2];
             tet[2] = tet[3];
@@ -116,7 +119,7 @@ static void fill_cell(ball *b, int32_t i, int32_t j, int32_t k)
 
 static sinew_mesh *hertz_make_mesh(ball *b, sinew_error *error)
 {
-    const double near_pole = sqrt(0.5); /* x / u near the pole */
+    const double near_pole = sqrt(0.5); /* ratio x / u of the map from cube to ball near the pole */
     b->n = grade(REACH / near_pole, b->fine, GROWTH, b->u);
     grade_axis(b);
     const size_t side = (size_t)b->n + 1, cells = (size_t)b->n * (size_t)b->n * (size_t)b->n;
@@ -141,10 +144,10 @@ static sinew_mesh *hertz_make_mesh(ball *b, sinew_error *error)
     return sinew_mesh_create(&def, error);
 }
 
-/* ---- World ------------------------------------------------------------------------------------ */
+/* ---- World of the pressed ball ---------------------------------------------------------------- */
 
 /* Lists the vertices with grid index `at` along an axis (0, 1: across, 2: along the ball's axis). The sides exclude the
- * equator, which is prescribed. Returns their number. */
+ * equator, which is prescribed. Returns the number of listed vertices. */
 static int32_t list_side(const ball *b, int axis, int32_t at, int32_t *list)
 {
     int32_t count = 0;
@@ -158,7 +161,7 @@ static int32_t list_side(const ball *b, int axis, int32_t at, int32_t *list)
     return count;
 }
 
-/* Adds a body of pinned points at the listed vertices. */
+/* Adds a body of pinned points at the positions of the listed vertices. */
 static sinew_body hertz_add_anchors(const ball *b, sinew_world *world, const int32_t *list, int32_t count,
                                     sinew_error *error)
 {
@@ -196,7 +199,7 @@ static sinew_body hertz_add_anchors(const ball *b, sinew_world *world, const int
     return body;
 }
 
-/* Makes the listed vertices a plane of symmetry, normal to an axis of the world. */
+/* Makes the plane through the listed vertices a plane of symmetry, normal to an axis of the world. */
 static bool add_symmetry_plane(const ball *b, sinew_world *world, sinew_body body, const int32_t *list, int32_t count,
                                int axis, sinew_error *error)
 {
@@ -226,7 +229,7 @@ static bool add_symmetry_plane(const ball *b, sinew_world *world, sinew_body bod
     return good;
 }
 
-/* Prescribes the equator's motion down to each indentation; a substep lasts a second. */
+/* Prescribes the motion of the ball's equator down to each indentation; a substep lasts a second. */
 static bool press_equator(sinew_world *world, sinew_body body, const int32_t *list, int32_t count, sinew_error *error)
 {
     sinew_key keys[PRESSES + 1] = {{.time = 0}};
@@ -304,7 +307,7 @@ static bool take_ball(ball *b, outcome *o)
     return good;
 }
 
-/* ---- Claims ----------------------------------------------------------------------------------- */
+/* ---- Claims about the contact force ------------------------------------------------------------ */
 
 static void claim_press(outcome *o, const ball *balls, int count, int i)
 {

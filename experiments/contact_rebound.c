@@ -18,8 +18,8 @@
 #include "contact_scene.h"
 #include "side_by_side.h"
 
-#define HEIGHT    1.0  /* m */
-#define FALL_STEP 1e-4 /* s */
+#define HEIGHT    1.0  /* height of the particle's fall, in m */
+#define FALL_STEP 1e-4 /* time step of the falling particle, in s */
 #define HIT_STEP  1e-3
 #define THICKNESS 1e-3
 
@@ -28,15 +28,16 @@ enum {
     FALL_STEPS = 10000,
     HIT_STEPS = 60,
     HIT_ITERATIONS = 400,
-    HIT_DETECTIONS = 1000 /* enough passes that no vertex is truncated at the end of a step */
+    /* Maximum number of detection passes, enough that no vertex is truncated at the end of a step. */
+    HIT_DETECTIONS = 1000
 };
 static const double restitutions[BOUNCES] = {0.2, 0.5, 0.8, 1};
 
-/* ---- A particle ------------------------------------------------------------------------------- */
+/* ---- Rebound of a particle -------------------------------------------------------------------- */
 
 typedef struct drop {
     sinew_solver_kind kind;
-    double restitution, height; /* height of the first rebound as a fraction of the fall */
+    double restitution, height; /* coefficient of restitution; height of the first rebound as a fraction of the fall */
     char error[256];
 } drop;
 
@@ -58,7 +59,7 @@ static sinew_body add_particle(sinew_world *world, double height, sinew_error *e
     return body;
 }
 
-/* Steps until the particle falls again after its rebound. */
+/* Steps the world until the particle falls again after its rebound. */
 static bool bounce(drop *d, sinew_world *world, sinew_error *error)
 {
     bool rises = false;
@@ -96,7 +97,7 @@ static const char *drop_failure(void *context, int32_t i)
     return ((const drop *)context)[i].error;
 }
 
-/* One claim for each restitution coefficient, with all solvers side by side. */
+/* Adds one claim for each coefficient of restitution, with all solvers side by side. */
 static void rebound_claim_bounce(outcome *o, const drop *drops, int solvers, int b)
 {
     char what[120], published[120], text[240] = "";
@@ -117,20 +118,22 @@ static void rebound_claim_bounce(outcome *o, const drop *drops, int solvers, int
     outcome_number(o, worst, "rebound_%g_percent", restitutions[b]);
 }
 
-/* ---- Two bodies ------------------------------------------------------------------------------- */
+/* ---- Impact of two bodies --------------------------------------------------------------------- */
 
 typedef struct hit {
     sinew_solver_kind kind;
     double restitution;
-    double linear, angular; /* largest unexplained change in a step, as a fraction of sum m |v| and of sum m |x||v| */
-    int32_t bore, open;     /* steps with contact; unsolved ones among them, which are not judged */
+    /* Largest unexplained change of linear and angular momentum in a step, over sum m |v| and over sum m |x||v|. */
+    double linear, angular;
+    int32_t bore, open; /* number of steps with contact; number of unsolved ones among them, which are not judged */
     char error[256];
 } hit;
 
-/* State of all particles. */
+/* State of all particles of the two bodies. */
 typedef struct snapshot {
     int32_t count;
-    sinew_real *x, *v, *m; /* [3 count] [3 count] [count] */
+    /* Positions [3 * count] in m, velocities [3 * count] in m/s, masses [count] in kg. */
+    sinew_real *x, *v, *m;
 } snapshot;
 
 static bool take_snapshot(const sinew_world *world, snapshot *s)
@@ -156,8 +159,8 @@ static void rebound_add_cross(const sinew_real *a, const sinew_real *b, double f
     }
 }
 
-/* Subtracts the change of momenta that forces and couples explain. Keeps the largest remainder, as fractions of both
- * momenta. */
+/* Subtracts from the change of momenta in a step the part that forces and couples explain. Stores the largest
+ * remainder, as fractions of both momenta. */
 static void compare(hit *r, const snapshot *was, const snapshot *is, const double couple[3])
 {
     double linear[3] = {0}, angular[3] = {-couple[0], -couple[1], -couple[2]}, size[2] = {0};
@@ -165,7 +168,8 @@ static void compare(hit *r, const snapshot *was, const snapshot *is, const doubl
         const double m = (double)is->m[i];
         const sinew_real *x = is->x + 3 * i, *v = is->v + 3 * i, *x0 = was->x + 3 * i, *v0 = was->v + 3 * i;
         double speed = 0, far = 0;
-        sinew_real way[3]; /* h v'; taken from positions because restitution changes v after the step */
+        /* Displacement h v' of a particle, taken from positions because restitution changes v after the step. */
+        sinew_real way[3];
         for (int c = 0; c < 3; c++) {
             linear[c] += m * ((double)v[c] - (double)v0[c]);
             speed += (double)v0[c] * (double)v0[c];
@@ -260,7 +264,7 @@ static void claim_hit(outcome *o, const hit *r)
     outcome_number(o, r->angular, "%s_angular%s", contact_name(r->kind), r->restitution > 0 ? "_e" : "");
 }
 
-/* ---- Runs ------------------------------------------------------------------------------------- */
+/* ---- Runs and figures of the impacts ---------------------------------------------------------- */
 
 static void bounce_figure(outcome *o, const drop *drops, int solvers)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_scene.c: see contact_scene.h.
+ * contact_scene.c: worlds, cubes and floors of the contact experiments (contact_scene.h).
  */
 #include "contact_scene.h"
 
@@ -46,7 +46,7 @@ sinew_world *contact_world(const contact_world_def *given, sinew_error *error)
     return NULL;
 }
 
-/* Rotates a rest position about z, then about x, and translates it to the box's centre. */
+/* Rotates a rest position X of a box about z, then about x, and translates it to the box's centre. */
 static void contact_scene_place_point(const contact_box *box, const sinew_real *X, sinew_real *x)
 {
     const double a = (double)X[0], b = (double)X[1], c = (double)X[2];

@@ -15,32 +15,34 @@
 #include "side_by_side.h"
 
 #define MU        0.5
-#define LENGTH    0.2 /* m */
+#define LENGTH    0.2 /* side length of the block, in m */
 #define STEP      (1.0 / 60)
 #define THICKNESS 1e-3
 
 enum {
-    SECOND = 60, /* steps of a second */
+    SECOND = 60, /* number of steps per second */
     CASES = 4,
-    LONG_CELLS = 2,  /* cells of each side in long runs; sticking does not depend on the mesh */
-    CONVERGED = 400, /* iterations that admm and pbng need to slide */
+    /* Number of cells along each side of the block in long runs; sticking does not depend on the mesh. */
+    LONG_CELLS = 2,
+    CONVERGED = 400, /* number of iterations that admm and pbng need to slide */
     CONVERGED_QUICK = 100
 };
-/* The purpose of a run determines the slope and the measure at its end. */
+/* Kinds of runs on the slope, which determine its angle and the measure at its end. */
 typedef enum slope_case {
     CASE_HOLD = 0,
     CASE_SLIDE,
-    CASE_FALL, /* slope well above the critical angle */
-    CASE_LONG  /* slope just below the critical angle, many steps, the solver's default iterations */
+    CASE_FALL, /* run with a slope well above the critical angle */
+    /* Run with a slope just below the critical angle, many steps and the solver's default iterations. */
+    CASE_LONG
 } slope_case;
 
 typedef struct slide {
     sinew_solver_kind kind;
     slope_case what;
     int32_t cells, iterations, settling, steps;
-    double ratio; /* tan theta / mu */
-    int32_t open; /* unsolved steps, by status bits */
-    double *path; /* [steps + 1] m along the slope, since gravity stopped turning */
+    double ratio; /* slope over friction coefficient, tan theta / mu */
+    int32_t open; /* number of unsolved steps, by status bits */
+    double *path; /* [steps + 1] displacement of the block along the slope in m, since gravity stopped turning */
     char error[256];
 } slide;
 
@@ -50,7 +52,7 @@ static void turn_gravity(sinew_world *world, double angle)
     sinew_world_set_gravity(world, g, NULL);
 }
 
-/* Settles the block with damping, then turns gravity to the angle. */
+/* Lets the block settle with damping, then rotates gravity to the angle of the slope. */
 static bool slope_approach(sinew_world *world, double angle, int32_t steps, sinew_error *error)
 {
     bool good = sinew_world_set_damping(world, 10, error) == SINEW_OK;
@@ -111,20 +113,21 @@ static double exact_acceleration(double ratio)
     return CONTACT_G * (sin(angle) - MU * cos(angle));
 }
 
-/* m/s2: acceleration of the least-squares parabola through the path, by discrete Legendre polynomials. */
+/* Acceleration in m/s2 of the least-squares parabola through the block's path, by discrete Legendre polynomials. */
 static double fitted_acceleration(const slide *r)
 {
     const double n = r->steps, T = n * STEP;
     double above = 0, below = 0;
     for (int32_t k = 0; k <= r->steps; k++) {
-        const double s = 2 * k / n - 1, p = s * s - (n + 2) / (3 * n); /* orthogonal to 1 and s over the steps */
+        /* Discrete Legendre polynomial of degree 2, orthogonal to 1 and s over the steps. */
+        const double s = 2 * k / n - 1, p = s * s - (n + 2) / (3 * n);
         above += p * r->path[k];
         below += p * p;
     }
     return 8 * above / (below * T * T);
 }
 
-/* ---- Claims ----------------------------------------------------------------------------------- */
+/* ---- Claims about sticking and sliding --------------------------------------------------------- */
 
 static const char *slow(sinew_solver_kind kind)
 {
@@ -195,7 +198,7 @@ static void slide_figure(outcome *o, const slide *slides)
     }
 }
 
-/* ---- Runs ------------------------------------------------------------------------------------- */
+/* ---- Runs of the block on the slope ------------------------------------------------------------ */
 
 static slide slope_plan(bool quick, sinew_solver_kind kind, slope_case what)
 {

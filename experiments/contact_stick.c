@@ -19,31 +19,33 @@
 #include "side_by_side.h"
 
 #define THICKNESS 1e-3
-#define SLIP      1e-4 /* fraction of the length; a larger displacement of the end counts as slip */
-#define DENSITY   0.01 /* kg/m, small: vibrations decay within some steps */
-#define DAMPING   20   /* 1/s */
-#define NUDGE     0.5  /* N, sideways force in the first NUDGED steps */
-#define ALONE     2.0  /* friction coefficient large enough for all depths */
+/* Slip limit as a fraction of the strip's length; a larger displacement of the lower end counts as slip. */
+#define SLIP    1e-4
+#define DENSITY 0.01 /* mass of the strip per length in kg/m, so small that vibrations decay within some steps */
+#define DAMPING 20   /* damping rate of the world, in 1/s */
+#define NUDGE   0.5  /* sideways force on the strip in the first NUDGED steps, in N */
+#define ALONE   2.0  /* friction coefficient large enough for all depths of the push */
 
 enum {
     DEPTHS = 5,
     STANDS = DEPTHS + 2,
-    PUSH = 120, /* steps of the push */
+    PUSH = 120, /* number of steps of the push */
     REST = 40,
     NUDGED = 12
 };
 static const double depths[DEPTHS] = {0.01, 0.05, 0.1, 0.2, 0.3};
 static const double needed[DEPTHS] = {0.04485, 0.10355, 0.15279, 0.23777, 0.32649};
 
-/* One solver at one depth. */
+/* One solver at one depth of the push. */
 typedef struct stand {
     sinew_solver_kind kind;
     int32_t iterations, segments, halvings;
     int depth;
-    double span;  /* bisection searches mu within (1 - span .. 1 + span) times the exact value */
-    double min;   /* least friction coefficient that holds */
-    double ratio; /* tangential over normal force of the floor at mu = ALONE */
-    int32_t open; /* unsolved steps of the run at mu = ALONE */
+    /* Half width of the bisection's interval: mu within (1 - span .. 1 + span) times the exact value. */
+    double span;
+    double min;   /* least friction coefficient at which the strip's end does not slip */
+    double ratio; /* tangential over normal force of the floor at the friction coefficient ALONE */
+    int32_t open; /* number of unsolved steps of the run at the friction coefficient ALONE */
     char error[256];
 } stand;
 
@@ -52,7 +54,8 @@ static bool make_stand(const stand *s, double mu, rod_world *r, sinew_collider *
     const double cell = 1 / (s->segments - 0.5);
     rod_stuff stuff = rod_default_stuff();
     stuff.density = DENSITY;
-    stuff.bending[1] = 20; /* a larger value restricts bending to one plane */
+    /* Bending stiffness in the second direction; a larger value restricts bending to one plane. */
+    stuff.bending[1] = 20;
     stuff.time_step = 1.0 / 60;
     sinew_key keys[2] = {{.time = 0}, {.time = (sinew_real)(PUSH / 60.0)}};
     keys[1].translation[0] = (sinew_real)depths[s->depth];
@@ -79,8 +82,8 @@ static bool make_stand(const stand *s, double mu, rod_world *r, sinew_collider *
     return good && floor->index >= 0;
 }
 
-/* Runs one push. *slip: sideways displacement of the end, m; *ratio: tangential over normal force at the end. Adds
- * unsolved steps to s->open. */
+/* Runs one push of the strip. *slip: sideways displacement of the lower end, m; *ratio: tangential over normal force
+ * there. Adds unsolved steps to s->open. */
 static bool stick_push(stand *s, double mu, double *slip, double *ratio, sinew_error *error)
 {
     rod_world r = {0};

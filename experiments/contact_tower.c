@@ -15,26 +15,29 @@
 #include "contact_scene.h"
 #include "side_by_side.h"
 
-#define LENGTH    0.2 /* m */
+#define LENGTH    0.2 /* side length of a box of the tower, in m */
 #define THICKNESS 1e-3
-#define SHIFT     0.013 /* m, sideways offset of neighbouring boxes */
-#define DAMPING   10    /* 1/s, while the boxes settle */
+#define SHIFT     0.013 /* sideways offset of neighbouring boxes, in m */
+#define DAMPING   10    /* damping rate while the boxes settle, in 1/s */
 
 enum {
     BOXES_MAX = 10,
-    SAMPLES = 100, /* points of the energy curve */
+    SAMPLES = 100, /* number of points of the energy curve */
     QUICK_ITERATIONS = 20
 };
 
 typedef struct tower {
     sinew_solver_kind kind;
-    double young;                                      /* Pa */
-    int32_t cells, iterations, boxes, settling, steps; /* iterations 0: the solver's own number */
-    double energy;           /* largest kinetic energy in the second half, over m g L of a box */
-    double way;              /* largest displacement of a centre since the boxes settled, over the length */
-    double creep;            /* displacement of a centre over the second half, over the length */
-    int32_t open;            /* unsolved steps, by status bits */
-    double samples[SAMPLES]; /* kinetic energy over m g L */
+    double young; /* Young's modulus of the boxes, in Pa */
+    /* Cells per side of a box; iterations per step (0: the solver's default); number of boxes; settling steps; measured
+     * steps. */
+    int32_t cells, iterations, boxes, settling, steps;
+    /* Largest kinetic energy in the second half of the run, over m g L of a box. */
+    double energy;
+    double way;              /* largest displacement of a box's centre since the boxes settled, over the side length */
+    double creep;            /* displacement of a box's centre over the second half of the run, over the side length */
+    int32_t open;            /* number of unsolved steps, by status bits */
+    double samples[SAMPLES]; /* [sample] kinetic energy of the tower over m g L of a box */
     char error[256];
 } tower;
 
@@ -57,7 +60,7 @@ static bool tower_build(const tower *t, sinew_world *world, sinew_body *bodies, 
     return contact_add_floor(world, error).index >= 0;
 }
 
-/* Centres of the boxes, and the total kinetic energy (J). */
+/* Computes the centres of the boxes, and the total kinetic energy (J). */
 static bool tower_measure(const tower *t, const sinew_world *world, const sinew_body *bodies, positions *p,
                           double *energy)
 {
@@ -175,8 +178,10 @@ void experiment_tower(const setting *s, outcome *o)
     for (int k = 0; k < CONTACT_SOLVERS; k++)
         towers[k] = (tower){.kind = contact_solvers[k],
                             .iterations = s->quick ? QUICK_ITERATIONS : 0,
-                            .young = s->quick ? 1e6 : 1e7, /* 2 m of boxes buckle under their weight below 3e6 Pa */
-                            .cells = s->quick ? 2 : 1,     /* coarse for speed: the mesh does not affect rest */
+                            /* Young's modulus in Pa; 2 m of boxes buckle under their weight below 3e6 Pa */
+                            .young = s->quick ? 1e6 : 1e7,
+                            /* Number of cells per side, coarse for speed: the mesh does not affect rest. */
+                            .cells = s->quick ? 2 : 1,
                             .boxes = s->quick ? 4 : BOXES_MAX,
                             .settling = s->quick ? 90 : 600,
                             .steps = s->quick ? 300 : 10000};

@@ -10,11 +10,11 @@
 #include "roof.h"
 #include "sinew/material.h"
 
-#define DISC       0.09 /* m, radius of the support */
-#define RIM        0.15 /* m, radius of the fabric */
+#define DISC       0.09 /* radius of the supporting disc, in m */
+#define RIM        0.15 /* radius of the fabric, in m */
 #define PI         3.14159265358979323846
-#define LOAD_STEPS 40  /* steps over which gravity grows */
-#define SAMPLES    720 /* directions at which the shadow's radius is sampled */
+#define LOAD_STEPS 40  /* number of steps over which gravity grows */
+#define SAMPLES    720 /* number of directions in which the radius of the fabric's shadow is sampled */
 
 const fabric fabrics[FABRICS] = {{"silk", 0.2, 0.4}, {"wool", 0.4, 0.7}, {"denim", 0.7, 0.9}};
 
@@ -55,8 +55,8 @@ static bool near(const cloud *c, double u, double v, double distance)
     return false;
 }
 
-/* A mesh of the annulus outside the support: points on its borders, and random points inside. Of the disc only the rim
- * has vertices, and all of them are pinned. */
+/* Creates a mesh of the fabric's annulus outside the support: points on its borders, and random points inside. Of
+ * the disc only the rim has vertices, and all of them are pinned. */
 static sinew_mesh *ring_mesh(double edge, uint32_t seed, sinew_error *error)
 {
     const int32_t tries = (int32_t)(60 * 4 * RIM * RIM / (edge * edge));
@@ -87,7 +87,7 @@ static bool drape_hold(const plate *p, const sinew_mesh *mesh, sinew_error *erro
     return good;
 }
 
-/* Radius of the shadow's border in each direction: the largest over all edges that cross the direction. */
+/* Computes the radius of the shadow's border in each direction: the largest over all edges that cross the direction. */
 static void shadow(const drape *d, double *radius)
 {
     for (int32_t i = 0; i < SAMPLES; i++)
@@ -100,7 +100,7 @@ static void shadow(const drape *d, double *radius)
         const double low = turn < 0 ? from + turn : from, high = turn < 0 ? from : from + turn;
         for (int32_t k = (int32_t)ceil(low / (2 * PI) * SAMPLES); k <= high / (2 * PI) * SAMPLES; k++) {
             const double angle = 2 * PI * k / SAMPLES, c = cos(angle), s = sin(angle);
-            /* Intersection of the edge with the ray, from the signed distances of both ends. */
+            /* Intersection of a fabric edge with the ray of the direction, from the signed distances of both ends. */
             const double p = -(double)a[2] * c - (double)a[0] * s, q = -(double)b[2] * c - (double)b[0] * s;
             const double t = fabs(p - q) > 0 ? p / (p - q) : 0;
             const double x = (1 - t) * (double)a[0] + t * (double)b[0], y = -(1 - t) * (double)a[2] - t * (double)b[2];
@@ -117,7 +117,8 @@ static void drape_measure(drape *d)
     for (int32_t i = 0; i < SAMPLES; i++)
         area += PI * radius[i] * radius[i] / SAMPLES;
     d->coefficient = (area - PI * DISC * DISC) / (PI * (RIM * RIM - DISC * DISC));
-    /* A fold is one rise of the border through its mean radius; ripples of the mesh are too small to cross the mean. */
+    /* Counts folds. A fold is one rise of the border through its mean radius; ripples of the mesh are too small to
+     * cross the mean. */
     double mean = 0;
     for (int32_t i = 0; i < SAMPLES; i++)
         mean += radius[i] / SAMPLES;
@@ -140,8 +141,8 @@ static bool drape_keep_shape(drape *d, const plate *p)
     return true;
 }
 
-/* Increases gravity in load steps, so that each equilibrium is near the last. Returns the iterations; negative if a
- * step does not converge. */
+/* Increases gravity on the fabric in load steps, so that each equilibrium is near the last. Returns the number of
+ * iterations; negative if a step does not converge. */
 static int32_t drape_hang(sinew_world *world)
 {
     int32_t all = 0;

@@ -4,9 +4,9 @@
  * (thesis 3.7.2, (3.20), (3.21); notes, hard constraints and phi+; Baumgarte 1972).
  *
  * A constraint that is differentiated twice, J a = c(q, v), keeps every error of a step in C and in dC/dt: C'' = O(h)
- * lets C grow as h t^2. Differentiated once, J v = 0, only the error in C stays: a step along the tangent makes the
- * pendulum longer by h^2 v^2 / (2 l), so that C grows by h/2 times the integral of v^2 / l. Met in positions, C is the
- * solver's remaining error. A penalty has no drift, but oscillates.
+ * makes C grow as h t^2. Differentiated once, J v = 0, only the error in C stays: a step along the tangent makes the
+ * pendulum longer by h^2 v^2 / (2 l), so that C grows by h/2 times the integral of v^2 / l. Satisfied in positions, C
+ * is the solver's remaining error. A penalty has no drift, but oscillates.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,10 +16,10 @@
 #include "chain.h"
 
 #define GRAVITY 9.81
-#define STEP    2e-3 /* s */
+#define STEP    2e-3 /* time step of the pendulum, in s */
 
 enum {
-    POINTS = 200, /* points of a curve */
+    POINTS = 200, /* number of points of a curve */
     ACCELERATION = 0,
     BAUMGARTE,
     PROJECTION,
@@ -38,9 +38,10 @@ enum {
 typedef struct variant {
     const char *name;
     sinew_solver_kind solver;
-    const char *parameter, *word; /* keyword of a solver parameter; parameter NULL: defaults */
+    /* Solver parameter and the keyword that it gets; parameter NULL: defaults. */
+    const char *parameter, *word;
     bool hard;
-    double stiffness; /* N/m, of the penalty spring */
+    double stiffness; /* stiffness of the penalty spring, in N/m */
     int32_t iterations;
 } variant;
 
@@ -58,14 +59,14 @@ static const variant variants[VARIANTS] = {
     [PENALTY] = {"penalty", SINEW_SOLVER_SYMPLECTIC_EULER, NULL, NULL, false, 1e4, 0},
 };
 
-/* Statistics of C = l - L, m, over a run. */
+/* Statistics of the pendulum's length error C = l - L, in m, over a run. */
 typedef struct swing {
-    double max;        /* largest |C| */
-    double at[3];      /* |C| after a tenth, a half and the whole of the run */
-    double end;        /* C at the end of the run */
-    double tangent;    /* m: predicted drift of tangential steps, h/2 times the integral of v^2 / l */
-    double beyond;     /* largest |C - its running mean over 0.1 s| */
-    int32_t crossings; /* sign changes of C - its running mean */
+    double max;        /* largest length error |C| of the run */
+    double at[3];      /* values of |C| after a tenth, a half and the whole of the run */
+    double end;        /* value of C at the end of the run */
+    double tangent;    /* predicted drift in m of tangential steps, h/2 times the integral of v^2 / l */
+    double beyond;     /* largest deviation of C from its running mean over 0.1 s */
+    int32_t crossings; /* number of sign changes of C less its running mean */
     double curve[POINTS];
 } swing;
 
@@ -75,7 +76,8 @@ static bool swing_def(const variant *w, double h, chain_def *def, sinew_error *e
     def->solver = sinew_default_solver_def(w->solver);
     def->solver.measure = SINEW_MEASURE_RESIDUAL;
     def->gravity = GRAVITY;
-    def->to[0] = sqrt(0.75); /* 60 degrees from the vertical: the weight acts along the rod from the start */
+    /* Starts 60 degrees from the vertical, so that the weight acts along the rod from the start. */
+    def->to[0] = sqrt(0.75);
     def->to[1] = -0.5;
     def->hard = w->hard;
     def->stiffness = w->stiffness;
@@ -85,7 +87,7 @@ static bool swing_def(const variant *w, double h, chain_def *def, sinew_error *e
     return !w->parameter || sinew_solver_def_set_keyword(&def->solver, w->parameter, w->word, error) == SINEW_OK;
 }
 
-/* Returns C; updates its maximum and the predicted drift of tangential steps. */
+/* Returns the pendulum's length error C; updates its maximum and the predicted drift of tangential steps. */
 static double pendulum_C(const sinew_world *world, double h, swing *r)
 {
     double q[3], v[3];
@@ -185,7 +187,8 @@ static void claim_servin(outcome *o, const swing *r)
     claim_holds(c, r[SERVIN].max < 0.1 * r[VELOCITY].max ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* The notes' expansion phi+ = phi + h (J + h dJ/dx v) v+ has twice the second-order term of Taylor's series. */
+/* Judges the notes' expansion. The expansion phi+ = phi + h (J + h dJ/dx v) v+ has twice the second-order term of
+ * Taylor's series. */
 static bool claim_expansion(outcome *o, const swing *r, double seconds)
 {
     swing half;
@@ -219,7 +222,7 @@ static void claim_penalty(outcome *o, const swing *p, double seconds)
     claim_holds(c, fabs(frequency * 2 * 3.14159265358979 / omega - 1) < 0.1 ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* Both drifts are first order: halving h halves the drift. */
+/* Judges the order of both drifts: halving the time step halves a drift of first order. */
 static bool drift_claim_order(const setting *s, outcome *o, const swing *r, double seconds)
 {
     swing half[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * garden.c: makes the world of garden.h. Sizes in m; y is up, the ground at 0.
+ * garden.c: creates the world of garden.h. Sizes in m; y is up, the ground at 0.
  */
 #include "garden.h"
 
@@ -13,13 +13,13 @@
 
 enum {
     CLOTHS = 3,
-    LEVELS = 4,             /* levels of a blade of grass */
-    BLADE = 2 * LEVELS + 1, /* vertices of a blade */
-    LEAF = 2 * LEVELS - 1   /* triangles of a blade */
+    LEVELS = 4,             /* number of levels of a blade of grass */
+    BLADE = 2 * LEVELS + 1, /* number of vertices of a blade of grass */
+    LEAF = 2 * LEVELS - 1   /* number of triangles of a blade of grass */
 };
 #define LINE_HEIGHT 1.1
 #define LINE_Z      (-0.2)
-#define JOINT       5e3 /* N/m, stiffness of joints between bodies */
+#define JOINT       5e3 /* stiffness of attachments between bodies, in N/m */
 
 /* The garden under construction. After a failure (`good` false) all further calls do nothing. */
 typedef struct maker {
@@ -52,7 +52,8 @@ static void garden_add_energy(maker *m, sinew_body body, sinew_energy_def energy
         count_energy(m, sinew_world_add_energy(m->g->world, &energy, m->error));
 }
 
-/* Adds the mesh as a body and destroys the mesh. `stands` turns its z axis upwards; then `move` translates it. */
+/* Adds the mesh as a body and destroys the mesh. `stands` rotates the mesh's z axis upwards; then `move` translates the
+ * mesh. */
 static sinew_body garden_add_body(maker *m, sinew_mesh *mesh, bool stands, const double move[3], double density)
 {
     const int32_t count = mesh ? sinew_mesh_vertex_count(mesh) : 0;
@@ -75,7 +76,7 @@ static sinew_body garden_add_body(maker *m, sinew_mesh *mesh, bool stands, const
     return body;
 }
 
-/* Indices of the vertices for which `chosen` returns true, to be freed; NULL: out of memory. */
+/* Lists the vertices of a body for which `chosen` returns true, to be freed; NULL: out of memory. */
 static int32_t *garden_choose(const maker *m, sinew_body body, bool (*chosen)(const sinew_real *x), int32_t *count)
 {
     const sinew_mesh *mesh = sinew_body_mesh(m->g->world, body);
@@ -92,7 +93,7 @@ static bool on_ground(const sinew_real *x)
     return (double)x[1] < 1e-3;
 }
 
-/* Holds the vertices at the ground by soft position constraints, as in the paper. */
+/* Attaches the vertices of a body at the ground to it by soft position constraints, as in the paper. */
 static void root(maker *m, sinew_body body, double stiffness)
 {
     int32_t count = 0, *list = m->good ? garden_choose(m, body, on_ground, &count) : NULL;
@@ -146,7 +147,7 @@ static void garden_blow(maker *m, sinew_body body)
     m->good = m->good && sinew_world_add_load(m->g->world, &air, m->error).index >= 0;
 }
 
-/* ---- Bodies -------------------------------------------------------------------------------------- */
+/* ---- Bodies of the garden --------------------------------------------------------------------- */
 
 static sinew_body add_shed(maker *m)
 {
@@ -234,7 +235,7 @@ static void garden_add_cloth(maker *m, int32_t which, sinew_body line)
     garden_join(m, cloth, line, at_line, 0.02, JOINT / 50);
 }
 
-/* A deterministic pseudo-random number in [0, 1). */
+/* Returns a deterministic pseudo-random number in [0, 1) for scattering the grass. */
 static double garden_scatter(int32_t i, int32_t k)
 {
     const double s = sin(12.9898 * (i + 1) + 78.233 * k) * 43758.5453;
@@ -253,7 +254,8 @@ static void place_blade(int32_t blade, sinew_real *x, int32_t *triangles)
         x[3 * v + 1] = (sinew_real)(height * fraction);
         x[3 * v + 2] = (sinew_real)(at[1] + half * s + bow * c);
     }
-    /* A triangle strip: each vertex but the last two starts a triangle with the next two. */
+    /* The triangles of a blade of grass form a strip: each vertex but the last two starts a triangle with the next
+     * two. */
     for (int32_t t = 0; t < LEAF; t++)
         for (int32_t k = 0; k < 3; k++)
             triangles[3 * t + k] = BLADE * blade + t + (t % 2 && k > 0 ? 3 - k : k);

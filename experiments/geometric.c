@@ -9,9 +9,10 @@
  *     without   v' = v - h omega^2 y,   y' = y + h v'     rods pull along their directions at the start of the step
  *     with      v' = v - h omega^2 y',  y' = y + h v'     rods pull along their directions at its end
  *
- * which are symplectic and implicit Euler (taut.h). So the fastest mode determines the rate without geometric
- * stiffness, the slowest with it. The geometric stiffness needs the multipliers of the last step, so chains take one
- * step before the knock. A chain that starts crooked has no multipliers, and scd solves one more system to find them.
+ * which are symplectic and implicit Euler (taut.h). So the fastest mode determines the growth rate without geometric
+ * stiffness, the slowest mode with it. The geometric stiffness needs the multipliers of the last step, so chains take
+ * one step before the knock. A chain that starts crooked has no multipliers, and scd solves one more system to find
+ * them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,44 +22,48 @@
 #include "chain.h"
 #include "taut.h"
 
-#define STEP    1e-2 /* s */
+#define STEP    1e-2 /* time step of the runs, in s */
 #define GRAVITY 9.81
-/* m/s: initial sideways speed of unstable runs, small enough to leave steps to fit before the motion is large. */
+/* Initial sideways speed of unstable runs in m/s, small enough to leave steps for the fit before the motion is
+ * large. */
 #define FAINT      (sizeof(sinew_real) == 4 ? 1e-20 : 1e-120)
-#define ENERGY_MIN (sizeof(sinew_real) == 4 ? 1e-60 : 1e-280) /* J: least energy above underflow */
-#define RATIO      1e4                                        /* pull over weight */
+#define ENERGY_MIN (sizeof(sinew_real) == 4 ? 1e-60 : 1e-280) /* least energy above underflow, in J */
+#define RATIO      1e4 /* force at the chain's end over the weight of the chain */
 
 enum {
     LINKS = 100,
-    CURVE = 12,  /* steps of the drawn energy curves */
-    LINE = 81,   /* points of a theoretical curve */
-    FIT = 400,   /* steps whose energies are kept for the fit */
-    SWEEP = 7,   /* number of tension ratios */
-    HIGHEST = 0, /* knock of neighbours in opposite directions: the fastest mode */
-    LOWEST = 1   /* knock of all particles to the same side: the slowest mode */
+    CURVE = 12,  /* number of steps of the drawn energy curves */
+    LINE = 81,   /* number of points of a theoretical curve */
+    FIT = 400,   /* number of steps whose energies are kept for the fit */
+    SWEEP = 7,   /* number of tension ratios that are swept */
+    HIGHEST = 0, /* excitation of neighbours in opposite directions: the fastest mode */
+    LOWEST = 1   /* excitation of all particles to the same side: the slowest mode */
 };
 
-/* One run. Energies are those of sideways motion in J: m v^2 / 2 plus the work of tension against slopes. */
+/* One run of the pendulum or the chain. Energies are those of sideways motion in J: m v^2 / 2 plus the work of tension
+ * against slopes. */
 typedef struct taut {
     int32_t links;
-    double ratio; /* pull over the weight of the chain */
+    double ratio; /* force at the chain's end over the weight of the chain */
     bool geometric;
-    double knock;   /* m/s */
-    double crooked; /* m: initial sideways offset of every second particle */
+    double knock;   /* initial sideways speed, in m/s */
+    double crooked; /* initial sideways offset of every second particle, in m */
     int32_t steps;
-    double slowest, fastest; /* 1/s, frequencies of the slowest and the fastest mode */
-    double theory, measured; /* growth factor of the amplitude per step */
-    double first, last, max; /* J; max is the largest after the first step */
-    double worst;            /* largest energy ratio of successive steps, above ENERGY_MIN */
-    double violation;        /* m, largest constraint violation */
-    int64_t systems;         /* linear systems solved */
-    int32_t indefinite;      /* steps with an indefinite matrix */
+    double slowest, fastest; /* angular frequencies of the slowest and the fastest mode, in 1/s */
+    double theory, measured; /* growth factor of the amplitude per step, predicted and measured */
+    /* Energies in J before the first and after the last step, and the largest one after a step. */
+    double first, last, max;
+    double worst;       /* largest energy ratio of successive steps, above ENERGY_MIN */
+    double violation;   /* largest constraint violation of the run, in m */
+    int64_t systems;    /* number of linear systems solved in the run */
+    int32_t indefinite; /* number of steps with an indefinite matrix */
     double energy[FIT + 1];
 } taut;
 
 static double mass_of(const taut *t, int32_t i)
 {
-    return (t->links > 1 && i == t->links ? 0.5 : 1) / t->links; /* kg: chain.h halves the mass of the last particle */
+    /* Mass of particle i in kg: chain.h halves the mass of the last particle. */
+    return (t->links > 1 && i == t->links ? 0.5 : 1) / t->links;
 }
 
 static double geometric_weight_of(const taut *t, int32_t from)
@@ -69,13 +74,13 @@ static double geometric_weight_of(const taut *t, int32_t from)
     return sum;
 }
 
-/* N: tension of the rod that ends at particle i; 0 past the last particle. */
+/* Tension in N of the rod that ends at particle i; 0 past the last particle. */
 static double tension_of(const taut *t, int32_t i)
 {
     return i > t->links ? 0 : t->ratio * geometric_weight_of(t, 1) + geometric_weight_of(t, i);
 }
 
-/* ---- Theory ------------------------------------------------------------------------------------ */
+/* ---- Predicted growth rates ------------------------------------------------------------------- */
 
 static void geometric_foretell(taut *t)
 {
@@ -91,7 +96,7 @@ static void geometric_foretell(taut *t)
     t->theory = taut_factor(STEP * (t->geometric ? t->slowest : t->fastest), t->geometric);
 }
 
-/* ---- Runs -------------------------------------------------------------------------------------- */
+/* ---- Runs of pendulum and chain --------------------------------------------------------------- */
 
 static double geometric_sideways_energy(const taut *t, const sinew_world *world)
 {
@@ -116,7 +121,7 @@ static void geometric_knock(const taut *t, sinew_world *world, int shape)
     sinew_world_set_velocities(world, 0, t->links + 1, v);
 }
 
-/* Offsets every second particle sideways and keeps the length of the rods. */
+/* Offsets every second particle of the chain sideways and keeps the length of the rods. */
 static void make_crooked(const taut *t, sinew_world *world)
 {
     const double rod = 1.0 / t->links;
@@ -128,7 +133,8 @@ static void make_crooked(const taut *t, sinew_world *world)
     sinew_world_set_positions(world, 0, t->links + 1, q);
 }
 
-/* A world with the pull applied. A straight chain takes one step here, which computes its multipliers. */
+/* Creates a world with the chain and the force at its end. A straight chain takes one step here, which computes its
+ * multipliers. */
 static sinew_world *make_taut(const taut *t, sinew_error *error)
 {
     chain_def def = chain_default();
@@ -189,7 +195,7 @@ static bool taut_run(taut *t, int shape, outcome *o)
     return true;
 }
 
-/* ---- Claims ------------------------------------------------------------------------------------- */
+/* ---- Claims about pendulum and chain ----------------------------------------------------------- */
 
 static const char *name_of(const taut *t)
 {
@@ -243,7 +249,7 @@ static void geometric_claim_systems(outcome *o, const taut *runs)
 
 static const char *const names[4] = {"pendulum, with", "pendulum, without", "chain, with", "chain, without"};
 
-/* Draws the energies of all four runs after the same knock: up to 1e4 J, clamped below at 1e-9 J. */
+/* Draws the energies of all four runs after the same excitation: up to 1e4 J, clamped below at 1e-9 J. */
 static bool draw_energy(outcome *o)
 {
     figure *f =
@@ -267,7 +273,7 @@ static bool draw_energy(outcome *o)
     return true;
 }
 
-/* Chains that start crooked, and therefore without multipliers. */
+/* Judges chains that start crooked, and therefore without multipliers. */
 static bool claim_start(outcome *o)
 {
     taut of[3];
@@ -295,11 +301,11 @@ static bool claim_start(outcome *o)
     return true;
 }
 
-/* ---- Other tensions ----------------------------------------------------------------------------- */
+/* ---- Growth rates at other tensions ----------------------------------------------------------- */
 
 static const double ratios[SWEEP] = {0, 10, 1e2, 1e3, 4e3, 4.2e3, 1e5};
 
-/* Adds a curve over ratios from 10 to 1e5: theory, or the measured points. */
+/* Adds a curve of growth rates over tension ratios from 10 to 1e5: theory, or the measured points. */
 static void draw_ratios(figure *f, int k, const taut *measured)
 {
     const int32_t count = measured ? SWEEP - 1 : LINE;
@@ -329,7 +335,7 @@ static void draw_sweep(outcome *o, const taut *of)
     }
 }
 
-/* Measures the rates at other tensions; the pendulum's threshold lies at F / (m g) = 4 l / (g h^2) = 4077. */
+/* Measures the growth rates at other tensions; the pendulum's threshold lies at F / (m g) = 4 l / (g h^2) = 4077. */
 static bool run_sweep(outcome *o)
 {
     taut *of = calloc(4 * SWEEP, sizeof *of);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * grid.c: the parameters that the thesis screens. See grid.h.
+ * grid.c: the grid of time steps and stiffnesses that the thesis screens. See grid.h.
  */
 #include "grid.h"
 
@@ -22,7 +22,8 @@ int grid_wanted(int32_t cell, int quick)
     return !quick || cell % 2 == 1;
 }
 
-/* First and last marked cell of the step (-1: none), and the numbers of marked cells and of cells that were run. */
+/* Finds the first and last marked cell of a time step in the grid (-1: none), and the numbers of marked cells and of
+ * cells that were run. */
 static void survey(const int8_t *marks, int32_t step, int32_t *first, int32_t *last, int *marked, int *run)
 {
     *first = *last = -1;

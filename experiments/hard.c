@@ -16,16 +16,16 @@
 #include "chain.h"
 #include "hard_cloth.h"
 
-#define LIMIT 1e-3 /* largest stretch accepted of an inextensible cloth */
+#define LIMIT 1e-3 /* largest accepted stretch of an inextensible cloth */
 
 enum {
     RODS = 7,
-    FREE = 5, /* linearly independent rods */
+    FREE = 5, /* number of linearly independent rods of the frame */
     STIFFNESSES = 4,
     SAP = 0,
     PRIMAL_DUAL,
-    MASSES, /* sap as published, with the mass matrix as its metric */
-    XPBD,   /* XPBD and the next two methods, each with four times the iterations of the last */
+    MASSES, /* method: sap as published, with the mass matrix as its metric */
+    XPBD,   /* methods XPBD and two more runs of XPBD, each with four times the iterations of the last */
     METHODS = XPBD + 3,
     MAX_SWEEPS = 1 << 19
 };
@@ -33,7 +33,7 @@ enum {
 static const double corners[4][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
 static const int32_t rods[2 * RODS] = {0, 1, 1, 2, 2, 3, 3, 0, 0, 2, 1, 3, 0, 1};
 
-/* ---- One system, or its Schur complement ------------------------------------------------------- */
+/* ---- The KKT system, or its Schur complement --------------------------------------------------- */
 
 static bool set_system(sinew_solver_def *def, bool schur, bool all, sinew_error *error)
 {
@@ -52,8 +52,8 @@ static double largest_difference(const sinew_real *a, const sinew_real *b, int32
     return max;
 }
 
-/* Runs a chain of hard rods, released level, by both systems. Ten steps only: later the chain whips, which amplifies
- * round-off. */
+/* Runs a chain of hard rods, released level, by the KKT system and by its Schur complement. Takes ten steps only:
+ * later the chain whips, which amplifies round-off. */
 static bool both_systems(outcome *o, double *apart)
 {
     enum {
@@ -91,15 +91,15 @@ static void hard_claim_systems(outcome *o)
     outcome_number(o, apart, "systems_apart");
 }
 
-/* ---- The frame --------------------------------------------------------------------------------- */
+/* ---- The frame of rods ------------------------------------------------------------------------ */
 
 typedef struct frame {
     int32_t rod_count;
-    double stiffness; /* N/m; 0: hard */
+    double stiffness; /* stiffness of the frame's rods in N/m; 0: hard */
     bool schur;
     uint32_t bits;
     sinew_real q[12];
-    char words[256]; /* the step's report on its constraints */
+    char words[256]; /* report of the step on its hard constraints */
 } frame;
 
 static bool fill_frame(sinew_world *world, const frame *f, sinew_error *error)
@@ -129,7 +129,7 @@ static bool fill_frame(sinew_world *world, const frame *f, sinew_error *error)
     return spring.body.index >= 0 && sinew_world_add_energy(world, &spring, error).index >= 0;
 }
 
-/* One step of 10 ms. */
+/* Takes one step of 10 ms with the frame. */
 static bool step_frame(frame *f, outcome *o)
 {
     sinew_error error = {0};
@@ -148,8 +148,8 @@ static bool step_frame(frame *f, outcome *o)
     return good || chain_fail(o, &error);
 }
 
-/* Smallest over largest pivot of J M^-1 J^T of the first `count` rods, by Gaussian elimination with diagonal pivoting.
- *  */
+/* Ratio of the smallest to the largest pivot of J M^-1 J^T of the first `count` rods, by Gaussian elimination with
+ * diagonal pivoting. */
 static double min_pivot(int32_t count)
 {
     double J[RODS][12] = {{0}}, S[RODS][RODS] = {{0}}, min = HUGE_VAL, max = 0;
@@ -222,7 +222,7 @@ static bool claim_compliance(outcome *o, const frame *five)
     return true;
 }
 
-/* ---- The cloth --------------------------------------------------------------------------------- */
+/* ---- The inextensible cloth -------------------------------------------------------------------- */
 
 static hard_cloth cloth_of(int method, bool quick)
 {
@@ -233,8 +233,8 @@ static hard_cloth cloth_of(int method, bool quick)
     if (method == MASSES)
         sinew_solver_def_set_keyword(&c.solver, "geometric", "off", NULL);
     c.solver.measure = SINEW_MEASURE_RESIDUAL;
-    /* The stopping test is |C| <= tolerance |J| l with |J| and l both sqrt(2): the stretch stays below 0.8 of the
-     * limit. */
+    /* Tolerance of solvers of systems. The stopping test is |C| <= tolerance |J| l with |J| and l both sqrt(2): the
+     * stretch stays below 0.8 of the limit. */
     c.solver.tolerance = (sinew_real)(method < XPBD ? 0.4 * LIMIT / (c.n - 1) : 0);
     c.solver.iterations = method < XPBD ? 300 : (quick ? 25 : 100) << 2 * (method - XPBD);
     return c;
@@ -277,7 +277,7 @@ static void claim_cloth(outcome *o, const hard_cloth *all)
     claim_timed(c, "one thread");
 }
 
-/* Takes one step from the end of the run `from`, with another solver. */
+/* Takes one step of the cloth from the end state of the run `from`, with another solver. */
 static bool one_step(hard_cloth *c, const hard_cloth *from, const sinew_solver_def *solver, outcome *o)
 {
     sinew_error error = {0};
@@ -286,7 +286,7 @@ static bool one_step(hard_cloth *c, const hard_cloth *from, const sinew_solver_d
     return hard_cloth_run(c, &error) || chain_fail(o, &error);
 }
 
-/* Doubles XPBD's sweeps until its step reaches the stretch limit. */
+/* Doubles the number of XPBD's sweeps until its step reaches the stretch limit. */
 static void claim_same_stretch(outcome *o, const hard_cloth *sap)
 {
     hard_cloth next = {0}, swept = {0};
@@ -354,7 +354,8 @@ static void run_cloth(const setting *s, outcome *o)
         hard_cloth_release(&all[m]);
 }
 
-/* Fixed corners: the weft between them is straight and taut, and its rods are linearly dependent. */
+/* Judges a cloth with fixed corners: the weft between them is straight and taut, and its rods are linearly
+ * dependent. */
 static void claim_taut(outcome *o)
 {
     hard_cloth all[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hard_cloth.c: see hard_cloth.h.
+ * hard_cloth.c: the inextensible cloth as a world, and its run (hard_cloth.h).
  */
 #include "hard_cloth.h"
 
@@ -9,16 +9,16 @@
 #include <string.h>
 #include <time.h>
 
-#define STEP     (1.0 / 60) /* s */
-#define DENSITY  0.2        /* kg/m2 */
-#define SHEAR    0.5        /* N/m of a diagonal */
-#define RIGIDITY 1e-6       /* N m */
+#define STEP     (1.0 / 60) /* time step of the cloth, in s */
+#define DENSITY  0.2        /* mass of the cloth per area, in kg/m2 */
+#define SHEAR    0.5        /* stiffness of a diagonal spring, which resists shear, in N/m */
+#define RIGIDITY 1e-6       /* bending rigidity of the cloth, in N m */
 
 enum {
-    MOVING = 60 /* steps in which the corners approach each other */
+    MOVING = 60 /* number of steps in which the corners approach each other */
 };
 
-/* ---- The world ----------------------------------------------------------------------------------- */
+/* ---- The world of the cloth ------------------------------------------------------------------- */
 
 static sinew_mesh *hard_cloth_cloth_mesh(int32_t n, sinew_error *error)
 {
@@ -27,7 +27,7 @@ static sinew_mesh *hard_cloth_cloth_mesh(int32_t n, sinew_error *error)
     return sinew_mesh_cloth(&def, error);
 }
 
-/* Lists the 2 n (n - 1) edges of warp and weft. */
+/* Lists the 2 n (n - 1) edges of warp and weft of the cloth. */
 static int32_t list_threads(int32_t n, int32_t *edges)
 {
     int32_t count = 0;
@@ -40,7 +40,7 @@ static int32_t list_threads(int32_t n, int32_t *edges)
     return count;
 }
 
-/* Lists both diagonals of every cell: 2 (n - 1)^2 edges. */
+/* Lists both diagonals of every cell of the cloth: 2 (n - 1)^2 edges. */
 static int32_t list_diagonals(int32_t n, int32_t *edges)
 {
     int32_t count = 0;
@@ -107,7 +107,7 @@ static sinew_world *hard_cloth_make_cloth(const hard_cloth *c, sinew_pin *pins, 
     return NULL;
 }
 
-/* ---- The run ------------------------------------------------------------------------------------- */
+/* ---- The run of the cloth ---------------------------------------------------------------------- */
 
 static double largest_stretch(const sinew_real *q, const int32_t *edges, int32_t count, double length)
 {
@@ -122,7 +122,7 @@ static double largest_stretch(const sinew_real *q, const int32_t *edges, int32_t
     return max;
 }
 
-/* Sets the targets of the corners for the next step. */
+/* Sets the target positions of the cloth's pinned corners for the next step. */
 static bool move_corners(sinew_world *world, const hard_cloth *c, sinew_pin pins, int32_t step, sinew_error *error)
 {
     const double fraction = fmin(1, (step + 1.0) / MOVING), by = 0.5 * c->nearer * fraction;

@@ -6,9 +6,8 @@
  * distances: with the diagonals hard too every cell would be rigid, and the cloth could fold along straight lines only.
  * Diagonals are springs (shear), and hinges resist bending.
  *
- * The weft between the held corners is as long as they are apart, so that it can do nothing but stay straight: its rods
- * The weft between the held corners is as long as their distance, so it stays straight: its rods are linearly dependent
- * and cannot carry weight. Corners that approach each other let it sag.
+ * The weft between the pinned corners is as long as their distance, so it stays straight: its rods are linearly
+ * dependent and cannot carry weight. Corners that approach each other let it sag.
  */
 #ifndef SINEW_EXPERIMENTS_HARD_CLOTH_H
 #define SINEW_EXPERIMENTS_HARD_CLOTH_H
@@ -17,20 +16,23 @@
 
 typedef struct hard_cloth {
     int32_t n, steps;
-    double nearer; /* m by which the corners approach each other within the first second */
+    double nearer; /* distance in m by which the corners approach each other within the first second */
     sinew_solver_def solver;
-    const struct hard_cloth *from; /* run whose end state is the start; NULL: flat and at rest */
-    /* ---- results ---- */
-    double *stretch;         /* [steps] largest |l / L - 1| of warp and weft at the end of each step, malloc'ed */
-    sinew_real *q, *v;       /* [3 n n] state at the end, malloc'ed */
-    double max;              /* largest of stretch */
-    double seconds;          /* processor time per step, without the first of several, which includes set-up */
-    double iterations;       /* iterations per step */
-    int32_t taken, unsolved; /* steps taken; steps among them with bits other than not_converged */
-    uint32_t bits;           /* union of the status bits of all steps */
+    const struct hard_cloth *from; /* run whose end state is the start of this run; NULL: flat and at rest */
+    /* ---- results of a run of the cloth ---- */
+    /* [steps] largest |l / L - 1| of warp and weft at the end of each step; allocated by malloc. */
+    double *stretch;
+    sinew_real *q, *v; /* [3 n n] positions (m) and velocities (m/s) at the end of the run; allocated by malloc */
+    double max;        /* largest stretch of all steps */
+    /* Processor time per step in s, without the first of several steps, which includes set-up. */
+    double seconds;
+    double iterations; /* mean number of iterations per step */
+    /* Number of steps taken; number of steps among them with bits other than not_converged. */
+    int32_t taken, unsolved;
+    uint32_t bits; /* union of the status bits of all steps of the cloth */
 } hard_cloth;
 
-/* Returns false, with the error set, if the case cannot run. */
+/* Runs a case of the cloth. Returns false, with the error set, if the case cannot run. */
 bool hard_cloth_run(hard_cloth *c, sinew_error *error);
 void hard_cloth_release(hard_cloth *c);
 

@@ -15,19 +15,19 @@
 #include "shell_mesh.h"
 
 #define RADIUS   0.3
-#define STRETCH  5.0    /* N, stiffness of an edge */
-#define RIGIDITY 1e-4   /* N m */
-#define BULK     1000.0 /* Pa */
-#define WANTED   1.5    /* target volume over rest volume */
+#define STRETCH  5.0    /* stiffness of an edge of the balloon, in N */
+#define RIGIDITY 1e-4   /* bending rigidity of the balloon's hinges, in N m */
+#define BULK     1000.0 /* stiffness of the balloon's volume constraint, in Pa */
+#define WANTED   1.5    /* target volume of the balloon over its rest volume */
 
 enum {
     COUNTS = 4,
     BULKS = 3,
     BY_XPBD = 0,
     BY_PBD = COUNTS,
-    BY_BULK = 2 * COUNTS, /* xpbd with three stiffnesses of the volume */
+    BY_BULK = 2 * COUNTS, /* first of the xpbd runs with three stiffnesses of the volume constraint */
     BY_NEWTON = BY_BULK + BULKS,
-    RUNS = BY_NEWTON + BULKS /* newton for each stiffness of the volume */
+    RUNS = BY_NEWTON + BULKS /* number of runs, including newton for each stiffness of the volume constraint */
 };
 static const int32_t counts[COUNTS] = {10, 20, 40, 80};
 static const double bulks[BULKS] = {0.1 * BULK, BULK, 10 * BULK};
@@ -37,7 +37,7 @@ static bool at_the_top(const sinew_real *x)
     return x[1] > (sinew_real)(0.97 * RADIUS);
 }
 
-/* A sphere of triangles with their edges, refined `level` times. */
+/* Creates a sphere of triangles with their edges, an icosahedron refined `level` times. */
 static sinew_mesh *inflatable_make_mesh(int32_t level, sinew_error *error)
 {
     shell s;
@@ -86,8 +86,8 @@ static sheet make_balloon(bool quick, sinew_solver_kind kind, int32_t iterations
 
 /* Measures of a balloon at the end of a run. */
 typedef struct blown {
-    double volume; /* volume over rest volume */
-    double length; /* m, from its top to its lowest point */
+    double volume; /* volume of the balloon over its rest volume */
+    double length; /* distance in m from the balloon's top to its lowest point */
 } blown;
 
 static blown inflatable_measure(const sheet *s)
@@ -101,7 +101,7 @@ static blown inflatable_measure(const sheet *s)
     return b;
 }
 
-/* Range of a measure over the numbers of iterations, relative to newton's value. */
+/* Spread of a measure of the balloon over the numbers of iterations, relative to newton's value. */
 static double inflatable_spread(const blown *b, double truth, bool length)
 {
     double low = HUGE_VAL, high = -HUGE_VAL;
@@ -115,7 +115,8 @@ static double inflatable_spread(const blown *b, double truth, bool length)
 
 static void inflatable_claim_counts(const setting *s, outcome *o, const sheet *run)
 {
-    const int32_t edges = sinew_mesh_edge_count(run->mesh), all = 2 * edges + 1; /* every edge is also a hinge */
+    /* Number of edges; number of constraints, since every edge is also a hinge. */
+    const int32_t edges = sinew_mesh_edge_count(run->mesh), all = 2 * edges + 1;
     claim *c = outcome_claim(o, "an inflatable balloon of stretch, shear, bending and volume constraints",
                              "2.5k particles, 15k constraints");
     claim_measured(c, "%d particles, %d constraints: %d edges, %d hinges, 1 volume", sheet_vertex_count(run), all,

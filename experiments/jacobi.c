@@ -22,7 +22,7 @@ enum {
     UNDER,
     CHEBYSHEV,
     VARIANTS,
-    FEW = 10 /* sweeps before the asymmetry is measured */
+    FEW = 10 /* number of sweeps before the asymmetry is measured */
 };
 static const char *const names[VARIANTS] = {"Gauss-Seidel, coloured", "Gauss-Seidel, mesh order",
                                             "symmetric Gauss-Seidel", "Jacobi",
@@ -51,14 +51,14 @@ static double left_at(const trial *t, int32_t row)
     return sqrt(t->records[row].elastic / t->records[0].elastic);
 }
 
-/* Fraction of the violation that a sweep leaves, averaged over the last tenth of the sweeps. */
+/* Convergence rate: fraction of the violation that a sweep leaves, averaged over the last tenth of the sweeps. */
 static double rate_of(const trial *t)
 {
     const int32_t last = t->record_count - 1, first = last - last / 10;
     return pow(left_at(t, last) / left_at(t, first), 1.0 / (last - first));
 }
 
-/* The first number of sweeps that leaves at most `fraction` of the violation; -1 if there is none. */
+/* Returns the first number of sweeps that leaves at most `fraction` of the violation; -1 if there is none. */
 static int32_t sweeps_to(const trial *t, int variant, double fraction)
 {
     for (int32_t row = 0; row < t->record_count; row++)
@@ -67,7 +67,7 @@ static int32_t sweeps_to(const trial *t, int variant, double fraction)
     return -1;
 }
 
-/* m: largest deviation of a coordinate from point symmetry, relative to the rest shape. */
+/* Largest deviation in m of a coordinate of the cloth from point symmetry, relative to the rest shape. */
 static double asymmetry(const trial *t)
 {
     double max = 0;
@@ -97,7 +97,7 @@ static void jacobi_add_figure(outcome *o, const trial *t)
     }
 }
 
-/* ---- Claims ------------------------------------------------------------------------------------- */
+/* ---- Claims about orders of sweeps ------------------------------------------------------------- */
 
 static void claim_speed(outcome *o, const trial *t)
 {

@@ -9,17 +9,18 @@
 #include <string.h>
 
 typedef struct eigenproblem {
-    int32_t n;              /* free coordinates */
-    int32_t *of_coordinate; /* [3 * vertex_count] index of a free coordinate, -1: pinned */
-    double *k, *m;          /* [n * n] stiffness and mass; k is overwritten by its lower Cholesky factor */
-    double *modes;          /* [count * n] */
+    int32_t n;              /* number of free coordinates */
+    int32_t *of_coordinate; /* [3 * vertex_count] index of each free coordinate; -1: pinned */
+    /* [n * n] stiffness and mass matrix; k is overwritten by its lower Cholesky factor. */
+    double *k, *m;
+    double *modes; /* [count * n] vibration modes found so far */
 } eigenproblem;
 
 enum {
     SWEEPS = 200
 };
 
-/* ---- Matrices ---------------------------------------------------------------------------------- */
+/* ---- Stiffness and mass matrices -------------------------------------------------------------- */
 
 static bool forces_at(sinew_world *world, int32_t count, const sinew_real *q, sinew_real *f)
 {
@@ -27,7 +28,7 @@ static bool forces_at(sinew_world *world, int32_t count, const sinew_real *q, si
            sinew_world_field(world, SINEW_FIELD_FORCE, 0, count, f, NULL) == SINEW_OK;
 }
 
-/* Stiffness matrix, column by column from differences of forces, symmetrised. */
+/* Computes the stiffness matrix, column by column from differences of forces, symmetrised. */
 static bool fill_stiffness(eigenproblem *e, sinew_world *world, int32_t vertices, double length)
 {
     const size_t size = 3 * (size_t)vertices;
@@ -74,9 +75,9 @@ static void fill_masses(eigenproblem *e, const sinew_mesh *mesh, double density,
     }
 }
 
-/* ---- Modes --------------------------------------------------------------------------------------- */
+/* ---- Vibration modes -------------------------------------------------------------------------- */
 
-/* K = L L^T, in place; returns false if K is not positive definite. */
+/* Cholesky factorisation K = L L^T of the stiffness matrix, in place; returns false if K is not positive definite. */
 static bool modes_factorise(double *k, int32_t n)
 {
     for (int32_t j = 0; j < n; j++) {
@@ -125,7 +126,8 @@ static double modes_dot(const double *x, const double *y, int32_t n)
     return sum;
 }
 
-/* Frequency of mode `which` by inverse iteration, M-orthogonal to all earlier modes; mx is a buffer for M x. */
+/* Computes the frequency of mode `which` by inverse iteration, M-orthogonal to all earlier modes; mx is work space for
+ * M x. */
 static double next_mode(const eigenproblem *e, int32_t which, double *mx)
 {
     double *x = e->modes + (size_t)which * (size_t)e->n, square = 0;
@@ -146,7 +148,7 @@ static double next_mode(const eigenproblem *e, int32_t which, double *mx)
         }
         if (sweep == SWEEPS - 1)
             break;
-        /* For a mode x, x^T M K^-1 M x is 1 / omega^2. */
+        /* For a vibration mode x, x^T M K^-1 M x is 1 / omega^2. */
         memcpy(x, mx, (size_t)e->n * sizeof *x);
         modes_solve(e->k, e->n, x);
         square = 1 / modes_dot(x, mx, e->n);

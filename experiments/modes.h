@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * modes.h: the lowest frequencies of a small body about its rest shape, with masses lumped at the vertices and with the
- * consistent ones of linear tets.
+ * modes.h: the lowest frequencies of a small body about its rest shape, with lumped masses and with consistent masses
+ * of linear tets.
  *
  *   K x = omega^2 M x,   K = -d force / d q by central differences of the world's own forces,
  *   M lumped: rho V / 4 at each vertex of a tet;   consistent: rho V / 20 (1 + delta_ij) between its vertices.
  *
- * Dense, for some hundred free vertices: Cholesky of K, inverse iteration, modes M-orthogonal to those found before.
+ * The algorithm is dense, for some hundred free vertices: Cholesky of K, inverse iteration, modes M-orthogonal to those
+ * found before.
  */
 #ifndef SINEW_EXPERIMENTS_MODES_H
 #define SINEW_EXPERIMENTS_MODES_H

@@ -20,9 +20,10 @@ enum {
     SPLIT,
     SOLVERS,
     WEIGHTS = 5,
-    STIFF = 4, /* moduli at which weights are screened; the thesis reports no weight from the second on */
+    /* Number of moduli at which ADMM weights are screened; the thesis reports no weight from the second on. */
+    STIFF = 4,
     TIMED = 100,
-    QN_SHOWN = 78, /* iterations of fig 5.19 */
+    QN_SHOWN = 78, /* number of iterations of the thesis's fig 5.19 */
     SHOWN = 500
 };
 static const char *const names[SOLVERS] = {"QN", "ADMM", "XPBD combined", "XPBD split"};
@@ -37,7 +38,7 @@ static beam_run neo_hookean_make_run(int which, double young, double h, int32_t 
     beam_run run = {.neo_hookean = true, .stiffness = young, .h = h, .solver = kinds[which], .iterations = iterations};
     if (which == ADMM) {
         run.parameters[0] = "weight";
-        run.values[0] = 0; /* 0: automatic weight */
+        run.values[0] = 0; /* selects the automatic ADMM weight */
     } else if (which != QN) {
         run.parameters[0] = "neo_hookean";
         run.values[0] = which == SPLIT;
@@ -45,9 +46,9 @@ static beam_run neo_hookean_make_run(int which, double young, double h, int32_t 
     return run;
 }
 
-/* ---- Fig 5.18, 5.21: E = 1e5, h = 1e-1 --------------------------------------------------------- */
+/* ---- Figs 5.18, 5.21: the beam with E = 1e5, h = 1e-1 ------------------------------------------ */
 
-/* Iterations of ADMM to 1 % with the best weight of the screen; -1 if no weight gets there. */
+/* Iterations of ADMM to 1 % with the best weight of the screening; -1 if no weight gets there. */
 static int32_t best_of_screen(const beam_run *screen, double lowest, double *weight)
 {
     int32_t best = -1;
@@ -161,7 +162,7 @@ static void claim_weights(outcome *o, const beam_run *admm, const beam_run *qn)
     }
 }
 
-/* ---- Fig 5.19: cost ----------------------------------------------------------------------------- */
+/* ---- Fig 5.19: cost of the solvers ------------------------------------------------------------- */
 
 static void neo_hookean_claim_cost(const setting *s, outcome *o, const beam_run *runs)
 {
@@ -201,7 +202,7 @@ static void neo_hookean_claim_cost(const setting *s, outcome *o, const beam_run 
     claim_timed(c, "E = 1e5, as the text has it; the caption says 1e8, where the thesis has no weights for ADMM");
 }
 
-/* ---- Tables 5.5, 5.6 ---------------------------------------------------------------------------- */
+/* ---- Tables 5.5, 5.6: the grid of parameters --------------------------------------------------- */
 
 static void describe_all(const int8_t *marks, char *text, size_t size)
 {

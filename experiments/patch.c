@@ -21,9 +21,9 @@ enum {
     SOLVERS,
     RUNS = LIMITS * SOLVERS
 };
-#define LIMITING 40000.0 /* N/m */
-#define WEAK     10.0    /* N/m */
-#define RIGIDITY 1e-4    /* N m */
+#define LIMITING 40000.0 /* stiffness of warp and weft beyond the strain limit, in N/m */
+#define WEAK     10.0    /* stiffness of the weak strain energy, in N/m */
+#define RIGIDITY 1e-4    /* bending rigidity of the cloth, in N m */
 
 static const double limits[LIMITS] = {0.1, 0.05, 0.01};
 static const char *const keys[SOLVERS] = {"newton", "pd", "xpbd"};
@@ -33,7 +33,7 @@ static bool upper_corner(const sinew_real *x)
     return x[1] > -1e-6 && (x[0] < 1e-6 || x[0] > 1 - 1e-6);
 }
 
-/* A wave of 2 mm as the initial perturbation, which lets folds form. */
+/* Sets the cloth's initial perturbation, a wave of 2 mm, which lets folds form. */
 static bool patch_wave(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -66,8 +66,9 @@ static sheet make_patch(double limit, int solver, bool quick, sinew_error *error
 
 /* Measures of a patch at the end of a run. */
 typedef struct relaxed {
-    double strain;       /* largest strain along warp or weft */
-    double upper, lower; /* m below the corners, of the middle of the upper and of the lower edge */
+    double strain; /* largest strain of the cloth along warp or weft */
+    /* Distance in m of the middle of the upper and of the lower edge below the pinned corners. */
+    double upper, lower;
 } relaxed;
 
 static double edge_strain(const sheet *s, int32_t a, int32_t b)
@@ -110,7 +111,7 @@ static relaxed patch_measure(const sheet *s)
 
 static void patch_claim_shapes(outcome *o, const relaxed *r)
 {
-    const relaxed *n = r; /* newton's results */
+    const relaxed *n = r; /* results of newton for the patch */
     claim *c = outcome_claim(o, "a patch that may stretch by 10, 5, 1 % hangs differently (Goldenthal fig 1)",
                              "the smaller, the nearer to real denim");
     claim_measured(c, "middle of the upper edge %.3f, %.3f, %.3f m below the corners, of the lower %.3f, %.3f, %.3f m",
@@ -127,7 +128,7 @@ static void patch_claim_shapes(outcome *o, const relaxed *r)
                 "beyond the limit by tension over stiffness, most beside the corners, where all weight hangs");
 }
 
-/* Strain in excess of newton's after equal numbers of iterations, as a fraction of the limit. */
+/* Judges the strain in excess of newton's after equal numbers of iterations, as a fraction of the limit. */
 static void patch_claim_cost(outcome *o, const relaxed *r)
 {
     claim *c =

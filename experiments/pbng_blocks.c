@@ -13,18 +13,18 @@
 
 #include "trial.h"
 
-/* ---- Fig 8: resolution ----------------------------------------------------------------------------- */
+/* ---- Fig 8: resolution of the block ------------------------------------------------------------ */
 
 enum {
     SIZES = 3,
     FRAMES = 40,
     PLAIN_ITERATIONS = 20,
-    QUARTER = 2 * SIZES, /* the coarsest block with a quarter of its iterations */
+    QUARTER = 2 * SIZES, /* index of the run of the coarsest block with a quarter of its iterations */
     TRIALS = QUARTER + 1,
-    HEADER = 64 /* bytes before a block of memory that store its size; at least the library's alignment */
+    HEADER = 64 /* number of bytes before a block of memory that store its size; at least the library's alignment */
 };
 static const int32_t sizes[2][SIZES] = {{32, 64, 128}, {6, 9, 14}};
-static const int32_t iterations[SIZES] = {40, 20, 40}; /* iterations per frame, table 3 */
+static const int32_t iterations[SIZES] = {40, 20, 40}; /* iterations per frame at each resolution, PBNG table 3 */
 static const double published_ms[SIZES] = {28, 65, 1520};
 
 static void *blocks_tally_allocate(void *context, size_t size, size_t alignment)
@@ -47,7 +47,7 @@ static void blocks_tally_release(void *context, void *memory)
     free(block);
 }
 
-/* Bytes that a world of this trial holds once it is ready to step; 0 on failure. */
+/* Number of bytes that a world of this trial holds once it is ready to step; 0 on failure. */
 static size_t memory_of(const trial *t)
 {
     trial copy = {.build = t->build, .n = t->n, .material = t->material, .solver = t->solver};
@@ -60,7 +60,7 @@ static size_t memory_of(const trial *t)
     return ready;
 }
 
-/* m: mean distance from the axis of the side vertices near the middle; measures how slender the block is. */
+/* Mean distance in m of the side vertices near the block's middle from its axis; measures how slender the block is. */
 static double waist_of(const trial *t)
 {
     double sum = 0;
@@ -76,7 +76,7 @@ static double waist_of(const trial *t)
     return count > 0 ? sum / count : NAN;
 }
 
-/* ms per iteration in the fastest frame. */
+/* Time per iteration in the fastest frame of a trial, in ms. */
 static double cost_of(const trial *t)
 {
     double min = HUGE_VAL;
@@ -186,9 +186,9 @@ void experiment_resolution(const setting *s, outcome *o)
     trials_release(t, TRIALS);
 }
 
-/* ---- Table 1: colours ------------------------------------------------------------------------------- */
+/* ---- Table 1: numbers of colours --------------------------------------------------------------- */
 
-/* Number of colours that a solver uses on a scene. `colours` receives the colour of each particle, to be freed; NULL:
+/* Counts the colours that a solver uses on a scene. `colours` receives the colour of each particle, to be freed; NULL:
  * none. */
 static int32_t count_colours(trial *t, int32_t **colours, outcome *o)
 {
@@ -205,15 +205,16 @@ static int32_t count_colours(trial *t, int32_t **colours, outcome *o)
     return count;
 }
 
-/* One row of table 1. */
+/* One row of PBNG table 1, published and measured. */
 typedef struct colour_row {
-    const char *name, *key, *said; /* said: published colours of nodes and of constraints */
+    /* Name, key of its numbers, and published colours of nodes and of constraints. */
+    const char *name, *key, *said;
     scene_builder *build;
     int32_t n, quick_n;
-    double said_ms[2]; /* published ms per iteration of PBNG and of PBD, 8 threads */
-    /* ---- results ---- */
+    double said_ms[2]; /* published ms per iteration of PBNG and of PBD, with 8 threads */
+    /* ---- results of a row of table 1 ---- */
     int32_t size, nodes, constraints;
-    double ms[2]; /* measured ms per iteration on one thread */
+    double ms[2]; /* measured ms per iteration of PBNG and of PBD on one thread */
 } colour_row;
 
 static bool measure_row(const setting *s, colour_row *r, outcome *o)
@@ -290,7 +291,7 @@ static void claim_recolouring(const setting *s, outcome *o, scene_builder *build
     trials_release(&tied, 1);
 }
 
-/* Table 1: time per iteration of PBNG and PBD, in every row. */
+/* Judges table 1: time per iteration of PBNG and PBD, in every row. */
 static void blocks_claim_times(outcome *o, const colour_row *rows, int count)
 {
     char said[120], text[200];

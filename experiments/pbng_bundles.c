@@ -20,7 +20,7 @@
 #define WIDTH     0.2
 #define GAP       0.02
 #define THICKNESS 4e-3
-#define TISSUE    1e3 /* N/m */
+#define TISSUE    1e3 /* stiffness of the tissue's weak constraints, in N/m */
 #define TURN      (150 * 3.14159265358979323846 / 180)
 
 enum {
@@ -31,7 +31,7 @@ enum {
     NEWTON_BOUND,
     METHODS,
     ITERATIONS = 30,
-    LOST = 1000 /* intersecting triangle pairs at which a run is aborted */
+    LOST = 1000 /* number of intersecting triangle pairs at which a run is aborted */
 };
 static const char *const names[METHODS] = {"PBNG, penalty 1e8 N/m", "PBNG, augmented", "Newton, penalty 1e8 N/m",
                                            "PBNG, augmented, tissue", "Newton, augmented, tissue"};
@@ -41,8 +41,8 @@ typedef struct run {
     int method;
     int32_t n, steps, vertex_count, tet_count, bonds;
     touch_log log;
-    sinew_real *q; /* [3 * vertex_count] positions at the end */
-    double way;    /* m: largest displacement of a coordinate */
+    sinew_real *q; /* [3 * vertex_count] positions at the end of the run, in m */
+    double way;    /* largest displacement of a coordinate in the run, in m */
 } run;
 
 static bool add_bar(sinew_world *world, run *r, int side, sinew_error *error)
@@ -84,7 +84,7 @@ static bool add_tissue(sinew_world *world, run *r, sinew_error *error)
     sinew_real *weights = calloc(8 * (size_t)(rows * layers), sizeof *weights);
     for (int32_t k = 0; pairs && weights && k < layers; k++)
         for (int32_t i = 1; i <= rows / 3; i++, r->bonds++) {
-            /* The first bar is the upper one: its lowest layer faces the highest layer of the lower bar. */
+            /* The first bar is the upper one: its lowest layer of vertices faces the highest layer of the lower bar. */
             const int32_t upper = first[0] + i + rows * r->n * k, lower = first[1] + i + rows * (r->n - 1 + r->n * k);
             for (int c = 0; c < 4; c++) {
                 pairs[8 * r->bonds + c] = upper;
@@ -156,7 +156,7 @@ static bool bundles_take(const setting *s, run *r, figure *shapes, sinew_error *
     return good;
 }
 
-/* Largest distance of a coordinate from the reference, over the reference's largest displacement. */
+/* Largest distance of a coordinate from the reference run, over the reference's largest displacement. */
 static double bundles_distance_share(const run *r, const run *truth)
 {
     double far = 0;

@@ -20,8 +20,8 @@
 
 #include "touch.h"
 
-#define THICKNESS 4e-3 /* m */
-#define STRIDES   1.4  /* strides per second */
+#define THICKNESS 4e-3 /* contact thickness of the cloth, in m */
+#define STRIDES   1.4  /* frequency of the running figure's strides, in 1/s */
 #define PI        3.14159265358979323846
 
 enum {
@@ -29,7 +29,7 @@ enum {
     LEVELS,
     AGGREGATES,
     RUNS,
-    LONG = RUNS, /* enough iterations that more make no visible difference */
+    LONG = RUNS, /* index of the run with enough iterations that more make no visible difference */
     STILL_RUNS,
     KEYS = 41
 };
@@ -38,22 +38,25 @@ static const char *const keys[] = {"sweeps", "layers", "aggregates", "long"};
 
 typedef struct run {
     int which;
-    bool runs; /* the figure runs */
+    bool runs; /* true: the figure runs; false: it stands still */
     int32_t rings, around, steps, iterations, vertex_count, triangle_count;
     double h, r_pad;
     touch_log log;
-    double residual;     /* N, mean over the steps */
-    double stretch, hem; /* final root mean square strain of edges; final mean height of the hem, m */
-    double worst;        /* largest root mean square strain of all steps */
-    double lowest;       /* m, lowest vertex of all steps; below the knees the dress has slipped off */
-    double left;         /* fraction of the objective's excess that one step leaves */
+    double residual; /* mean residual over the steps, in N */
+    /* Root mean square strain of edges at the end; mean height of the hem at the end, in m. */
+    double stretch, hem;
+    double worst; /* largest root mean square strain of edges over all steps */
+    /* Height in m of the lowest vertex over all steps; below the knees the dress has slipped off. */
+    double lowest;
+    double left; /* fraction of the objective's excess over the minimum that one step leaves */
 } run;
 
-/* ---- The dress ------------------------------------------------------------------------------------ */
+/* ---- The dress and its mesh ------------------------------------------------------------------- */
 
-/* Half axes of the ellipse along x and z at a height; stations go from the neck to the hem. */
+/* Cross section of the dress: half axes of an ellipse along x and z at a height; sections go from the neck to the
+ * hem. */
 typedef struct station {
-    double y, a, b; /* m */
+    double y, a, b; /* height of the section, and half axes of its ellipse along x and z, in m */
 } station;
 static const station cut[] = {
     {1.222, 0.100, 0.090}, {1.222, 0.130, 0.105}, {1.207, 0.180, 0.120}, {1.170, 0.217, 0.135},
@@ -68,7 +71,7 @@ static double between_stations(int k)
     return hypot(cut[k + 1].y - cut[k].y, (cut[k + 1].a + cut[k + 1].b - cut[k].a - cut[k].b) / 2);
 }
 
-/* The ellipse at a fraction of the arc length from the neck to the hem. */
+/* Computes the dress's ellipse at a fraction of the arc length from the neck to the hem. */
 static station cut_at(double fraction)
 {
     double whole = 0, left;
@@ -82,7 +85,7 @@ static station cut_at(double fraction)
                      cut[k].b + t * (cut[k + 1].b - cut[k].b)};
 }
 
-/* Rings of vertices, every second ring turned by half a cell. */
+/* Creates the mesh of the dress: rings of vertices, every second ring rotated by half a cell. */
 static sinew_mesh *dress_mesh(const run *r, sinew_error *error)
 {
     const int32_t n = r->rings * r->around, cells = (r->rings - 1) * r->around;
@@ -127,23 +130,23 @@ static bool add_dress(sinew_world *world, run *r, sinew_error *error)
            touch_add_energy(world, body, SINEW_ENERGY_HINGE, error, "rigidity", 0.01, "weight", 1.0, (char *)NULL);
 }
 
-/* ---- The figure ----------------------------------------------------------------------------------- */
+/* ---- The figure that wears the dress ----------------------------------------------------------- */
 
-/* A capsule whose end centres are `length` apart, upright or level; length 0: a sphere. */
+/* Limb of the figure: a capsule whose end centres are `length` apart, upright or level; length 0: a sphere. */
 typedef struct limb {
     double radius, length, x, y;
     bool level;
-    int leg; /* -1, 1: a leg that swings about the hip with this sign; 0: none */
+    int leg; /* -1, 1: the limb is a leg that swings about the hip with this sign; 0: it is not */
 } limb;
 static const limb limbs[] = {
     {0.085, 0.26, 0, 1.12, true, 0},        {0.055, 0.20, 0, 1.25, false, 0}, {0.100, 0, 0, 1.48, false, 0},
     {0.140, 0.25, 0, 0.925, false, 0},      {0.180, 0, 0, 0.72, false, 0},    {0.075, 0.55, 0.09, 0.375, false, 1},
     {0.075, 0.55, -0.09, 0.375, false, -1},
 };
-#define HIP 0.68 /* m */
+#define HIP 0.68 /* height of the figure's hip, in m */
 
-/* Pose of the running figure: the body bobs twice and twists once per stride, the legs swing about the hip. The
- * amplitude grows over the first 0.4 s. */
+/* Computes the pose of the running figure: the body bobs twice and twists once per stride, the legs swing about the
+ * hip. The amplitude grows over the first 0.4 s. */
 static sinew_key pose_at(double t, int leg)
 {
     const double on = fmin(1, 2.5 * t), phase = 2 * PI * STRIDES * t;
@@ -176,7 +179,7 @@ static bool dress_add_figure(sinew_world *world, const run *r, sinew_error *erro
     return good;
 }
 
-/* ---- Worlds --------------------------------------------------------------------------------------- */
+/* ---- Worlds of dress and figure --------------------------------------------------------------- */
 
 static bool choose_solver(const run *r, sinew_solver_def *def, sinew_error *error)
 {
@@ -212,7 +215,7 @@ static sinew_world *dress_build(run *r, sinew_error *error)
     return NULL;
 }
 
-/* Measures the strain of the triangles' edges, the height of the hem and the lowest vertex. */
+/* Measures the strain of the dress's edges, the height of the hem and the lowest vertex. */
 static void dress_measure(run *r, const sinew_world *world, sinew_real *x)
 {
     const sinew_mesh *mesh = sinew_body_mesh(world, sinew_world_body_at(world, 0));
@@ -239,7 +242,7 @@ static void dress_measure(run *r, const sinew_world *world, sinew_real *x)
 
 /* A saved state from the middle of a run, from which each solver takes one step. */
 typedef struct moment {
-    int32_t step; /* steps taken before the state is saved */
+    int32_t step; /* number of steps taken before the state is saved */
     void *bytes;
     size_t size;
 } moment;
@@ -278,7 +281,7 @@ static bool dress_take(const setting *s, run *r, figure *shapes, moment *m, sine
 
 /* ---- One step of each solver ---------------------------------------------------------------------- */
 
-/* The objective after one step from the saved state, with its contacts and multipliers kept fixed. */
+/* Computes the objective after one step from the saved state, with its contacts and multipliers kept fixed. */
 static bool objective_after(run r, int32_t iterations, const moment *m, double *objective, sinew_error *error)
 {
     sinew_step_result result;
@@ -300,10 +303,10 @@ static bool objective_after(run r, int32_t iterations, const moment *m, double *
     return good;
 }
 
-/* (g - g*) / (g_0 - g*) of each solver. g_0 is the objective without an iteration, g* the lowest of all solvers and of
- * a run with many iterations. Contacts with curved colliders follow their closest points, which changes g by some per
- * cent of this difference. Newton cannot supply g*: after it has solved the step it updates multipliers, and so
- * minimises another function. */
+/* Computes the remaining error (g - g*) / (g_0 - g*) of each solver. g_0 is the objective without an iteration, g*
+ * the lowest of all solvers and of a run with many iterations. Contacts with curved colliders follow their closest
+ * points, which changes g by some per cent of this difference. Newton cannot supply g*: it updates multipliers after
+ * it has solved the step, and so minimises another function. */
 static bool dress_judge(run *r, const moment *m, sinew_error *error)
 {
     double lowest, start, own[RUNS];
@@ -318,7 +321,7 @@ static bool dress_judge(run *r, const moment *m, sinew_error *error)
     return good;
 }
 
-/* ---- Claims --------------------------------------------------------------------------------------- */
+/* ---- Claims about the dress ------------------------------------------------------------------- */
 
 static double step_ms(const run *r)
 {
@@ -387,7 +390,7 @@ static void dress_claim_objective(outcome *o, const run *r)
         outcome_number(o, r[i].left, "left_%s", keys[i]);
 }
 
-/* ---- Experiments ---------------------------------------------------------------------------------- */
+/* ---- The experiments dress and mannequin ------------------------------------------------------- */
 
 static bool take_all(const setting *s, outcome *o, run *r, int count, const char *title, moment *m)
 {

@@ -14,10 +14,10 @@
 
 #include "touch.h"
 
-#define STEP      0.002 /* s */
-#define SIZE      0.3   /* m across an object */
-#define PITCH     0.31  /* m from one object to the next */
-#define THICKNESS 4e-3  /* m */
+#define STEP      0.002 /* time step of the falling objects, in s */
+#define SIZE      0.3   /* diameter of a dropped object, in m */
+#define PITCH     0.31  /* distance between neighbouring objects, in m */
+#define THICKNESS 4e-3  /* contact thickness of the objects, in m */
 
 enum {
     LARGE,
@@ -29,7 +29,7 @@ enum {
     COLUMNS = 4,
     DEPTH = 2,
     OBJECTS = 40,
-    LOST = 1000 /* intersecting triangle pairs at which a run is aborted */
+    LOST = 1000 /* number of intersecting triangle pairs at which a run is aborted */
 };
 static const char *const names[RUNS] = {"augmented, published size", "augmented", "penalty, 1e4 N/m",
                                         "penalty, 1e8 N/m"};
@@ -37,12 +37,13 @@ static const char *const keys[RUNS] = {"large", "pile", "penalty_soft", "penalty
 
 typedef struct run {
     int which;
-    int32_t vertices, objects, steps; /* vertices: minimum per object */
-    double drop;                      /* m/s, additional downward speed per layer */
+    /* Minimum number of vertices per object; number of objects; number of steps. */
+    int32_t vertices, objects, steps;
+    double drop; /* additional initial downward speed per layer of objects, in m/s */
     touch_memory memory;
     touch_log log;
     int32_t particle_count, tet_count, colours;
-    double constraint_colours; /* mean number of colours of an object's tets in PBD */
+    double constraint_colours; /* mean number of constraint colours of an object's tets in PBD */
     sinew_measures end;
 } run;
 
@@ -70,7 +71,7 @@ static bool add_objects(sinew_world *world, run *r, sinew_error *error)
     return good;
 }
 
-/* Adds the hollow box with its floor at y = 0. */
+/* Adds the hollow glass box with its floor at y = 0. */
 static bool dropping_add_box(sinew_world *world, sinew_error *error)
 {
     sinew_collider_def box = sinew_default_collider_def(SINEW_SHAPE_BOX);
@@ -129,7 +130,7 @@ static bool dropping_take(const setting *s, run *r, figure *shapes, sinew_error 
     for (int32_t k = 0; good && k < r->steps && r->log.crossings < LOST; k++) {
         good = touch_step(world, &r->log, error);
         if (k == 0)
-            r->log = (touch_log){0}; /* the first step includes set-up, so it is not counted */
+            r->log = (touch_log){0}; /* resets the statistics: the first step includes set-up, so it is not counted */
         if (s->progress)
             s->progress(s->context, k, r->steps, names[r->which]);
         if (good && r->which == PILE && k == r->steps / 3)

@@ -13,27 +13,30 @@
 
 #include "touch.h"
 
-#define STEP      0.004 /* s */
-#define SIDE      1.5   /* m of the cloth */
-#define HEIGHT    1.2   /* m, height of the cloth's corners */
-#define SIZE      0.2   /* m across a body */
+#define STEP      0.004 /* time step of cloth and bodies, in s */
+#define SIDE      1.5   /* side length of the cloth, in m */
+#define HEIGHT    1.2   /* height of the cloth's corners, in m */
+#define SIZE      0.2   /* diameter of a falling body, in m */
 #define PITCH     0.22
-#define THICKNESS 4e-3 /* m */
-#define LANDED    0.6  /* m: a body whose centre is below it has left the cloth */
+#define THICKNESS 4e-3 /* contact thickness of cloth and bodies, in m */
+#define LANDED    0.6  /* height in m below which the centre of a body that has left the cloth lies */
 
 enum {
     COLUMNS = 4
 };
 
 typedef struct run {
-    int32_t bodies, vertices, side, steps, release, iterations; /* side: vertices along the cloth; release: step */
+    /* Number of bodies; vertices per body; vertices along the cloth's side; steps; step of the release; iterations per
+     * step. */
+    int32_t bodies, vertices, side, steps, release, iterations;
     touch_log log;
-    sinew_pin corners[2]; /* pins of the end that stays and of the end that is released */
+    sinew_pin corners[2]; /* pins of the cloth's end that stays and of the end that is released */
     int32_t particle_count, tet_count;
-    int32_t on_cloth, in_box; /* bodies on the cloth at the release; bodies in the box at the end */
+    /* Number of bodies on the cloth at the release; number of bodies in the box at the end. */
+    int32_t on_cloth, in_box;
 } run;
 
-/* Adds the horizontal cloth. index -1 on failure. */
+/* Adds the horizontal cloth to the world. index -1 on failure. */
 static sinew_body dropping_cloth_add_cloth(sinew_world *world, const run *r, sinew_error *error)
 {
     sinew_body body = {.index = -1};

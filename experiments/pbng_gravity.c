@@ -8,8 +8,8 @@
 
 #include "trial.h"
 
-/* Newton runs to round-off: the bonds make the initial residual so large that a relative residual has little
- * meaning. */
+/* Solver of the reference: Newton to round-off. The bonds make the initial residual so large that a relative
+ * residual has little meaning. */
 static sinew_solver_def truth_solver(void)
 {
     sinew_solver_def def = experiment_solver(SINEW_SOLVER_NEWTON);
@@ -26,7 +26,7 @@ enum {
     QS_TEN,
     PBNG,
     METHODS,
-    LADDER = 8, /* numbers of iterations: 25, 50, 100, ... */
+    LADDER = 8, /* number of runs with growing iterations: 25, 50, 100, ... */
     LADDER_START = 25,
     BAR_TRIALS = METHODS * LADDER + 1
 };
@@ -41,7 +41,7 @@ static sinew_solver_def gravity_bar_solver(int method, int32_t iterations)
     return trial_solver(method == PBD ? SINEW_SOLVER_PBD : SINEW_SOLVER_PBNG, iterations, (char *)NULL);
 }
 
-/* m: largest downward displacement of a particle. */
+/* Largest downward displacement of a particle of the bar, in m. */
 static double gravity_sag_of(const trial *t)
 {
     double sag = 0;
@@ -50,7 +50,7 @@ static double gravity_sag_of(const trial *t)
     return sag;
 }
 
-/* The first number of iterations from which on the bar stays near the reference; -1 if there is none. */
+/* First number of iterations of the ladder from which on the bar stays near the reference; -1 if there is none. */
 static int32_t ladder_near(const trial *rungs, const trial *truth)
 {
     int32_t i = LADDER;
@@ -148,7 +148,7 @@ void experiment_gravity_bar(const setting *s, outcome *o)
     trials_release(trials, BAR_TRIALS);
 }
 
-/* ---- Fig 17: two blocks --------------------------------------------------------------------------- */
+/* ---- Fig 17: two blocks bound by springs ------------------------------------------------------- */
 
 enum {
     MATERIAL_FIRST,
@@ -156,11 +156,11 @@ enum {
     NODES,
     TRUTH,
     BLOCKS,
-    BONDS = 4 /* number of bond stiffnesses */
+    BONDS = 4 /* number of bond stiffnesses that are compared */
 };
 static const char *const block_names[BLOCKS] = {"XPBD-QS, material first", "XPBD-QS, weak first", "PBNG", "Newton"};
 static const char *const block_keys[BLOCKS] = {"material_first", "weak_first", "pbng", "newton"};
-#define BLOCK_SIZE 0.5 /* m */
+#define BLOCK_SIZE 0.5 /* side length of a block, in m */
 
 static double gravity_apart(const sinew_real *q, int32_t i, int32_t k)
 {
@@ -172,7 +172,7 @@ static double gravity_apart(const sinew_real *q, int32_t i, int32_t k)
     return sqrt(square);
 }
 
-/* Mean length of the vertical edges in the top layer of the lower block, over their rest length. */
+/* Mean length of the vertical edges in the top layer of the lower block, relative to their rest length. */
 static double layer_stretch(const trial *t, int32_t n)
 {
     const double cell = BLOCK_SIZE / (n - 1);
@@ -189,7 +189,7 @@ static double layer_stretch(const trial *t, int32_t n)
     return sum / edges;
 }
 
-/* m: largest displacement of a coordinate. */
+/* Largest displacement of a coordinate of the blocks, in m. */
 static double travel_of(const trial *t)
 {
     double way = 0;
@@ -251,8 +251,8 @@ static void gravity_claim_nodes(outcome *o, const trial *t, const double *gap, c
     outcome_number(o, far / way, "pbng_distance_share");
 }
 
-/* Repeats the run with softer bonds and the same iterations: PBNG's remaining distance depends on the bond stiffness.
- *  */
+/* Repeats the run of two blocks with softer bonds and the same iterations: PBNG's remaining distance depends on the
+ * bond stiffness. */
 static void claim_creeping(const setting *s, outcome *o, int32_t n, int32_t iterations)
 {
     static const double bonds[BONDS] = {1e2, 1e4, 1e6, 1e8};

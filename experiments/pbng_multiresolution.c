@@ -23,18 +23,18 @@ enum {
     COARSE,
     RUNS,
     LARGE = 0,
-    MIDDLE, /* the size that the claims judge */
+    MIDDLE, /* index of the cloth size that the claims judge */
     SMALL,
     SIZES,
-    ITERATIONS = 13, /* iterations of MPBNG */
-    PUBLISHED = 44,  /* published iterations of PBNG */
-    SIDE = 90,       /* vertices along a side: 8100 in total */
+    ITERATIONS = 13, /* number of iterations per step of MPBNG */
+    PUBLISHED = 44,  /* published number of iterations per step of PBNG */
+    SIDE = 90,       /* number of vertices along a side of the cloth: 8100 in total */
     QUICK_SIDE = 30
 };
 static const char *const names[RUNS] = {"converged", "MPBNG", "PBNG, 44 iterations", "PBNG", "coarse"};
 static const char *const keys[RUNS] = {"newton", "mpbng", "pbng_44", "pbng", "coarse"};
 static const double sizes[SIZES] = {1, 0.3, 0.1};
-static const int32_t frames[SIZES] = {100, 60, 34}; /* until the cloth has swung down */
+static const int32_t frames[SIZES] = {100, 60, 34}; /* number of frames until a cloth of each size has swung down */
 
 static trial multiresolution_hang(int32_t which, double size, int32_t steps, int32_t side)
 {
@@ -60,7 +60,7 @@ static double multiresolution_sag_of(const trial *t)
     return -low;
 }
 
-/* Takes all runs of one size; returns false, with the error in the outcome, if a run fails. */
+/* Takes all runs of one cloth size; returns false, with the error in the outcome, if a run fails. */
 static bool take_size(const setting *s, int32_t which, trial *t, outcome *o)
 {
     const int32_t side = s->quick ? QUICK_SIDE : SIDE;
@@ -127,7 +127,7 @@ static void multiresolution_claim_size(outcome *o, const trial *t, int32_t which
                 fabs(excess(t, MPBNG)) < 0.02 ? "" : "the coarsest layer's own sag is not the cloth's");
 }
 
-/* ---- Solids ------------------------------------------------------------------------------------- */
+/* ---- Effect of the option `coarse` on solids --------------------------------------------------- */
 
 static void claim_solids(const setting *s, outcome *o)
 {

@@ -19,12 +19,12 @@ enum {
     PBD,
     NEWTON,
     DIRECT,
-    SOFT, /* PBNG and Newton with softer bonds */
+    SOFT, /* first of the runs of PBNG and Newton with softer bonds */
     SOFT_DIRECT,
     METHODS,
     FRAMES = 10
 };
-#define SOFT_BOND 1e4 /* N/m, about the stiffness of a cell of muscle */
+#define SOFT_BOND 1e4 /* stiffness of the softer bonds in N/m, about the stiffness of a cell of muscle */
 static const char *const names[METHODS] = {
     "PBNG",           "XPBD-QS, material first", "XPBD-QS, weak first",    "PBD",
     "Newton, 200 CG", "Newton, Cholesky",        "PBNG, bonds of 1e4 N/m", "Newton, bonds of 1e4 N/m"};
@@ -86,7 +86,7 @@ static void muscles_claim_order(outcome *o, const trial *t)
                 flipped > 10 * first ? "" : "a gap there is in both orders: neither has come to rest in this time");
 }
 
-/* Distance from the reference, over the largest displacement of the reference. */
+/* Distance of a trial from the reference, over the largest displacement of the reference. */
 static double muscles_distance_share(const trial *t, const trial *truth)
 {
     double way = 0;

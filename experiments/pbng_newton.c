@@ -10,7 +10,7 @@
 
 enum {
     FRAMES = 40,
-    CG = 1, /* values of Newton's parameters `linear` and `hessian` */
+    CG = 1, /* values of Newton's parameters `linear` and `hessian`, by keyword index */
     BICGSTAB,
     LU,
     GS,
@@ -25,7 +25,7 @@ static sinew_solver_def newton(int32_t iterations, int linear, int hessian, int3
                         (double)inner, "omega", omega, "line_search", 1.0, (char *)NULL);
 }
 
-/* ---- Fig 10, table 4 --------------------------------------------------------------------------------- */
+/* ---- Fig 10, table 4: Newton with Gauss-Seidel -------------------------------------------------- */
 
 enum {
     NODES_LOW,
@@ -35,8 +35,8 @@ enum {
     RUNS
 };
 
-/* The paper claims that PBNG is superior in residual and in time. Only residuals are judged; within a factor of four
- * they count as a draw. */
+/* Judges fig 10. The paper claims that PBNG is superior in residual and in time. Only residuals are judged; within a
+ * factor of four they count as a draw. */
 static void pbng_newton_claim_counts(outcome *o, const trial *t, int nodes, const char *what, const char *published)
 {
     const trial *p = &t[nodes], *l = &t[nodes + 1];
@@ -55,7 +55,7 @@ static void pbng_newton_claim_counts(outcome *o, const trial *t, int nodes, cons
                          "machine's, and not judged");
 }
 
-/* Table 4: cost of an outer iteration without its sweeps. */
+/* Judges table 4: cost of an outer iteration without its sweeps. */
 static bool claim_breakdown(const setting *s, outcome *o, const trial *t)
 {
     trial few = t[LINEAR_LOW], many = t[LINEAR_LOW], nodes = t[NODES_LOW];
@@ -86,7 +86,7 @@ void experiment_linear_gs(const setting *s, outcome *o)
     for (int i = 0; i < RUNS; i++)
         t[i] =
             (trial){.build = scene_block, .n = s->quick ? 8 : 32, .material = SINEW_ENERGY_COROTATED, .frames = FRAMES};
-    /* The paper has SOR with omega = 1.7 here. */
+    /* PBNG with SOR, as in the paper, which uses omega = 1.7 here. */
     t[NODES_LOW].solver = trial_solver(SINEW_SOLVER_PBNG, 6, "acceleration", 1.0, (char *)NULL);
     t[NODES_HIGH].solver = trial_solver(SINEW_SOLVER_PBNG, 42, "acceleration", 1.0, (char *)NULL);
     t[LINEAR_LOW].solver = newton(2, GS, PROJECTED, 3, 1.3);
@@ -125,22 +125,23 @@ enum {
     NODES,
     BARS,
     SPEEDS = 4,
-    SHOWN = 2, /* index of the speed that the figures show */
-    /* Additional runs, at the highest speed only: */
-    BY_QR = BARS * SPEEDS, /* exact Hessian by QR, as published; eight times as slow as LU */
-    BY_LU,                 /* exact Hessian by LU, on the same bar */
+    SHOWN = 2, /* index of the end speed that the figures show */
+    /* Indices of additional runs, at the highest end speed only. */
+    BY_QR = BARS * SPEEDS, /* run with the exact Hessian by QR, as published; eight times as slow as LU */
+    BY_LU,                 /* run with the exact Hessian by LU, on the same bar as QR */
     SIX_NODES,
-    CUBE_LU, /* the other shape with 4K vertices: 16 x 16 x 16, 20 250 tets */
+    CUBE_LU, /* run by LU on the other shape with 4K vertices: 16 x 16 x 16, 20 250 tets */
     CUBE_NODES,
     ALL_BARS
 };
-#define HIGHEST 1e8 /* N, largest residual that is drawn */
+#define HIGHEST 1e8 /* largest residual that is drawn, in N */
 static const double speeds[SPEEDS] = {1, 2, 4, 8};
 static const char *const bar_names[BARS] = {"exact, LU", "exact, BiCGSTAB", "exact, linear Gauss-Seidel",
                                             "projected, conjugate gradients", "PBNG, (32)"};
 static const char *const bar_keys[BARS] = {"lu", "bicgstab", "gs", "projected", "pbng"};
 
-/* Newton takes three outer iterations a frame with each linear solver; PBNG takes 40 iterations. */
+/* Settings of a solver on the bar: Newton takes three outer iterations a frame with each linear solver; PBNG takes 40
+ * iterations. */
 static sinew_solver_def pbng_newton_bar_solver(int which)
 {
     static const int linear[NODES] = {LU, BICGSTAB, GS, CG};
@@ -149,13 +150,13 @@ static sinew_solver_def pbng_newton_bar_solver(int which)
     return newton(3, linear[which], which == WITH_PROJECTION ? PROJECTED : EXACT, which == WITH_LU ? 0 : 50, 1);
 }
 
-/* True if a run has inverted tets or lost frames. */
+/* True if a run has inverted tets or non-finite frames. */
 static bool wild(const trial *t)
 {
     return trial_inverted(t) > 0 || t->lost > 0;
 }
 
-/* Claim of one solver at all speeds; `nodes` are PBNG's runs at the same speeds. */
+/* Adds the claim of one solver at all end speeds; `nodes` are PBNG's runs at the same speeds. */
 static void claim_bar(outcome *o, const trial *t, const trial *nodes, int which)
 {
     static const char *const published[BARS] = {"unstable", "unstable", "unstable", "not in the source",
@@ -197,7 +198,8 @@ static void claim_bar(outcome *o, const trial *t, const trial *nodes, int which)
                               : "");
 }
 
-/* QR and LU solve the same systems, on a bar with six tets a cell, which has the published 20K tets. */
+/* Judges QR against LU, which solve the same systems, on a bar with six tets a cell, which has the published 20K
+ * tets. */
 static void claim_qr(outcome *o, const trial *qr, const trial *lu, const trial *nodes)
 {
     const double first = fabs(qr->residual[0] / lu->residual[0] - 1);
@@ -234,7 +236,8 @@ static void claim_cube(outcome *o, const trial *lu, const trial *nodes)
 
 static trial pbng_newton_make_bar(const setting *s, int i)
 {
-    static const int further[] = {WITH_LU, WITH_LU, NODES, WITH_LU, NODES}; /* solvers of the runs from BY_QR on */
+    /* Solvers of the additional runs from BY_QR on. */
+    static const int further[] = {WITH_LU, WITH_LU, NODES, WITH_LU, NODES};
     const bool cube = i == CUBE_LU || i == CUBE_NODES;
     trial t = {.build = cube ? scene_block : scene_bar,
                .n = (s->quick ? 3 : 8) * (cube ? 2 : 1),

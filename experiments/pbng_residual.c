@@ -24,8 +24,8 @@ enum {
     PBNG,
     XPBD,
     SOLVERS,
-    SWINGING = 8, /* frames before the measured one; the block is then half-way down */
-    LONG = 200    /* iterations */
+    SWINGING = 8, /* number of frames before the measured one; the block is then half-way down */
+    LONG = 200    /* number of iterations of the measured step */
 };
 
 void experiment_xpbd_residual(const setting *s, outcome *o)
@@ -76,7 +76,7 @@ void experiment_xpbd_residual(const setting *s, outcome *o)
     trials_release(t, SOLVERS);
 }
 
-/* ---- Fig 12: acceleration --------------------------------------------------------------------------- */
+/* ---- Fig 12: acceleration of PBNG ------------------------------------------------------------- */
 
 enum {
     PLAIN,
@@ -84,13 +84,14 @@ enum {
     SOR_NODE,
     CHEBYSHEV,
     KINDS,
-    TWICE = 2 * KINDS, /* plain with two and with four Newton steps per node; SOR and Chebyshev without safeguard */
+    /* First of the runs: plain with two and with four Newton steps per node; SOR and Chebyshev without safeguard. */
+    TWICE = 2 * KINDS,
     FOUR_TIMES,
     SOR_PRINTED,
     CHEBYSHEV_PRINTED,
     TRIALS,
-    BUDGET = 10, /* iterations per frame */
-    CURVE = 100  /* iterations of the first frame that are drawn */
+    BUDGET = 10, /* number of iterations per frame */
+    CURVE = 100  /* number of iterations of the first frame that are drawn */
 };
 static const char *const kind_names[KINDS] = {"plain", "SOR (two-term)", "SOR in the sweep", "Chebyshev"};
 static const char *const kind_keys[KINDS] = {"plain", "sor", "sor_node", "chebyshev"};
@@ -134,7 +135,7 @@ static void claim_frames(outcome *o, const trial *t)
     claim_holds(c, better == 2 ? HOLDS_YES : better == 1 ? HOLDS_PARTLY : HOLDS_NO, "%s", "");
 }
 
-/* Section 7: one Newton step per node is enough. */
+/* Judges PBNG section 7: one Newton step per node is enough. */
 static void claim_inner(outcome *o, const trial *t)
 {
     double at[3], later[3];
@@ -162,7 +163,7 @@ static void claim_inner(outcome *o, const trial *t)
     outcome_number(o, sweeps, "inner_4_sweeps");
 }
 
-/* The recurrences of section 7.3 exactly as printed. */
+/* Judges the recurrences of PBNG section 7.3 exactly as printed. */
 static void claim_printed(outcome *o, const trial *t)
 {
     const double sor = residual_after(&t[SOR_PRINTED], CURVE) / first_residual(&t[PLAIN]),

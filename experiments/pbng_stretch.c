@@ -16,19 +16,19 @@ enum {
     FRAMES = 40
 };
 
-/* ---- Fig 7, table 2 ------------------------------------------------------------------------------- */
+/* ---- Fig 7, table 2: equal time ---------------------------------------------------------------- */
 
 enum {
     PBNG,
     PBD,
     QS,
     NEWTON,
-    PUBLISHED,    /* Newton with the published number of iterations, without a time budget */
-    OVER_RELAXED, /* PBNG with the other acceleration of the paper */
+    PUBLISHED,    /* method: Newton with the published number of iterations, without a time budget */
+    OVER_RELAXED, /* method: PBNG with the other acceleration of the paper */
     METHODS,
     BUDGETS = 2,
     SPEEDS = 4,
-    KINDS = 3 /* solvers that run at all speeds */
+    KINDS = 3 /* number of solvers that run at all end speeds */
 };
 static const char *const names[METHODS] = {"PBNG",     "PBD", "XPBD-QS", "Newton CG", "Newton CG, as published",
                                            "PBNG, SOR"};
@@ -48,8 +48,8 @@ static sinew_solver_def stretch_solver_of(int method, int budget)
                         "hessian", 1.0, "line_search", 1.0, (char *)NULL);
 }
 
-/* The low budget also runs Newton with its published iterations, which the paper says fails there, and the other
- * acceleration. */
+/* Number of methods for a budget. The low budget also runs Newton with its published iterations, which the paper
+ * says fails there, and the other acceleration. */
 static int method_count(int budget)
 {
     return budget == 0 ? METHODS : PUBLISHED;
@@ -83,7 +83,8 @@ static void write_numbers(outcome *o, const trial *t, int budget)
     }
 }
 
-/* The paper gives only words; the measures are the number of inverted tets and the residual. */
+/* Judges a solver against PBNG. The paper gives only words; the measures are the number of inverted tets and the
+ * residual. */
 static void claim_rival(outcome *o, const trial *t, int method, int budget, const char *published, bool said_plausible)
 {
     char what[120];
@@ -136,7 +137,7 @@ static void stretch_claim_nodes(outcome *o, const trial *t, int budget)
     outcome_number(o, better, "%s_rivals_behind", budget_names[budget]);
 }
 
-/* The same time with the other acceleration of section 7.3. */
+/* Judges PBNG with the other acceleration of section 7.3 in the same time. */
 static void claim_over_relaxed(outcome *o, const trial *t)
 {
     const trial *own = &t[OVER_RELAXED];
@@ -173,9 +174,9 @@ static void stretch_figures(outcome *o, const trial *t, int budget)
     }
 }
 
-/* The paper gives neither the speed of the ends nor whether Newton's Hessian was projected. The low budget therefore
- * also runs with faster ends, and with the exact Hessian by BiCGSTAB, because conjugate gradients need a definite
- * matrix. */
+/* Judges faster motions. The paper gives neither the speed of the ends nor whether Newton's Hessian was projected.
+ * The low budget therefore also runs with faster ends, and with the exact Hessian by BiCGSTAB, because conjugate
+ * gradients need a definite matrix. */
 static void claim_faster(const setting *s, outcome *o)
 {
     static const double speeds[SPEEDS] = {1, 2, 4, 8};
@@ -209,7 +210,7 @@ static void claim_faster(const setting *s, outcome *o)
             "most inverted tets: PBNG %d / %d / %d / %d; Newton, projected, CG %d / %d / %d / %d; Newton, exact, "
             "BiCGSTAB %d / %d / %d / %d",
             max[0], max[1], max[2], max[3], max[4], max[5], max[6], max[7], max[8], max[9], max[10], max[11]);
-        /* Counts the speeds at which Newton breaks and PBNG does not. */
+        /* Counts the end speeds at which Newton breaks and PBNG does not. */
         int only = 0;
         for (int i = 0; i < SPEEDS; i++)
             only += max[i] == 0 && (max[SPEEDS + i] > 0 || t[SPEEDS + i].lost > 0);
@@ -255,7 +256,7 @@ void experiment_stretch(const setting *s, outcome *o)
         claim_faster(s, o);
 }
 
-/* ---- Fig 9: materials ------------------------------------------------------------------------------- */
+/* ---- Fig 9: three materials ------------------------------------------------------------------- */
 
 enum {
     MATERIALS = 3
@@ -265,7 +266,8 @@ void experiment_materials(const setting *s, outcome *o)
 {
     static const sinew_energy_kind kinds[MATERIALS] = {SINEW_ENERGY_COROTATED, SINEW_ENERGY_STABLE_NEO_HOOKEAN,
                                                        SINEW_ENERGY_NEO_HOOKEAN};
-    static const double published[MATERIALS] = {1300, 1300, 825}; /* ms per frame, table 3 */
+    /* Published ms per frame of the three materials, PBNG table 3. */
+    static const double published[MATERIALS] = {1300, 1300, 825};
     trial t[MATERIALS];
     for (int i = 0; i < MATERIALS; i++)
         t[i] = (trial){.build = scene_block,

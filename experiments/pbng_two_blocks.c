@@ -16,13 +16,13 @@
 
 #include "touch.h"
 
-#define STEP   0.002 /* s */
-#define GAP    0.2   /* m between the blocks */
-#define DRIVEN 0.25  /* m, displacement of each clamped face */
-#define DRIVE  0.25  /* s, duration of that displacement */
-#define SHIFT  0.017 /* m, sideways offset of the blocks */
+#define STEP   0.002 /* time step of the colliding blocks, in s */
+#define GAP    0.2   /* initial distance between the blocks, in m */
+#define DRIVEN 0.25  /* displacement of each clamped face, in m */
+#define DRIVE  0.25  /* duration of the displacement of the clamped faces, in s */
+#define SHIFT  0.017 /* sideways offset of the blocks, in m */
 
-#define THICKNESS 1e-2 /* m */
+#define THICKNESS 1e-2 /* contact thickness of the blocks, in m */
 
 enum {
     PENALTY,
@@ -32,7 +32,7 @@ enum {
     MODES,
     ITERATIONS = 8,
     SAMPLES = 125,
-    LOST = 100 /* intersecting triangle pairs at which a run is aborted */
+    LOST = 100 /* number of intersecting triangle pairs at which a run is aborted */
 };
 static const char *const names[MODES] = {"penalty, 1e8 N/m", "penalty, 1e4 N/m", "augmented",
                                          "Newton, penalty, 1e8 N/m"};
@@ -42,7 +42,7 @@ typedef struct run {
     int mode;
     int32_t n, steps, particle_count, tet_count;
     touch_log log;
-    double samples[2][SAMPLES]; /* violation in m, particles in contact */
+    double samples[2][SAMPLES]; /* [0]: contact violation in m, [1]: number of particles in contact, over time */
     sinew_measures end;
 } run;
 

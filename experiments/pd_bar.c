@@ -14,16 +14,16 @@
 
 typedef struct bar {
     int32_t vertex_count, tet_count;
-    double *x;     /* [vertex capacity][3] m */
-    int32_t *tets; /* [tet capacity][4] */
+    double *x;     /* [vertex capacity][3] vertex positions of the bar, in m */
+    int32_t *tets; /* [tet capacity][4] vertices of the bar's tets */
     uint32_t random;
-    double min; /* m3, smallest volume of a tet after a flip */
+    double min; /* smallest admissible volume of a tet after a flip, in m3 */
 } bar;
 
 /* A face of a tet, its vertices in ascending order. */
 typedef struct face {
     int32_t vertex[3], tet;
-    int32_t other; /* the second tet with this face */
+    int32_t other; /* index of the second tet with this face */
 } face;
 
 /* Pseudo-random index in 0 .. count - 1, platform-independent (Park and Miller 1988). */
@@ -43,9 +43,9 @@ static double volume(const bar *b, const int32_t t[4])
            6;
 }
 
-/* ---- Vertices ------------------------------------------------------------------------------------ */
+/* ---- New and moved vertices ------------------------------------------------------------------- */
 
-/* Moves each vertex by up to a quarter of a cell; surface vertices move within the surface. */
+/* Moves each vertex of the bar at random by up to a quarter of a cell; surface vertices move within the surface. */
 static void move_vertices(bar *b, const double half[3], const int32_t cells[3])
 {
     for (int32_t i = 0; i < 3 * b->vertex_count; i++) {
@@ -71,7 +71,7 @@ static void split_tet(bar *b, int32_t tet)
     }
 }
 
-/* ---- Two tets to three ----------------------------------------------------------------------------- */
+/* ---- Flips of two tets to three --------------------------------------------------------------- */
 
 static int pd_bar_by_vertices(const void *a, const void *b)
 {
@@ -93,7 +93,7 @@ static void pd_bar_sort_three(int32_t v[3])
             }
 }
 
-/* Faces that two tets share, one entry per pair, in a random order. Returns their number. */
+/* Lists the faces that two tets share, one entry per pair, in a random order. Returns the number of faces. */
 static int32_t shared_faces(bar *b, face *faces)
 {
     for (int32_t i = 0; i < 4 * b->tet_count; i++) {
@@ -150,7 +150,7 @@ static bool exchange(bar *b, const face *f, int32_t other)
     return true;
 }
 
-/* Flips until there are `wanted` tets; returns false if no further flip is possible. */
+/* Flips tets until the bar has `wanted` tets; returns false if no further flip is possible. */
 static bool exchange_tets(bar *b, int32_t wanted, face *faces, uint8_t *used)
 {
     for (int pass = 0; pass < 50 && b->tet_count < wanted; pass++) {
@@ -168,7 +168,7 @@ static bool exchange_tets(bar *b, int32_t wanted, face *faces, uint8_t *used)
     return b->tet_count == wanted;
 }
 
-/* ---- The bar --------------------------------------------------------------------------------------- */
+/* ---- The irregular bar ------------------------------------------------------------------------ */
 
 static bool make_irregular(bar *b, const double half[3], const int32_t cells[3], int32_t vertices, int32_t tets)
 {

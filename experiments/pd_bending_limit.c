@@ -6,7 +6,7 @@
  *
  * Set-up: 0.5 x 0.1 m, 0.2 kg/m2, triangle strain of 2000 N/m, isometric bending of 1e-5 N m without limits plus one of
  * 5 N m with slack of 0.05, 0.1 and 0.2 rad a hinge, and a strip without the latter. The first two rows of vertices are
- * held; the strip starts level. Gravity 9.81 m/s2, damping 4/s, h = 1/60 s, measured after 4 s (quick: 2 s).
+ * pinned; the strip starts level. Gravity 9.81 m/s2, damping 4/s, h = 1/60 s, measured after 4 s (quick: 2 s).
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 
 enum {
     LIMITS = 3,
-    STRIPS = LIMITS + 1, /* the last one has no limit */
-    RUNS = STRIPS + 1    /* the middle limit also runs by qn */
+    STRIPS = LIMITS + 1, /* number of strips; the last one has no angle limit */
+    RUNS = STRIPS + 1    /* number of runs: all strips, and the middle limit also by qn */
 };
-#define LENGTH    0.5  /* m */
-#define WEAK      1e-5 /* N m */
-#define LIMITING  5.0  /* N m */
-#define TOLERANCE 0.01 /* rad, excess over the limit that still counts as holding it */
+#define LENGTH    0.5  /* length of the strip, in m */
+#define WEAK      1e-5 /* rigidity of the bending energy without limits, in N m */
+#define LIMITING  5.0  /* rigidity of the bending energy beyond the angle limit, in N m */
+#define TOLERANCE 0.01 /* excess over the angle limit that still counts as satisfying it, in rad */
 
 static const double limits[LIMITS] = {0.05, 0.1, 0.2};
 
@@ -45,7 +45,7 @@ static void stay_level(const sheet *s, double fraction, const sinew_real *rest, 
     lay_level(rest, to);
 }
 
-/* Pins the first row of cells. */
+/* Pins the first row of cells of the strip. */
 static bool pin_rows(sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -60,7 +60,7 @@ static bool pin_rows(sheet *s)
     return s->pinned && s->start;
 }
 
-/* A strip with the angle limit `limit`; negative: no limit. */
+/* Creates a strip with the angle limit `limit` (rad); negative: no limit. */
 static sheet make_strip(double limit, sinew_solver_kind solver, bool quick, sinew_error *error)
 {
     const int32_t cells = quick ? 20 : 40, across = cells / 5;
@@ -85,7 +85,7 @@ static sheet make_strip(double limit, sinew_solver_kind solver, bool quick, sine
     return s;
 }
 
-/* rad: between the normals of two triangles. */
+/* Angle between the normals of two triangles, in rad. */
 static double bending_limit_angle_between(const sheet *s, const int32_t *a, const int32_t *b)
 {
     double n[2][3], dot = 0, square[2] = {0, 0};
@@ -106,7 +106,7 @@ static double bending_limit_angle_between(const sheet *s, const int32_t *a, cons
     return acos(fmax(-1, fmin(1, dot / sqrt(square[0] * square[1]))));
 }
 
-/* rad: the largest angle of all pairs of triangles that share an edge. */
+/* Largest angle in rad over all pairs of triangles of the strip that share an edge. */
 static double largest_angle(const sheet *s)
 {
     const int32_t *t = sinew_mesh_triangles(s->mesh), count = sinew_mesh_triangle_count(s->mesh);

@@ -16,12 +16,12 @@
 
 enum {
     CANS = 4,
-    AROUND = 30, /* largest number of waves around */
-    ALONG = 24   /* largest number of half waves along */
+    AROUND = 30, /* largest number of waves around the can that is examined */
+    ALONG = 24   /* largest number of half waves along the can that is examined */
 };
 #define RADIUS   0.5
 #define HEIGHT   1.0
-#define MEMBRANE 1e4 /* N/m */
+#define MEMBRANE 1e4 /* stiffness of the can's triangle strain, in N/m */
 #define PI       3.14159265358979323846
 #define PRESSED  0.05
 #define OFF      1e-3
@@ -39,7 +39,7 @@ static void press(const sheet *s, double fraction, const sinew_real *rest, sinew
     to[2] = rest[2];
 }
 
-/* The can stands along y, the direction of gravity and of pictures. */
+/* Creates the mesh of the can, which stands along y, the vertical direction of pictures. */
 static sinew_mesh *make_can(int32_t around, int32_t layers, sinew_error *error)
 {
     sinew_round_def def = sinew_default_round_def();
@@ -63,7 +63,7 @@ static sinew_mesh *make_can(int32_t around, int32_t layers, sinew_error *error)
     return standing;
 }
 
-/* Moves all vertices but those of the rims by a small random radial displacement. */
+/* Moves all vertices of the can but those of the rims by a small random radial displacement. */
 static void dent(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -78,13 +78,14 @@ static void dent(sheet *s)
     }
 }
 
-/* The radial displacement of a vertex. */
+/* Radial displacement of a vertex of the can, in m. */
 static double radial(const sheet *s, int32_t i)
 {
     return hypot((double)s->q[3 * i], (double)s->q[3 * i + 2]) - RADIUS;
 }
 
-/* True if the root mean square deviation of the walls from their mean is BUCKLED of the radius. */
+/* True if the root mean square deviation of the can's walls from their mean exceeds the fraction BUCKLED of the
+ * radius. */
 static bool buckled(const sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -113,13 +114,14 @@ static sheet buckling_make_run(double rigidity, bool quick, sinew_error *error)
     return s;
 }
 
-/* ---- The pattern ------------------------------------------------------------------------------- */
+/* ---- The buckling pattern --------------------------------------------------------------------- */
 
 typedef struct pattern {
-    double around[AROUND + 1]; /* m2: power of n waves around, summed over m */
-    double along[ALONG + 1];   /* m2: power of m half waves along, summed over n */
-    int32_t n, m;              /* largest power of the slope: n^2 around[n] and m^2 along[m] */
-    double mean_n;             /* mean of n, weighted by power */
+    double around[AROUND + 1]; /* power of n waves around the can, summed over m, in m2 */
+    double along[ALONG + 1];   /* power of m half waves along the can, summed over n, in m2 */
+    /* Dominant wave numbers, of the largest power of the slope: n^2 around[n] and m^2 along[m]. */
+    int32_t n, m;
+    double mean_n; /* mean number n of waves around the can, weighted by power */
 } pattern;
 
 /* Squared modulus of the Fourier coefficient sum u e^(i n phi) sin(m pi z / H), u the radial displacement. */
@@ -137,8 +139,8 @@ static double power_of(const sheet *s, int32_t n, int32_t m)
     return real * real + imaginary * imaginary;
 }
 
-/* The dominant wave numbers are those of the slope, which determines how dents look. A wave of half the length and the
- * same height has twice the slope. */
+/* Finds the buckling pattern. The dominant wave numbers are those of the slope, which determines how dents look. A
+ * wave of half the length and the same height has twice the slope. */
 static pattern find_pattern(const sheet *s)
 {
     pattern p = {.n = 1, .m = 1};

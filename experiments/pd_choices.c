@@ -3,7 +3,7 @@
  * pd_choices.c: Projective Dynamics sections 8 and 9: lumped or consistent masses, and weights that grow until soft
  * boundaries and collisions act as hard ones.
  *
- * Masses: the lowest frequencies about rest of a bar of 1 x 0.2 x 0.2 m, held on the left. Boundaries: the same bar
+ * Masses: the lowest frequencies about rest of a bar of 1 x 0.2 x 0.2 m, pinned on the left. Boundaries: the same bar
  * starts level and falls for half a second, held by positions of growing weight, or pinned. Collisions: a cube slides
  * without friction over a floor of half spaces of growing weight, or in free flight.
  */
@@ -14,9 +14,9 @@
 #include "contact_scene.h"
 #include "modes.h"
 
-#define YOUNG   1e6 /* Pa */
+#define YOUNG   1e6 /* Young's modulus of bar and cube, in Pa */
 #define DENSITY 1000.0
-#define SPEED   1.0 /* m/s */
+#define SPEED   1.0 /* initial speed of the sliding cube, in m/s */
 #define STEP    (1.0 / 60)
 
 enum {
@@ -24,16 +24,17 @@ enum {
     MESHES = 3,
     WEIGHTS = 5,
     STEPS = 30,
-    ITERATIONS = 10 /* iterations per step, as in the paper */
+    ITERATIONS = 10 /* number of iterations per step, as in the paper */
 };
-static const double weights[WEIGHTS] = {1e3, 1e5, 1e7, 1e9, 1e12}; /* N/m of one vertex */
+/* Weights of soft boundaries and collisions, in N/m of one vertex. */
+static const double weights[WEIGHTS] = {1e3, 1e5, 1e7, 1e9, 1e12};
 
 static void pd_choices_fail(outcome *o, const sinew_error *error)
 {
     snprintf(o->failure, sizeof o->failure, "%.255s", error->text[0] ? error->text : "out of memory");
 }
 
-/* Which vertices of a mesh about the origin are at its left end. */
+/* Lists the vertices at the left end of a mesh about the origin, and marks the others as free. */
 static int32_t left_end(const sinew_mesh *mesh, double length, int32_t *held, uint8_t *free_vertices)
 {
     int32_t count = 0;
@@ -48,9 +49,9 @@ static int32_t left_end(const sinew_mesh *mesh, double length, int32_t *held, ui
     return count;
 }
 
-/* ---- Masses ---------------------------------------------------------------------------------------- */
+/* ---- Lumped and consistent masses ------------------------------------------------------------- */
 
-/* The lowest frequencies, rad/s, of a bar that is `cells` cells thick. */
+/* Computes the lowest angular frequencies in rad/s of a bar that is `cells` cells thick, for both kinds of masses. */
 static bool frequencies(int32_t cells, double omega[2][MODES], outcome *o)
 {
     sinew_error error = {0};
@@ -103,7 +104,7 @@ static void claim_masses(const setting *s, outcome *o)
                 max < 0.05 ? "" : "it is the mesh that decides: the difference falls as it gets finer");
 }
 
-/* ---- Boundaries ------------------------------------------------------------------------------------- */
+/* ---- Soft and hard boundaries ----------------------------------------------------------------- */
 
 static bool hold_left(sinew_world *world, sinew_body body, double weight, sinew_error *error)
 {
@@ -144,7 +145,7 @@ static bool pd_choices_finish(sinew_world *world, bool good, int32_t steps, sine
     return good;
 }
 
-/* Distance that the bar's centre of mass falls, m; weight 0: pinned. */
+/* Computes the distance in m that the bar's centre of mass falls; weight 0: pinned. */
 static bool pd_choices_fall(double weight, int32_t iterations, double *fallen, outcome *o)
 {
     sinew_error error = {0};
@@ -182,13 +183,13 @@ static void claim_boundaries(outcome *o)
                         "them out of the unknowns. Sets that turn do lock: pd/mixed");
 }
 
-/* ---- Collisions ------------------------------------------------------------------------------------- */
+/* ---- Soft and hard collisions ----------------------------------------------------------------- */
 
 typedef struct slide {
-    double way, depth; /* m along the floor, and below the rest height */
+    double way, depth; /* displacement of the cube along the floor, and depth below its rest height, in m */
 } slide;
 
-/* Slides a cube for half a second; weight 0: free flight without gravity. */
+/* Slides a cube over the floor for half a second; weight 0: free flight without gravity. */
 static bool slide_along(double weight, slide *r, outcome *o)
 {
     sinew_error error = {0};

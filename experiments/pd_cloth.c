@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_cloth.c: Projective Dynamics fig 4: a cloth of 81 x 81 by PBD and by PD with few and many iterations; and what PBD
- * does to the momenta of single points (4.1).
+ * pd_cloth.c: Projective Dynamics fig 4: a cloth of 81 x 81 by PBD and by PD with few and many iterations; and the
+ * effect of PBD on the momenta of single points (4.1).
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,18 +11,18 @@
 #include "pd_scenes.h"
 
 enum {
-    COUNTS = 4, /* numbers of iterations per frame */
+    COUNTS = 4, /* number of different iteration counts per frame */
     PBD_RUNS = 0,
     PD_RUNS = COUNTS,
-    TRUTH = 2 * COUNTS, /* Newton, each frame to convergence */
+    TRUTH = 2 * COUNTS, /* index of the reference run by Newton, each frame to convergence */
     RUNS
 };
 static const int32_t counts[COUNTS] = {5, 10, 20, 50};
 
-/* The cloth hangs by its upper edge; its weight stretches it by a few per cent. */
+/* Scene of the hanging cloth, attached at its upper edge; its weight stretches it by a few per cent. */
 static const pd_scene hanging = {.hold = HOLD_EDGE, .stiffness = 0.5, .damping = 1};
 
-/* ---- Stretch over iterations ----------------------------------------------------------------------- */
+/* ---- Stretch of the cloth over iterations ------------------------------------------------------ */
 
 static double pd_cloth_stretch_of(const trial *t)
 {
@@ -110,7 +110,8 @@ static bool run_agreement(const setting *s, outcome *o, int32_t n)
 
 /* ---- Momenta of single points (4.1) ------------------------------------------------------------------- */
 
-/* Fraction of the squared velocities about their mean that is left after the step; q - rest is h times the velocity. */
+/* Fraction of the squared velocities of points about their mean that is left after the step; q - rest is h times the
+ * velocity. */
 static double kept_motion(const trial *t, const pd_scene *scene)
 {
     double mean[3] = {0}, squares = 0;
@@ -120,7 +121,8 @@ static double kept_motion(const trial *t, const pd_scene *scene)
         const double v = ((double)t->q[i] - (double)t->rest[i] - mean[i % 3]) / FRAME;
         squares += v * v;
     }
-    /* Two coordinates have uniformly distributed velocities, with a variance of jolt^2 / 3 each. */
+    /* Divides by the initial value: two coordinates have uniformly distributed velocities, with a variance of jolt^2 /
+     * 3 each. */
     return squares / (2.0 / 3 * scene->jolt * scene->jolt * t->particle_count);
 }
 

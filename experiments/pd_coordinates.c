@@ -16,13 +16,13 @@ enum {
     VERTEX,
     MASS,
     KINDS,
-    LONG = 100 /* iterations of one step */
+    LONG = 100 /* number of iterations of the measured step */
 };
 static const char *const names[KINDS] = {"differential (edges)", "identity", "mean subtracted", "one vertex subtracted",
                                          "mass-weighted Jacobi (14)"};
 static const char *const keys[KINDS] = {"reduced", "identity", "mean", "vertex", "mass"};
 
-/* ---- Convergence ----------------------------------------------------------------------------------- */
+/* ---- Convergence by choice of A and B ---------------------------------------------------------- */
 
 static double coordinates_error_after(const trial *t, int32_t iteration, double lowest)
 {
@@ -30,7 +30,7 @@ static double coordinates_error_after(const trial *t, int32_t iteration, double 
     return (t->records[i].objective - lowest) / (t->records[0].objective - lowest);
 }
 
-/* The first iteration with an error of at most `level`; -1 if there is none. */
+/* First iteration of a trial with a relative error of at most `level`; -1 if there is none. */
 static int32_t coordinates_reached(const trial *t, double level, double lowest)
 {
     for (int32_t i = 0; i < t->record_count; i++)
@@ -99,7 +99,7 @@ static bool run_convergence(const setting *s, outcome *o, int32_t n)
     return good;
 }
 
-/* ---- Momentum ---------------------------------------------------------------------------------------- */
+/* ---- Conservation of momentum ------------------------------------------------------------------ */
 
 static double momentum_change(const trial *t, int32_t iteration)
 {
@@ -114,7 +114,7 @@ static double momentum_change(const trial *t, int32_t iteration)
     return sqrt(square / size);
 }
 
-/* A stretched cloth in free flight. */
+/* Judges the momenta of a stretched cloth in free flight. */
 static bool run_momentum(const setting *s, outcome *o)
 {
     static const pd_scene loose = {.stiffness = 0.5, .stretch = 0.1, .jolt = 5, .weightless = true};
@@ -156,7 +156,7 @@ static bool run_momentum(const setting *s, outcome *o)
     return good;
 }
 
-/* ---- Minimised energy --------------------------------------------------------------------------------- */
+/* ---- The energy that is minimised ------------------------------------------------------------- */
 
 static bool run_tets(const setting *s, outcome *o)
 {
@@ -193,7 +193,7 @@ static bool run_tets(const setting *s, outcome *o)
     return good;
 }
 
-/* ---- Warm start ---------------------------------------------------------------------------------------- */
+/* ---- Warm start of PD ------------------------------------------------------------------------- */
 
 static double mean_height(const trial *t)
 {
@@ -206,7 +206,7 @@ static double mean_height(const trial *t)
 static bool run_start(const setting *s, outcome *o, int32_t n)
 {
     enum {
-        STARTS = 3 /* numbers of iterations */
+        STARTS = 3 /* number of different iteration counts of the warm-start test */
     };
     static const int32_t counts[STARTS] = {1, 2, 5};
     static const pd_scene swinging = {.hold = HOLD_EDGE, .stiffness = 50, .level = true};

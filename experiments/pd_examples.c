@@ -17,12 +17,12 @@
 
 #include "touch.h"
 
-#define STEP      (1.0 / 120) /* s */
-#define LENGTH    1.0         /* m of a car */
-#define SPEED     3.0         /* m/s */
-#define AWAY      0.75        /* m, initial distance from the middle */
-#define STIFFNESS 3e4         /* Pa */
-#define THICKNESS 4e-3        /* m */
+#define STEP      (1.0 / 120) /* time step of the colliding cars, in s */
+#define LENGTH    1.0         /* length of a car, in m */
+#define SPEED     3.0         /* initial speed of the cars, in m/s */
+#define AWAY      0.75        /* initial distance of the cars from the middle, in m */
+#define STIFFNESS 3e4         /* stiffness of the energy `examples`, in Pa */
+#define THICKNESS 4e-3        /* contact thickness of the cars, in m */
 #define PI        3.14159265358979323846
 
 enum {
@@ -40,13 +40,13 @@ typedef struct run {
     int32_t cells, steps, tet_count, vertex_count;
     touch_log log;
     double strained[CARS];        /* largest mean of |F - R|^2 over the tets of each car */
-    double there[CARS];           /* fraction of `strained` that examples explain */
-    double left;                  /* largest mean of |F - R|^2 of a car at the end */
-    sinew_energy energy[CARS][2]; /* examples, strain */
+    double there[CARS];           /* fraction of `strained` that the example shapes explain, per car */
+    double left;                  /* largest mean of |F - R|^2 of a car at the end of the run */
+    sinew_energy energy[CARS][2]; /* energies of each car: `examples`, then `strain` */
     double curve[CARS][SAMPLES];
 } run;
 
-/* True if the cube at (x, y, z) belongs to the car, in units of a tenth of its length. */
+/* True if the cube at (x, y, z), in units of a tenth of the car's length, belongs to the car. */
 static bool is_car(double x, double y, double z)
 {
     const bool wheel = y < 1 && fabs(z) > 1 && ((x > 1 && x < 3) || (x > 7 && x < 9));
@@ -55,7 +55,8 @@ static bool is_car(double x, double y, double z)
     return wheel || body || cabin;
 }
 
-/* Tets of a block whose cubes belong to the car, without unused vertices. NULL on failure. */
+/* Creates the mesh of a car: the tets of a block whose cubes belong to the car, without unused vertices. NULL on
+ * failure. */
 static sinew_mesh *car_mesh(int32_t cells, sinew_error *error)
 {
     sinew_beam_def def = sinew_default_beam_def();
@@ -93,20 +94,20 @@ static sinew_mesh *car_mesh(int32_t cells, sinew_error *error)
     return car;
 }
 
-/* Position of a point of the car in its example. */
+/* Computes the position of a point of the car in its example shape. */
 static void example_point(int car, const sinew_real *X, sinew_real *x)
 {
     const double p[3] = {(double)X[0], (double)X[1], (double)X[2]}, angle = 1.2 * p[0] / LENGTH;
-    if (car == 0) { /* bent along an arc that opens upwards */
+    if (car == 0) { /* first car: bent along an arc that opens upwards */
         const double radius = LENGTH / 1.2;
         x[0] = (sinew_real)((radius - p[1]) * sin(angle));
         x[1] = (sinew_real)(radius - (radius - p[1]) * cos(angle));
         x[2] = X[2];
-    } else if (car == 1) { /* twisted about its length */
+    } else if (car == 1) { /* second car: twisted about its length */
         x[0] = X[0];
         x[1] = (sinew_real)(cos(angle) * p[1] - sin(angle) * p[2]);
         x[2] = (sinew_real)(sin(angle) * p[1] + cos(angle) * p[2]);
-    } else { /* shortened, in two folds */
+    } else { /* third car: shortened, in two folds */
         x[0] = (sinew_real)(0.65 * p[0]);
         x[1] = (sinew_real)(p[1] + 0.08 * cos(4 * PI * p[0] / LENGTH));
         x[2] = (sinew_real)(1.1 * p[2]);
@@ -151,7 +152,8 @@ static sinew_body place_car(sinew_world *world, const sinew_mesh *mesh, int car,
     return body;
 }
 
-/* Cars of plain strain also have examples of 1 Pa: too soft to act, but they measure the distance to the examples. */
+/* Stiffness of a car's energies. Cars of plain strain also have `examples` of 1 Pa: too soft to act, but they measure
+ * the distance to the examples. */
 static double stiffness_of(const run *r, bool strain)
 {
     if (strain)
@@ -198,7 +200,7 @@ static sinew_world *pd_examples_build(run *r, const sinew_mesh *mesh, sinew_real
     return NULL;
 }
 
-/* Mean over the tets of the squared distance that an energy measures: 2 psi / k. values: a buffer [tet_count]. */
+/* Mean over the tets of the squared distance that an energy measures: 2 psi / k. values [tet_count]: work space. */
 static double pd_examples_distance_of(const run *r, sinew_world *world, int car, bool strain, sinew_real *values)
 {
     int32_t count = 0;

@@ -3,9 +3,9 @@
  * pd_flag.c: PD fig 10 and section 8: a flag in extreme wind stays stable; it tears where edges exceed a strain, by
  * downdates of the factor instead of a new factorisation.
  *
- * Set-up: a flag of 1.5 m by 1 m, 0.2 kg/m2, edge strain of 500 N, held along one side, h = 1/30 s, 10 iterations; the
- * tearing flag has 150 N, 2 ms of damping and h = 10 ms. The time of removing edges is measured on the paper's cloth of
- * 81 x 81 vertices, one thread, processor time: the first step after the removal less a step without a change.
+ * Set-up: a flag of 1.5 m by 1 m, 0.2 kg/m2, edge strain of 500 N, pinned along one side, h = 1/30 s, 10 iterations;
+ * the tearing flag has 150 N, 2 ms of damping and h = 10 ms. The time of removing edges is measured on the paper's
+ * cloth of 81 x 81 vertices, one thread, processor time: the first step after the removal less a step without a change.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,15 +16,15 @@
 #include "experiments.h"
 #include "sinew/load.h"
 
-#define LENGTH    1.5   /* m */
-#define STIFFNESS 500.0 /* N */
-#define STRAIN    0.08  /* strain at which an edge tears */
+#define LENGTH    1.5   /* length of the flag, in m */
+#define STIFFNESS 500.0 /* stiffness of the flag's edges, in N */
+#define STRAIN    0.08  /* strain at which an edge of the flag tears */
 
 enum {
     SHOWN = 4, /* number of pictures of the tearing flag */
     SHOWN_EVERY = 50,
-    CHANGES = 6, /* numbers of edges removed at once: 1, 4, 16 ... */
-    WARM = 5     /* steps whose median is the time of a step without a change */
+    CHANGES = 6, /* number of measured changes: 1, 4, 16 ... edges removed at once */
+    WARM = 5     /* number of steps whose median is the time of a step without a change */
 };
 
 typedef struct flag {
@@ -43,7 +43,7 @@ static sinew_mesh *flag_make_cloth(int32_t nx, int32_t ny, sinew_error *error)
     return sinew_mesh_cloth(&def, error);
 }
 
-/* A flag held along x = 0, in a wind along x with a small component across. */
+/* Creates a flag pinned along x = 0, in a wind along x with a small component across. */
 static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, double wind, double damping,
                       sinew_error *error)
 {
@@ -79,9 +79,9 @@ static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, d
     return f->wind.index >= 0;
 }
 
-/* ---- Extreme wind ------------------------------------------------------------------------------ */
+/* ---- The flag in extreme wind ----------------------------------------------------------------- */
 
-/* Steps in a wind of 200 m/s until a step is not finite. Returns the number of finite steps. */
+/* Steps a flag in a wind of 200 m/s until a step is not finite. Returns the number of finite steps. */
 static int32_t endure(const sinew_mesh *mesh, sinew_solver_kind kind, int32_t steps, double *farthest, outcome *o)
 {
     sinew_error error = {0};
@@ -116,7 +116,7 @@ static void claim_sound(const setting *s, outcome *o)
     for (int kind = 0; mesh && kind < SINEW_SOLVER_COUNT; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         double farthest;
-        /* Skips integrators: they take one iteration instead of solving the step, and become unstable. */
+        /* Skips explicit integrators: they take one iteration instead of solving the step, and become unstable. */
         if (!sinew_solver_accepts((sinew_solver_kind)kind, SINEW_ENERGY_EDGE_STRAIN, NULL, 0) || info->static_only ||
             info->explicit_step || info->default_iterations == 1)
             continue;
@@ -155,7 +155,7 @@ static void flag_draw(const flag *f, figure *g, double time)
     free(q);
 }
 
-/* A softer flag than the others, damped, with smaller steps and a growing wind, for the pictures. */
+/* Creates a tearing flag, softer than the others, damped, with smaller steps and a growing wind, for the pictures. */
 static bool make_tearing(flag *f, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_tear_def tear = sinew_default_tear_def();
@@ -170,7 +170,7 @@ static bool make_tearing(flag *f, const sinew_mesh *mesh, sinew_error *error)
            sinew_body_set_tear(f->world, &tear, error) == SINEW_OK;
 }
 
-/* Wind of 8 m/s for a second, then growing to 35 m/s within two seconds. */
+/* Sets the wind on the tearing flag: 8 m/s for a second, then growing to 35 m/s within two seconds. */
 static bool flag_blow(flag *f, double time, sinew_error *error)
 {
     const double speed = 8 + 27 * fmin(fmax((time - 1) / 2, 0), 1);
@@ -191,7 +191,8 @@ static void claim_tears(const setting *s, outcome *o)
     for (int32_t i = 1; good && i <= steps; i++) {
         good = flag_blow(&f, i * 0.01, &error);
         bits |= sinew_world_step(f.world, NULL);
-        if (i % SHOWN_EVERY == 0 && i <= SHOWN * SHOWN_EVERY) /* later hardly any of the flag is left */
+        /* Draws a picture; later hardly any of the flag is left. */
+        if (i % SHOWN_EVERY == 0 && i <= SHOWN * SHOWN_EVERY)
             flag_draw(&f, g, i * 0.01);
     }
     sinew_tear_report report = {0};
@@ -210,7 +211,7 @@ static void claim_tears(const setting *s, outcome *o)
     sinew_mesh_destroy(mesh);
 }
 
-/* ---- Updates against new factors --------------------------------------------------------------- */
+/* ---- Factor updates against new factors -------------------------------------------------------- */
 
 static double timed_step(sinew_world *world)
 {
@@ -234,7 +235,7 @@ static double warm_step(sinew_world *world)
     return seconds[WARM / 2];
 }
 
-/* m: largest distance between the vertices of two flags. */
+/* Largest distance in m between corresponding vertices of two flags. */
 static double flag_apart(const flag *a, const flag *b)
 {
     const int32_t count = sinew_world_particle_count(a->world);
@@ -252,8 +253,10 @@ static double flag_apart(const flag *a, const flag *b)
 
 typedef struct change {
     int32_t edges;
-    double updated, refactored; /* s, in excess of a step without a change */
-    double difference;          /* m, between the results of both steps */
+    /* Processor time in s of a step with an updated factor and with a new factor, in excess of a step without a
+     * change. */
+    double updated, refactored;
+    double difference; /* largest distance in m between the results of both steps */
 } change;
 
 /* Removes c->edges edges, spread over the cloth, from two flags: switched off in the first, deleted from the second. */

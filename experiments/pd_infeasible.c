@@ -11,10 +11,10 @@
 #include "trial.h"
 
 enum {
-    STEPS = 40, /* projections of Gauss-Seidel, iterations of the other methods */
+    STEPS = 40, /* number of projections of Gauss-Seidel, and of iterations of the other methods */
     MESH_ORDER = 1,
     JACOBI_ORDER = 2,
-    MASS = 4 /* value of pd's parameter `coordinates` */
+    MASS = 4 /* value of pd's parameter `coordinates` that selects mass-weighted coordinates */
 };
 
 typedef enum method {
@@ -27,7 +27,7 @@ typedef enum method {
 static const char *const names[METHODS] = {"PBD, Gauss-Seidel", "PBD, Jacobi", "PD, mass-weighted (14)",
                                            "PD, differential"};
 
-/* A solver for `steps` iterations; Gauss-Seidel takes one sweep over a list of `steps` projections. */
+/* Settings of a method with `steps` iterations; Gauss-Seidel takes one sweep over a list of `steps` projections. */
 static sinew_solver_def infeasible_solver_of(method m, int32_t steps)
 {
     static const char *const parameters[METHODS] = {"order", "order", "coordinates", "coordinates"};
@@ -63,7 +63,8 @@ static bool infeasible_add_energies(sinew_world *world, const sinew_mesh *rope, 
     return good;
 }
 
-/* Position of the particle after `steps` projections or iterations; NAN on failure, with the reason in o. */
+/* Computes the position of the particle after `steps` projections or iterations; NAN on failure, with the reason in
+ * o. */
 static double position_after(method m, int32_t steps, double position[3], outcome *o)
 {
     sinew_error error = {SINEW_OK, "out of memory"};

@@ -19,8 +19,8 @@
 enum {
     FEW = 5,
     USUAL = 10,
-    MANY = 300, /* iterations of the reference run */
-    QUICK = 60, /* iterations of the reference in a quick run */
+    MANY = 300, /* number of iterations of the reference run */
+    QUICK = 60, /* number of iterations of the reference in a quick run */
     WEIGHTS = 4
 };
 
@@ -43,7 +43,8 @@ static bool mixed_step(sinew_world *world, int32_t steps)
     return true;
 }
 
-/* Positions of the first cloth, or of the whole world, after `steps` steps, to be freed; NULL on failure. */
+/* Returns the positions of the first cloth, or of the whole garden, after `steps` steps, to be freed; NULL on
+ * failure. */
 static sinew_real *mixed_run(const garden_def *def, int32_t steps, bool cloth_only, int32_t *count, garden *kept,
                              outcome *o)
 {
@@ -79,7 +80,7 @@ static double mixed_apart(const sinew_real *a, const sinew_real *b, int32_t coun
     return sqrt(sum / count);
 }
 
-/* ---- Cost ---------------------------------------------------------------------------------------- */
+/* ---- Cost of an iteration --------------------------------------------------------------------- */
 
 static void name_counts(const garden *g, char *text, size_t size, outcome *o)
 {
@@ -119,7 +120,7 @@ static void mixed_claim_cost(const setting *s, outcome *o, const garden_def *def
         name_counts(&g, counts, sizeof counts, o);
         claim *size = outcome_claim(o, "solids, cloth, ropes, grass in one world", "49k DoF, 43k constraints");
         claim_measured(size, "%d DoF, %d constraints: %s", 3 * count, g.constraints, counts);
-        /* A quick run has a small garden with the same kinds of bodies. */
+        /* A quick run has a small garden with the same kinds of bodies, whose size is not judged. */
         const bool large = fabs(3 * count / 49e3 - 1) < 0.1 && fabs(g.constraints / 43e3 - 1) < 0.1;
         claim_holds(size, large || s->quick ? HOLDS_YES : HOLDS_NO, "%s",
                     s->quick ? "the same kinds in a small garden" : "");
@@ -138,17 +139,19 @@ static void mixed_claim_cost(const setting *s, outcome *o, const garden_def *def
     free(q);
 }
 
-/* ---- Number of iterations ------------------------------------------------------------------------ */
+/* ---- Number of iterations of PD --------------------------------------------------------------- */
 
-/* Distances of runs with few and with the usual iterations from the reference run, over its displacement. */
+/* Distances of runs with few and with the usual iterations from the reference run, relative to its displacement. */
 typedef struct lag {
-    double few, usual, seconds; /* seconds: s per iteration */
+    /* Distances with few and with the usual iterations; processor time per iteration in s. */
+    double few, usual, seconds;
     int32_t constraints;
 } lag;
 
 static bool measure_lag(const setting *s, garden_def def, int32_t steps, lag *l, outcome *o)
 {
-    const int32_t iterations[4] = {FEW, USUAL, s->quick ? QUICK : MANY, 1}; /* the last: start positions */
+    /* Iteration counts of the runs; the last run takes no step and gives the start positions. */
+    const int32_t iterations[4] = {FEW, USUAL, s->quick ? QUICK : MANY, 1};
     sinew_real *q[4] = {0};
     int32_t count = 0;
     bool good = true;
@@ -205,9 +208,9 @@ static void claim_enough(const setting *s, outcome *o, garden_def def)
     outcome_number(o, 1e3 * l[0].seconds, "ms_per_iteration_small");
 }
 
-/* ---- Heavy weights --------------------------------------------------------------------------------- */
+/* ---- Locking by heavy weights ----------------------------------------------------------------- */
 
-/* Displacement of the first cloth within some frames, relative to that with the usual weights. */
+/* Judges locking: displacement of the first cloth within some frames, relative to that with the usual weights. */
 static void claim_locking(const setting *s, outcome *o, garden_def def)
 {
     const int32_t steps = s->quick ? 4 : 15;

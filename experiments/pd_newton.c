@@ -15,22 +15,22 @@ enum {
     RUNS
 };
 
-/* One end turns by 15 degrees a frame; the step after 12 frames is measured. The paper gives neither stiffness nor time
- * step. Both matter; the stiffness is screened. */
+/* Set-up of the bars: one end rotates by 15 degrees a frame; the step after 12 frames is measured. The paper gives
+ * neither stiffness nor time step. Both matter; the stiffness is screened. */
 enum {
     SCREENED = 4,
-    SHOWN = 2 /* index of the stiffness in the figures */
+    SHOWN = 2 /* index of the stiffness that the figures show */
 };
 static const double stiffnesses[SCREENED] = {1e4, 1e5, 1e6, 1e7};
 
-/* ---- Fig 12 ---------------------------------------------------------------------------------------- */
+/* ---- Fig 12: convergence of PD and Newton ------------------------------------------------------ */
 
 static double error_at(const trial *t, int32_t iteration, double lowest)
 {
     return (t->records[iteration].objective - lowest) / (t->records[0].objective - lowest);
 }
 
-/* Error of PD after a number of iterations, or its last recorded error. */
+/* Relative error of PD after a number of iterations, or its last recorded error. */
 static double pd_newton_error_after(const trial *t, double iterations, double lowest)
 {
     const double max = t->record_count - 1;
@@ -69,8 +69,8 @@ static bool iteration_cost(const setting *s, const trial *t, int32_t few, int32_
     return true;
 }
 
-/* Error down to which PD is ahead over time: PD's error when Newton's curve first falls below it, or PD's last error.
- *  */
+/* Relative error down to which PD is ahead over time: PD's error when Newton's curve first falls below it, or PD's last
+ * error. */
 static double crossing(const trial *t, double ratio, double lowest)
 {
     const double last = fmax(error_at(&t[PD], t[PD].record_count - 1, lowest), 1e-16);
@@ -189,7 +189,7 @@ static bool run_twisting(const setting *s, outcome *o)
     return good;
 }
 
-/* ---- Fig 11 ------------------------------------------------------------------------------------------ */
+/* ---- Fig 11: visible difference ---------------------------------------------------------------- */
 
 static bool run_visible(const setting *s, outcome *o)
 {

@@ -12,10 +12,10 @@
 
 #include "touch.h"
 
-#define STEP      (1.0 / 60) /* s */
-#define DIAMETER  0.2        /* m */
-#define PRESSED   0.05       /* final distance of the planes over the diameter */
-#define THICKNESS 2e-3       /* m */
+#define STEP      (1.0 / 60) /* time step of the press, in s */
+#define DIAMETER  0.2        /* diameter of the balls, in m */
+#define PRESSED   0.05       /* final distance of the planes relative to the diameter of the balls */
+#define THICKNESS 2e-3       /* contact thickness of balls and planes, in m */
 #define PI        3.14159265358979323846
 
 enum {
@@ -23,9 +23,9 @@ enum {
     HALF_SPACE,
     MODES,
     BALLS = 3,
-    DOWN = 100, /* step at which the plane is down */
-    HELD = 130, /* step at which the plane starts to move up */
-    UP = 160,   /* step at which the plane is up */
+    DOWN = 100, /* number of the step at which the upper plane is down */
+    HELD = 130, /* number of the step at which the upper plane starts to move up */
+    UP = 160,   /* number of the step at which the upper plane is up */
     STEPS = 360
 };
 static const char *const names[MODES] = {"augmented", "half_space"};
@@ -33,12 +33,13 @@ static const char *const names[MODES] = {"augmented", "half_space"};
 typedef struct run {
     int mode;
     int32_t iterations, segments[BALLS];
-    int32_t tet_count, inverted; /* largest number at the end of a step */
-    double det_min;              /* smallest det F of all steps */
-    double elastic[STEPS];       /* J */
-    double height;               /* m, of the balls at the end of the compression */
-    double left;                 /* largest |l - L| / L of an edge at the end */
-    double rise;                 /* largest rise of the energy over two steps after the release, over its maximum */
+    int32_t tet_count, inverted; /* number of tets; largest number of inverted tets at the end of a step */
+    double det_min;              /* smallest det F over all steps of the run */
+    double elastic[STEPS];       /* [step] elastic energy of the balls, in J */
+    double height;               /* height of the balls at the end of the compression, in m */
+    double left;                 /* largest relative length error |l - L| / L of an edge at the end of the run */
+    /* Largest rise of the elastic energy over two steps after the release, relative to its maximum. */
+    double rise;
     touch_log log;
 } run;
 
@@ -100,7 +101,7 @@ static sinew_world *press_build(run *r, sinew_error *error)
     return NULL;
 }
 
-/* m: height from the lowest to the highest vertex. */
+/* Height in m from the lowest to the highest vertex of the balls. */
 static double press_height_of(const sinew_world *world)
 {
     const int32_t n = sinew_world_particle_count(world);
@@ -116,7 +117,7 @@ static double press_height_of(const sinew_world *world)
     return high - low;
 }
 
-/* The largest |l - L| / L of all edges of a body. */
+/* Largest relative length error |l - L| / L of all edges of a body. */
 static double worst_edge(const sinew_world *world, sinew_body body)
 {
     const sinew_mesh *mesh = sinew_body_mesh(world, body);

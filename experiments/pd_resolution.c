@@ -3,9 +3,9 @@
  * pd_resolution.c: PD fig 5: the same curtain and the same bar at three resolutions, in regular and in unstructured
  * meshes, bend alike; by PBD they do not.
  *
- * Set-up: a curtain of 1 x 1 m, 0.2 kg/m2, triangle strain of 500 N/m and the mean-curvature vector with 1e-3 N m, held
- * along its upper edge on a rail of two waves; it starts with the rail's folds from top to bottom. A bar of 1 x 0.2 x
- * 0.2 m, 1000 kg/m3, strain of 2e6 Pa, held at one end. Gravity, h = 1/30 s, measured after 3 s.
+ * Set-up: a curtain of 1 x 1 m, 0.2 kg/m2, triangle strain of 500 N/m and the mean-curvature vector with 1e-3 N m,
+ * pinned along its upper edge on a rail of two waves; it starts with the rail's folds from top to bottom. A bar of 1 x
+ * 0.2 x 0.2 m, 1000 kg/m3, strain of 2e6 Pa, pinned at one end. Gravity, h = 1/30 s, measured after 3 s.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 
 enum {
     LEVELS = 3,
-    KINDS = 2, /* regular, unstructured */
+    KINDS = 2, /* kinds of meshes: regular, unstructured */
     CURTAINS = LEVELS * KINDS,
     BARS = LEVELS * KINDS,
     ITERATIONS = 40
 };
-#define WITHIN 0.05 /* largest relative spread that counts as alike */
+#define WITHIN 0.05 /* largest relative spread of a measure that counts as alike */
 #define PI     3.14159265358979323846
-#define SWING  0.9 /* rad, largest angle of the rail */
+#define SWING  0.9 /* largest angle of the curtain rail's direction, in rad */
 #define WAVES  2
 
 static bool curtain_held(const sinew_real *x)
@@ -30,7 +30,8 @@ static bool curtain_held(const sinew_real *x)
     return x[1] > -1e-6;
 }
 
-/* Point of the rail at arc length u: its direction oscillates by SWING to both sides, WAVES times per unit length. */
+/* Computes the point of the curtain rail at arc length u: its direction oscillates by SWING to both sides, WAVES times
+ * per unit length. */
 static void rail(double u, double point[2])
 {
     const int count = 200;
@@ -42,7 +43,7 @@ static void rail(double u, double point[2])
     }
 }
 
-/* Folds the curtain like the rail, from top to bottom, as its start. */
+/* Sets the initial shape of the curtain: folded like the rail, from top to bottom. */
 static void fold(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -92,7 +93,7 @@ static sheet resolution_make_bar(int32_t cells, bool unstructured, sinew_error *
     return s;
 }
 
-/* m: mean downward displacement of the bar's free end face. */
+/* Mean downward displacement in m of the bar's free end face. */
 static double bar_sag(const sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -106,7 +107,7 @@ static double bar_sag(const sheet *s)
     return sum / count;
 }
 
-/* (maximum - minimum) / mean */
+/* Relative spread of the values of a measure: (maximum - minimum) / mean. */
 static double resolution_spread(const double *values, int32_t count)
 {
     double low = INFINITY, high = -INFINITY, sum = 0;

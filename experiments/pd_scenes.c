@@ -48,7 +48,7 @@ static sinew_world *pd_scenes_finished(sinew_world *world, bool good)
     return NULL;
 }
 
-/* ---- Cloth --------------------------------------------------------------------------------------- */
+/* ---- The cloth of Projective Dynamics ---------------------------------------------------------- */
 
 static sinew_mesh *pd_scenes_cloth_mesh(int32_t n, sinew_error *error)
 {
@@ -64,7 +64,7 @@ static double pd_scenes_next_random(uint32_t *state)
     return 2.0 * (double)*state / 2147483647.0 - 1.0;
 }
 
-/* Initial positions and velocities of the vertices. */
+/* Computes the initial positions and velocities of the cloth's vertices. */
 static void start_cloth(const pd_scene *scene, const sinew_mesh *mesh, sinew_real *x, sinew_real *v)
 {
     const sinew_real *X = sinew_mesh_positions(mesh);
@@ -144,7 +144,7 @@ pd_strain pd_cloth_strain(int32_t n, const sinew_real *q)
     return strain;
 }
 
-/* ---- Bar ----------------------------------------------------------------------------------------- */
+/* ---- The bar of Projective Dynamics ------------------------------------------------------------ */
 
 static bool hold_end(sinew_world *world, sinew_body body, int side, const sinew_motion *motion, sinew_error *error)
 {
@@ -176,7 +176,7 @@ sinew_world *scene_pd_bar(trial *t, sinew_error *error)
         body = sinew_world_add_body(world, &def, error);
     }
     enum {
-        TURN_FRAMES = 64 /* frames of turning */
+        TURN_FRAMES = 64 /* number of frames in which the bar's end rotates */
     };
     const double angle = scene->turn * TURN_FRAMES * 3.14159265358979323846 / 180;
     const sinew_key keys[2] = {{.time = 0},

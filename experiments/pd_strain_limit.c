@@ -19,13 +19,13 @@ enum {
     RINGS = 5,
     RUNS = LIMITS * LOADS
 };
-#define WEAK      5.0     /* N/m */
-#define LIMITING  12000.0 /* N/m */
-#define RIGIDITY  1e-4    /* N m */
-#define DRAWN     0.2     /* displacement of the rings over the width */
-#define WIDTH     0.05    /* m, width of a ring */
+#define WEAK      5.0     /* stiffness of the triangle strain without limits, in N/m */
+#define LIMITING  12000.0 /* stiffness of the triangle strain beyond the limits, in N/m */
+#define RIGIDITY  1e-4    /* bending rigidity of the curtain, in N m */
+#define DRAWN     0.2     /* displacement of the curtain rings relative to the curtain's width */
+#define WIDTH     0.05    /* width of a curtain ring, in m */
 #define PITCH     ((1 - WIDTH) / (RINGS - 1))
-#define TOLERANCE 0.01 /* stretch beyond the limit that still counts as holding it */
+#define TOLERANCE 0.01 /* stretch beyond the limit that still counts as satisfying it */
 
 static const double limits[LIMITS] = {0.1, 0.2, 0.3}, loads[LOADS] = {1, 5};
 
@@ -35,7 +35,7 @@ static bool ring(const sinew_real *x)
     return x[1] > -1e-6 && along < 1.001 * WIDTH;
 }
 
-/* Moves each ring towards the middle as a whole, without a change of its width. */
+/* Moves each curtain ring towards the middle as a whole, without a change of its width. */
 static void draw_together(const sheet *s, double fraction, const sinew_real *rest, sinew_real *to)
 {
     const double middle = PITCH * floor((double)rest[0] / PITCH + 1e-6) + 0.5 * WIDTH;
@@ -44,7 +44,7 @@ static void draw_together(const sheet *s, double fraction, const sinew_real *res
     to[2] = rest[2];
 }
 
-/* A wave of 2 mm as the initial perturbation, which lets folds form. */
+/* Sets the curtain's initial perturbation, a wave of 2 mm, which lets folds form. */
 static void strain_limit_wave(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -80,11 +80,11 @@ static sheet strain_limit_make_run(double limit, double load, bool quick, sinew_
     return s;
 }
 
-/* Measures at the end of a run. */
+/* Measures of the curtain at the end of a run. */
 typedef struct hung {
-    double max, min; /* largest and smallest principal stretch */
-    double length;   /* m, mean distance of the lower edge below the rings */
-    double depth;    /* m, depth of the folds */
+    double max, min; /* largest and smallest principal stretch of the curtain */
+    double length;   /* mean distance in m of the curtain's lower edge below the rings */
+    double depth;    /* depth of the curtain's folds, in m */
 } hung;
 
 static hung strain_limit_measure(const sheet *s)

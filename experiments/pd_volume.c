@@ -4,9 +4,10 @@
  * XPBD (Macklin et al. 2016) fig 1, from the slides, on the same bar: XPBD's result does not depend on time steps and
  * iterations.
  *
- * Set-up: a bar of 1 x 0.25 x 0.25 m of tets, 1000 kg/m3, by pd, h = 1/30 s. Stretched: both ends are held and drawn
+ * Set-up: a bar of 1 x 0.25 x 0.25 m of tets, 1000 kg/m3, by pd, h = 1/30 s. Stretched: both ends are pinned and drawn
  * apart by half its length within 1 s, without gravity, damped, measured after 4 s (quick: 2 s); strain 1e5 Pa, volume
- * 0 to 100 times as much. Bent: one end is held, gravity bends the bar; two weights of strain, with and without volume.
+ * 0 to 100 times as much. Bent: one end is pinned, gravity bends the bar; two weights of strain, with and without
+ * volume.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +21,11 @@ enum {
 };
 #define LENGTH   1.0
 #define SIDE     0.25
-#define DRAWN    0.5 /* m, total displacement of both ends */
-#define STRAIN   1e5 /* Pa, of the stretched bars */
-#define BENDING  1e6 /* Pa, the softer strain of the bent bars */
-#define PRESSURE 2e7 /* Pa, volume of the bent bars */
-#define SOFT     2e5 /* Pa, strain of the bars that XPBD and PBD bend */
+#define DRAWN    0.5 /* total displacement of both ends of the stretched bar, in m */
+#define STRAIN   1e5 /* stiffness of the strain of the stretched bars, in Pa */
+#define BENDING  1e6 /* stiffness of the softer strain of the bent bars, in Pa */
+#define PRESSURE 2e7 /* stiffness of the volume energy of the bent bars, in Pa */
+#define SOFT     2e5 /* stiffness of the strain of the bars that XPBD and PBD bend, in Pa */
 
 static const double ratios[STRETCHED] = {0, 1, 10, 100};
 
@@ -64,7 +65,7 @@ static sheet pd_volume_make_bar(bool quick, double strain, double volume, bool b
     return s;
 }
 
-/* Volume over rest volume. */
+/* Volume of the bar relative to its rest volume. */
 static double volume_ratio(const sheet *s)
 {
     const int32_t *tets = sinew_mesh_tets(s->mesh);
@@ -76,7 +77,7 @@ static double volume_ratio(const sheet *s)
     return sum[1] / sum[0];
 }
 
-/* Height of the middle of the bar over its rest height. */
+/* Height of the middle of the bar relative to its rest height. */
 static double waist(const sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -89,7 +90,7 @@ static double waist(const sheet *s)
     return (high - low) / SIDE;
 }
 
-/* m: mean downward displacement of the free end face. */
+/* Mean downward displacement in m of the bar's free end face. */
 static double pd_volume_sag(const sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -126,7 +127,7 @@ static void claim_stretched(outcome *o, const sheet *runs)
     claim_holds(c, thins ? HOLDS_YES : HOLDS_NO, "%s", thins ? "" : "not at each weight");
 }
 
-/* Bent bars: soft, soft with volume, stiff, stiff with volume. */
+/* Judges the bent bars: soft, soft with volume, stiff, stiff with volume. */
 static void claim_bent(outcome *o, const sheet *runs)
 {
     double down[BENT], volume[BENT];
@@ -171,13 +172,13 @@ static void pd_volume_draw(outcome *o, const sheet *runs)
 /* ---- XPBD fig 1, in the slides -------------------------------------------------------------------- */
 
 enum {
-    VARIED = 4, /* 20, 60, 180 iterations; 60 iterations with half the time step */
+    VARIED = 4, /* number of XPBD runs: 20, 60, 180 iterations; 60 iterations with half the time step */
     BY_PBD = STRETCHED,
     BY_NEWTON = STRETCHED + VARIED,
     BODIES = BY_NEWTON + 1 + VARIED
 };
 
-/* A bar by another solver; `half`: half the time step and twice the steps. */
+/* Creates a bar for another solver; `half`: half the time step and twice the steps. */
 static sheet make_body(bool quick, double ratio, bool bent, sinew_solver_kind kind, int32_t iterations, bool half,
                        sinew_error *error)
 {
@@ -198,7 +199,7 @@ static sheet make_body(bool quick, double ratio, bool bent, sinew_solver_kind ki
     return s;
 }
 
-/* (maximum - minimum) / mean of the sags. */
+/* Relative spread (maximum - minimum) / mean of the sags of the bars. */
 static double pd_volume_spread(const double *sags)
 {
     double low = sags[0], high = sags[0], sum = 0;

@@ -101,7 +101,7 @@ bool plate_pin(const plate *p, const uint8_t *marked, bool clamp, sinew_error *e
     return good;
 }
 
-/* Adds a body of pinned particles at the rest positions of the listed ones; index -1 on failure. */
+/* Adds a body of pinned particles at the rest positions of the plate's listed particles; index -1 on failure. */
 static sinew_body plate_add_anchors(const plate *p, const int32_t *list, int32_t count, sinew_error *error)
 {
     const sinew_real *x = sinew_mesh_positions(sinew_body_mesh(p->world, p->body));
@@ -134,7 +134,8 @@ static sinew_body plate_add_anchors(const plate *p, const int32_t *list, int32_t
     return body;
 }
 
-/* Binds each listed particle to its anchor: along the axis (PLATE_IN_PLANE) or across it (PLATE_ON_LINE). */
+/* Binds each listed particle of the plate to its anchor: along the axis (PLATE_IN_PLANE) or across it
+ * (PLATE_ON_LINE). */
 static bool bind_list(const plate *p, const int32_t *list, int32_t count, int32_t anchor, const double axis[3],
                       plate_slide_kind kind, sinew_error *error)
 {

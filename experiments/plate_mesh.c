@@ -11,7 +11,7 @@
 const char *const plate_mesh_names[PLATE_MESHES] = {"aligned", "turned by 17 degrees", "unstructured"};
 
 #define TURN  (17 * 3.14159265358979323846 / 180)
-#define SHEAR 1e-3 /* shear of the turned lattice: one diagonal is shorter, so all squares are cut alike */
+#define SHEAR 1e-3 /* shear of the rotated lattice: one diagonal is shorter, so that all squares are cut alike */
 
 typedef struct cloud {
     double *points;
@@ -42,7 +42,7 @@ static double plate_mesh_distance(const cloud *c, double u, double v)
     return min;
 }
 
-/* Adds points evenly along a line from low to high, ends included. */
+/* Adds points evenly along a line of the mesh from low to high, ends included. */
 static bool plate_mesh_add_line(cloud *c, int axis, double at)
 {
     const double from = c->low[axis], to = c->high[axis];
@@ -82,7 +82,7 @@ static double plate_mesh_next_random(uint32_t *state)
     return (double)*state / 2147483647.0;
 }
 
-/* Adds random points with a minimum distance (dart throwing), about as dense as the squares' vertices. */
+/* Adds random points of the mesh with a minimum distance (dart throwing), about as dense as the squares' vertices. */
 static bool add_darts(cloud *c, uint32_t seed)
 {
     uint32_t state = seed % 2147483646u + 1;
@@ -98,7 +98,7 @@ static bool add_darts(cloud *c, uint32_t seed)
     return good;
 }
 
-/* A mesh of squares, each cut by one diagonal. */
+/* Creates a mesh of squares, each cut by one diagonal. */
 static sinew_mesh *squares(const double low[2], const double high[2], int32_t cells, sinew_error *error)
 {
     const double step = (high[0] - low[0]) / cells;
@@ -112,7 +112,7 @@ static sinew_mesh *squares(const double low[2], const double high[2], int32_t ce
     return sinew_mesh_cloth(&def, error);
 }
 
-/* Moves (u, v, 0) to (u, 0, -v). Destroys the given mesh. */
+/* Lays a mesh down: moves its vertices from (u, v, 0) to (u, 0, -v). Destroys the given mesh. */
 static sinew_mesh *laid_down(sinew_mesh *mesh, sinew_error *error)
 {
     const int32_t count = mesh ? sinew_mesh_vertex_count(mesh) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * qn_choices.c: thesis 4.3 and 5.5.6: effects of QN's choices: the window of pairs, the interval over which stiffness
- * is fitted, the line search, the initial Hessian; momenta without line search or pairs; and windows and line searches
- * with contact.
+ * qn_choices.c: Ledwon's thesis 4.3 and 5.5.6: effects of QN's choices: the window of pairs, the interval over which
+ * stiffness is fitted, the line search, the initial Hessian; momenta without line search or pairs; and windows and line
+ * searches with contact.
  *
  * Two steps of the untwisting beam: strain, h = 1e-2 s, k = 1e8, and neo-Hookean, h = 1e-1 s, E = 1e5. The measure is
  * the number of iterations after which the error (5.5) stays at or below 0.01 per cent, with the lowest objective of
@@ -16,19 +16,19 @@
 #include "contact_scene.h"
 #include "trial.h"
 
-#define ENOUGH 0.01 /* per cent, error that counts as converged */
+#define ENOUGH 0.01 /* relative error in per cent that counts as converged */
 
 enum {
     SCENES = 2,
     WINDOWS = 7,
     SEARCHES = 3,
     FIRSTS = 2,
-    /* first index of each group of runs of one scene */
+    /* Indices of the first run of each group of runs of one scene. */
     WINDOW_AT = 0,
     SEARCH_AT = WINDOW_AT + WINDOWS,
     FIRST_AT = SEARCH_AT + SEARCHES,
     EACH = FIRST_AT + FIRSTS,
-    USUAL = 3, /* index of the default: window 5, backtracking, PD's matrix, interval 0.5 to 1.5 */
+    USUAL = 3, /* index of the default run: window 5, backtracking, PD's matrix, interval 0.5 to 1.5 */
     MOMENTA = 4,
     RUNS = SCENES * EACH + MOMENTA,
     NAME = 24
@@ -39,14 +39,15 @@ static const char *const first_names[FIRSTS] = {"diagonal", "identity"};
 static const char *const scene_names[SCENES] = {"strain", "neo-Hookean"};
 static const char *const scene_keys[SCENES] = {"strain", "neo"};
 
-/* ---- Runs --------------------------------------------------------------------------------------- */
+/* ---- Runs with QN's choices ------------------------------------------------------------------- */
 
 static void qn_choices_choose(beam_run *run, int which)
 {
     if (which < SEARCH_AT) {
         run->parameters[0] = "window";
         run->values[0] = windows[which - WINDOW_AT];
-    } else if (which == SEARCH_AT + 2) { /* algorithm 8 of the thesis; beta and t are not published */
+        /* Line search of algorithm 8 of the thesis; its beta and t are not published. */
+    } else if (which == SEARCH_AT + 2) {
         run->parameters[0] = "shrink";
         run->parameters[1] = "least";
         run->values[0] = 0.5;
@@ -57,7 +58,8 @@ static void qn_choices_choose(beam_run *run, int which)
     }
 }
 
-/* The step of section 5.5.6 with pairs and search (0), without pairs (1), without search (2), without both (3). */
+/* Creates a run of the step of section 5.5.6 with pairs and search (0), without pairs (1), without search (2), without
+ * both (3). */
 static beam_run momentum_run(int which, int32_t iterations)
 {
     beam_run run = {.stiffness = 1e9, .h = 1e-1, .solver = SINEW_SOLVER_QN, .iterations = iterations};
@@ -91,13 +93,13 @@ static int32_t qn_choices_make_runs(beam_run *runs, bool quick)
     return RUNS;
 }
 
-/* Iterations until the error stays small; -1 if it does not or the run is not finite. */
+/* Number of iterations until the error of a run stays small; -1 if it does not or the run is not finite. */
 static int32_t qn_choices_settled(const beam_run *run, double lowest)
 {
     return run->bits & SINEW_STEP_NOT_FINITE ? -1 : run_settled(run, ENOUGH, lowest);
 }
 
-/* An iteration count for comparisons; 1e9 if there is none. */
+/* Converts an iteration count to a cost for comparisons; 1e9 if there is no count. */
 static double cost(int32_t count)
 {
     return count < 0 ? 1e9 : count;
@@ -107,9 +109,9 @@ typedef struct found {
     int32_t counts[SCENES][EACH];
 } found;
 
-/* ---- Claims ------------------------------------------------------------------------------------- */
+/* ---- Claims about QN's choices ---------------------------------------------------------------- */
 
-/* Formats `count` numbers as "a / b / c". */
+/* Formats `count` iteration counts as "a / b / c". */
 static void list_counts(const int32_t *counts, int count, char *text, size_t size)
 {
     char one[COUNT_SIZE];
@@ -199,7 +201,7 @@ static void claim_first(outcome *o, const found *f)
     claim_holds(c, strong == SCENES ? HOLDS_YES : strong ? HOLDS_PARTLY : HOLDS_NO, "%s", "");
 }
 
-/* Displacement of the centre of mass, which should be zero. */
+/* Judges the momenta by the displacement of the centre of mass, which should be zero. */
 static void qn_choices_claim_momenta(const setting *s, outcome *o, const beam_run *runs)
 {
     static const char *const keys[MOMENTA] = {"qn", "no_pairs", "no_search", "neither"};
@@ -224,7 +226,7 @@ static void qn_choices_claim_momenta(const setting *s, outcome *o, const beam_ru
                 "");
 }
 
-/* ---- Other materials ----------------------------------------------------------------------------- */
+/* ---- QN on other materials -------------------------------------------------------------------- */
 
 enum {
     MATERIALS = 3,
@@ -232,7 +234,7 @@ enum {
     WOLFE = INTERVALS,
     FULL,
     CHOICES,
-    DEFAULT = 2 /* index of the default interval */
+    DEFAULT = 2 /* index of the default interval of the stiffness fit */
 };
 static const sinew_energy_kind materials[MATERIALS] = {SINEW_ENERGY_ST_VENANT_KIRCHHOFF, SINEW_ENERGY_NEO_HOOKEAN_LOG,
                                                        SINEW_ENERGY_COROTATED};
@@ -251,7 +253,7 @@ static trial material_trial(const setting *s, int material, int choice)
     const double *interval = intervals[choice < INTERVALS ? choice : DEFAULT];
     trial t = {.build = scene_block, .n = s->quick ? 5 : 9, .material = materials[material], .frames = 4};
     t.side_by_side = true;
-    t.speed = 8; /* large deformation per frame */
+    t.speed = 8; /* speed factor of the block's ends, for a large deformation per frame */
     t.solver = trial_solver(SINEW_SOLVER_QN, s->quick ? 150 : 300, "stretch_low", interval[0], "stretch_high",
                             interval[1], "search",
                             choice == WOLFE  ? 1.0
@@ -333,16 +335,16 @@ static void run_materials(const setting *s, outcome *o)
     trials_release(t, MATERIALS * CHOICES);
 }
 
-/* ---- Contact ------------------------------------------------------------------------------------ */
+/* ---- QN with contact -------------------------------------------------------------------------- */
 
 enum {
     TOUCHING = 5,
-    LIMIT = 200 /* iterations of a step */
+    LIMIT = 200 /* maximum number of iterations of a step */
 };
 static const double touch_windows[TOUCHING] = {1, 2, 5, 10, 5};
 
-/* A soft cube falls on its edge and rolls over within 60 steps (quick: 20). Returns the iterations of all steps; -1 on
- * failure. */
+/* Steps a soft cube that falls on its edge and rolls over within 60 steps (quick: 20). Returns the number of
+ * iterations of all steps; -1 on failure. */
 static int32_t touch_iterations(int which, bool quick, sinew_error *error)
 {
     const contact_world_def def = {.kind = SINEW_SOLVER_QN, .h = 1.0 / 60, .friction = 0.5, .thickness = 5e-3};
@@ -402,7 +404,7 @@ static void claim_touching(const setting *s, outcome *o)
     claim_holds(c, counts[4] < 0.95 * counts[2] ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* ---- All ---------------------------------------------------------------------------------------- */
+/* ---- The whole experiment --------------------------------------------------------------------- */
 
 static void qn_choices_add_figure(outcome *o, beam_run *runs)
 {

@@ -19,26 +19,27 @@
 #include "sinew/sinew.h"
 
 #define ROD_PI      3.14159265358979323846
-#define ROD_STRETCH (sizeof(sinew_real) == 4 ? 1e4 : 1e6) /* EA L^2 / EI */
+#define ROD_STRETCH (sizeof(sinew_real) == 4 ? 1e4 : 1e6) /* stretching over bending stiffness of a rod, EA L^2 / EI */
 #define ROD_GRAVITY 10.0
 
 /* Material of a rod, and solver settings. */
 typedef struct rod_stuff {
-    double stretching;           /* EA, N */
-    double bending[2], twisting; /* EI in the direction of the directors and across, GJ, N m^2 */
-    double density;              /* kg/m */
-    double gravity;              /* m/s2, downwards */
-    bool straight;               /* straight rest shape regardless of the mesh */
-    double twist;                /* 1/m, twist at rest */
-    double toward[3];            /* direction of the directors */
-    double time_step;            /* s; 0: quasistatic */
+    double stretching; /* stretching stiffness EA of the rod, in N */
+    /* Bending stiffness EI in the direction of the directors and across; torsional stiffness GJ; in N m^2. */
+    double bending[2], twisting;
+    double density;   /* mass of the rod per length, in kg/m */
+    double gravity;   /* acceleration of gravity in m/s2, downwards */
+    bool straight;    /* true: the rest shape is straight regardless of the mesh */
+    double twist;     /* twist of the rod at rest, in rad/m */
+    double toward[3]; /* direction of the rod's directors */
+    double time_step; /* time step in s; 0: quasistatic */
     int32_t load_steps;
 } rod_stuff;
 
 typedef struct rod_world {
     sinew_world *world;
     sinew_body body;
-    int32_t edge_count, vertex_count; /* counts of the mesh; director points follow its vertices, one per edge */
+    int32_t edge_count, vertex_count; /* counts of the rod's mesh; director points follow its vertices, one per edge */
 } rod_world;
 
 static inline rod_stuff rod_default_stuff(void)
@@ -83,7 +84,7 @@ static inline sinew_world *rod_make_world(const rod_stuff *s, sinew_error *error
     return sinew_world_create(&def, error);
 }
 
-/* Makes a world with a rod of this mesh, which has edges only. Returns false on failure; destroy the world in both
+/* Creates a world with a rod of this mesh, which has edges only. Returns false on failure; destroy the world in both
  * cases. */
 static inline bool rod_make(const sinew_mesh *mesh, const rod_stuff *s, rod_world *r, sinew_error *error)
 {
@@ -103,7 +104,7 @@ static inline bool rod_make(const sinew_mesh *mesh, const rod_stuff *s, rod_worl
     return good;
 }
 
-/* Pins edge e with its director point. */
+/* Clamps the rod: pins edge e with both ends and its director point. */
 static inline bool rod_clamp(const rod_world *r, int32_t e, const sinew_motion *motion, sinew_error *error)
 {
     const int32_t *edge = sinew_mesh_edges(sinew_body_mesh(r->world, r->body)) + 2 * e;
@@ -116,10 +117,11 @@ static inline bool rod_clamp(const rod_world *r, int32_t e, const sinew_motion *
     return sinew_world_add_pins(r->world, &pin, error).index >= 0;
 }
 
-/* Takes at least `steps` steps until one is solved; returns false if 40 more are not enough. */
+/* Takes at least `steps` steps of the rod until one is solved; returns false if 40 more are not enough. */
 static inline bool rod_settle(const rod_world *r, int32_t steps)
 {
-    /* In single precision a solve ends when forces are round-off, and the solver cannot always detect this end. */
+    /* Status bits that count as solved. In single precision a solve ends when forces are round-off, and the solver
+     * cannot always detect this end. */
     const uint32_t fine = sizeof(sinew_real) == 4 ? SINEW_STEP_ROUND_OFF | SINEW_STEP_STALLED : SINEW_STEP_ROUND_OFF;
     for (int32_t i = 0; i < steps + 40; i++)
         if ((sinew_world_step(r->world, NULL) & ~fine) == 0 && i + 1 >= steps)
@@ -150,10 +152,10 @@ static inline sinew_mesh *rod_line(int32_t segments, double from, double to, sin
     return sinew_mesh_rope(&def, error);
 }
 
-/* ---- Cantilever ------------------------------------------------------------------------------------ */
+/* ---- Cantilever rod --------------------------------------------------------------------------- */
 
-/* A rod along x from its clamp at 0 to its tip at 1, under `force` at the tip and its own weight. end[0] receives the
- * position of the last vertex but one, end[1] that of the tip. */
+/* Bends a rod along x from its clamp at 0 to its tip at 1, under `force` at the tip and its own weight. end[0]
+ * receives the position of the last vertex but one, end[1] that of the tip. */
 static inline bool rod_cantilever(int32_t segments, const rod_stuff *s, const double force[3], double end[2][3],
                                   sinew_error *error)
 {
@@ -169,8 +171,8 @@ static inline bool rod_cantilever(int32_t segments, const rod_stuff *s, const do
     return good;
 }
 
-/* Cantilever under its own weight, Gamma = weight per length L^3 / EI. Returns drop over reach; *angle: degrees at the
- * tip. */
+/* Bends a cantilever under its own weight, Gamma = weight per length L^3 / EI. Returns drop over reach; *angle:
+ * degrees at the tip. */
 static inline double rod_drop_over_reach(int32_t segments, double gamma, double *angle, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -184,7 +186,7 @@ static inline double rod_drop_over_reach(int32_t segments, double gamma, double 
     return -end[1][1] / end[1][0];
 }
 
-/* Cantilever under a tip load P L^2 / EI; *w and *u: downward and backward displacement of the tip, over L. */
+/* Bends a cantilever under a tip load P L^2 / EI; *w and *u: downward and backward displacement of the tip, over L. */
 static inline bool rod_tip_load(int32_t segments, double load, double *w, double *u, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -197,13 +199,13 @@ static inline bool rod_tip_load(int32_t segments, double load, double *w, double
     return true;
 }
 
-/* ---- Lateral buckling ------------------------------------------------------------------------------ */
+/* ---- Lateral buckling of a strip --------------------------------------------------------------- */
 
-#define ROD_EDGEWISE 1e4  /* vertical over sideways bending stiffness */
-#define ROD_NUDGE    1e-5 /* N: sideways force, above the round-off of the other forces with 80 segments */
+#define ROD_EDGEWISE 1e4  /* bending stiffness of the strip in the vertical direction over that sideways */
+#define ROD_NUDGE    1e-5 /* sideways force in N, above the round-off of the other forces with 80 segments */
 
-/* A strip held edgewise under `load`, its own weight q L^3 or a tip load P L^2, over sqrt(EI GJ), EI = 1. Returns the
- * sideways displacement of the tip per unit of the small sideways force `nudge`. */
+/* Loads a strip that is clamped edgewise under `load`, its own weight q L^3 or a tip load P L^2, over sqrt(EI GJ),
+ * EI = 1. Returns the sideways displacement of the tip per unit of the small sideways force `nudge`. */
 static inline double rod_sideways(int32_t segments, double twisting, bool weight, double load, double nudge,
                                   sinew_error *error)
 {
@@ -221,8 +223,8 @@ static inline double rod_sideways(int32_t segments, double twisting, bool weight
     return rod_cantilever(segments, &s, force, end, error) ? end[1][2] / nudge : NAN;
 }
 
-/* The buckling load, by bisection between two loads. Below it the tip's sideways displacement is proportional to the
- * small force; above it the displacement exceeds a hundredth of the length. */
+/* Finds the lateral buckling load by bisection between two loads. Below it the tip's sideways displacement is
+ * proportional to the small force; above it the displacement exceeds a hundredth of the length. */
 static inline double rod_buckling_load(int32_t segments, double twisting, bool weight, double low, double high,
                                        sinew_error *error)
 {
@@ -235,9 +237,9 @@ static inline double rod_buckling_load(int32_t segments, double twisting, bool w
     return 0.5 * (low + high);
 }
 
-/* ---- Twisted ring ---------------------------------------------------------------------------------- */
+/* ---- Twisted ring of a rod -------------------------------------------------------------------- */
 
-/* Moves every point by up to `size` in each direction, deterministically. */
+/* Moves every point of the rod by up to `size` (m) in each direction, deterministically. */
 static inline void rod_shake(const rod_world *r, double size)
 {
     const int32_t first = sinew_body_first_particle(r->world, r->body), count = r->vertex_count + r->edge_count;
@@ -253,8 +255,8 @@ static inline void rod_shake(const rod_world *r, double size)
     }
 }
 
-/* A straight rod with `turns` times 2 pi of twist, closed to a ring of radius 1, perturbed and released. Returns the
- * fraction of its energy that it loses; only round-off if the plane ring is stable. */
+/* Runs a straight rod with `turns` times 2 pi of twist, closed to a ring of radius 1, perturbed and released.
+ * Returns the fraction of its energy that it loses; only round-off if the plane ring is stable. */
 static inline double rod_ring_loss(int32_t segments, double twisting, double turns, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -283,10 +285,10 @@ static inline double rod_ring_loss(int32_t segments, double twisting, double tur
     return good ? 1 - after.elastic / before.elastic : NAN;
 }
 
-/* ---- Spring coil ----------------------------------------------------------------------------------- */
+/* ---- Spring coil of a rod --------------------------------------------------------------------- */
 
-/* A coil of radius 1 with clamped ends, drawn out by `way`. Returns the stiffness 2 U / way^2 over GJ / (2 pi R^3 n).
- *  */
+/* Stretches a coil of radius 1 with clamped ends by `way` (m). Returns the stiffness 2 U / way^2 over GJ / (2 pi R^3
+ * n). */
 static inline double rod_coil_stiffness(double turns, int32_t per_turn, double pitch, double way, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -297,7 +299,7 @@ static inline double rod_coil_stiffness(double turns, int32_t per_turn, double p
     def.pitch = (sinew_real)pitch;
     def.turns = (sinew_real)turns;
     def.vertices = (int32_t)(turns * per_turn) + 1;
-    s.twisting = 1 / 1.3; /* a round wire of nu = 0.3: GJ = EI / (1 + nu) */
+    s.twisting = 1 / 1.3; /* torsional stiffness of a round wire with nu = 0.3: GJ = EI / (1 + nu) */
     s.toward[1] = 0;
     s.toward[2] = 1;
     s.load_steps = 1;
@@ -312,10 +314,10 @@ static inline double rod_coil_stiffness(double turns, int32_t per_turn, double p
     return good ? 2 * measures.elastic / (way * way) / (s.twisting / (2 * ROD_PI * turns)) : NAN;
 }
 
-/* ---- Catenary -------------------------------------------------------------------------------------- */
+/* ---- Catenary of a hanging rope ---------------------------------------------------------------- */
 
-/* A rope of length 1.5 between pins 1 apart, without bending or twist. *sag, and *force: horizontal force over weight
- * per length. */
+/* Hangs a rope of length 1.5 m between pins 1 m apart, without bending or twist. *sag: its sag, m; *force: horizontal
+ * force over weight per length, m. */
 static inline bool rod_catenary(int32_t segments, double *sag, double *force, sinew_error *error)
 {
     const double length = 1.5, depth = sqrt(0.25 * (length * length - 1));
@@ -334,7 +336,8 @@ static inline bool rod_catenary(int32_t segments, double *sag, double *force, si
     bool good = r.world != NULL;
     if (good) {
         static const char *const name = "stiffness";
-        const double stiffness = (sizeof(sinew_real) == 4 ? 1e3 : 1e5) * ROD_GRAVITY; /* as large as round-off allows */
+        /* Stretching stiffness of the rope, as large as round-off allows. */
+        const double stiffness = (sizeof(sinew_real) == 4 ? 1e3 : 1e5) * ROD_GRAVITY;
         const int32_t ends[2] = {0, segments};
         sinew_body_def body = sinew_default_body_def();
         sinew_pin_def pin = sinew_default_pin_def();

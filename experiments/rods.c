@@ -15,16 +15,16 @@
 enum {
     WEIGHTS = 7,
     SEGMENTS = 80,
-    RING = 80, /* segments of the ring */
+    RING = 80, /* number of segments of the ring */
     STAGES = WEIGHTS + 6
 };
 
-/* The cantilever under its own weight: Gamma, drop over reach, angle of the tip in degrees. */
+/* Elastica of the cantilever under its own weight: Gamma, drop over reach, angle of the tip in degrees. */
 static const double weights[WEIGHTS][3] = {{1, 0.124562, 9.4604},   {3, 0.364621, 26.5590},  {5, 0.585721, 39.9354},
                                            {10, 1.066802, 60.3120}, {20, 1.863930, 76.7478}, {50, 3.705561, 87.4593},
                                            {100, 5.888105, 89.6167}};
 
-/* Advances the progress; returns false if the case failed. */
+/* Advances the progress report of the experiment; returns false if the case failed. */
 static bool rods_stage_done(const setting *s, outcome *o, int32_t done, bool good, const sinew_error *error)
 {
     if (s->progress)
@@ -100,7 +100,7 @@ static bool run_buckling(const setting *s, outcome *o)
     return true;
 }
 
-/* Runs two twists, 3 per cent below and above Michell's limit. */
+/* Runs the ring with two twists, 3 per cent below and above Michell's limit. */
 static bool run_ring(const setting *s, outcome *o)
 {
     const double twisting = 0.7, limit = sqrt(3) / twisting;
@@ -147,7 +147,7 @@ static bool run_catenary(const setting *s, outcome *o)
     return true;
 }
 
-/* Draws the errors of the cantilever against Gamma. */
+/* Draws the errors of the cantilever rod against the load Gamma. */
 static void draw_weights(outcome *o)
 {
     figure *f = outcome_figure(o, "cantilever", "Drop over reach of a rod under its own weight: error", "Gamma", "%");

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 
 #define RADIUS    25.0
-#define HALF      25.0 /* length of the quarter */
+#define HALF      25.0 /* length of the simulated quarter of the roof */
 #define ANGLE     (40 * 3.14159265358979323846 / 180)
 #define THICKNESS 0.25
 #define YOUNG     4.32e8
 #define WEIGHT    90.0
-#define SMALL     1e-3 /* fraction of the load that is applied */
+#define SMALL     1e-3 /* fraction of the roof's load that is applied */
 
-/* Bends the plane (u, 0, -v) to a cylinder: u goes along the axis z, v along the arc from the crown. Destroys `flat`.
- *  */
+/* Bends a flat mesh (u, 0, -v) to a cylinder: u goes along the axis z, v along the arc from the crown. Destroys
+ * `flat`. */
 static sinew_mesh *bent(sinew_mesh *flat, sinew_error *error)
 {
     const int32_t count = flat ? sinew_mesh_vertex_count(flat) : 0;
@@ -41,7 +41,7 @@ static void roof_mark(const sinew_mesh *mesh, int axis, double at, uint8_t *mark
         marked[i] = fabs((double)sinew_mesh_positions(mesh)[3 * i + axis] - at) < 1e-4;
 }
 
-/* Holds the roof: planes of symmetry at the crown and half-way along it, the diaphragm at its end. */
+/* Supports the roof: planes of symmetry at the crown and half-way along it, the diaphragm at its end. */
 static bool roof_hold(const plate *p, const sinew_mesh *mesh, uint8_t *marked, sinew_error *error)
 {
     const double x[3] = {1, 0, 0}, z[3] = {0, 0, 1};
@@ -53,7 +53,7 @@ static bool roof_hold(const plate *p, const sinew_mesh *mesh, uint8_t *marked, s
     return good && plate_slide(p, marked, z, PLATE_ON_LINE, error);
 }
 
-/* Downward displacement of the middle of the free side, scaled to the full load. */
+/* Downward displacement of the middle of the roof's free side, scaled to the full load. */
 static double roof_sag(const plate *p, const sinew_mesh *mesh)
 {
     const sinew_region corner = {.kind = SINEW_REGION_NEAREST,

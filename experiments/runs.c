@@ -136,9 +136,9 @@ double tet_volume(const sinew_real *q, const int32_t *tet)
            6;
 }
 
-/* ---- Ruggedness ------------------------------------------------------------------------------- */
+/* ---- Ruggedness of the beam's surface ---------------------------------------------------------- */
 
-/* An edge of a surface triangle. */
+/* Edge of a triangle of the beam's surface. */
 typedef struct side {
     int32_t low, high, triangle;
 } side;

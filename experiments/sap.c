@@ -6,9 +6,9 @@
  * A chain of eight rods of 1/8 m hangs from its first particle and swings: each rod has its own angle and angular
  * velocity, so that positions and velocities satisfy the constraints exactly and C(q_tilde) is the violation of one
  * step, O(h^2). The exact step is M/h^2 (q - q_tilde) = J(q)^T lambda, C(q) = 0. Step and project has J of its iterates
- * in place of J(q). They differ by O(h^2), in a force of O(h^2), so the result is O(h^4) from the exact step: second
- * order in the initial violation. Sums of such errors over t/h steps, each of which changes the velocity by 1/h times
- * itself, are O(h^2): less than the error of implicit Euler.
+ * in place of J(q). Both Jacobians differ by O(h^2), in a force of O(h^2), so the result is O(h^4) from the exact step:
+ * second order in the initial violation. Sums of such errors over t/h steps, each of which changes the velocity by 1/h
+ * times itself, are O(h^2): less than the error of implicit Euler.
  *
  * One sweep over its linear system (J M^-1 J^T) dlambda = -C is written out here, constraint by constraint. The
  * constraints are linearised once (frozen) or again after each update. Both are compared with one iteration of pbd.
@@ -21,19 +21,19 @@
 #include "chain.h"
 
 #define GRAVITY 9.81
-#define LENGTH  (1.0 / RODS) /* m, length of a rod */
+#define LENGTH  (1.0 / RODS) /* length of a rod of the chain, in m */
 #define EXACT   (sizeof(sinew_real) == 4 ? 1e-6 : 1e-13)
 
 enum {
     RODS = 8,
     VERTICES = RODS + 1,
-    STEPS_MAX = 5,  /* time steps of a convergence study */
-    STIFF_MAX = 8,  /* stiffnesses of a convergence study */
-    PATH_MAX = 400, /* points of a path */
+    STEPS_MAX = 5,  /* maximum number of time steps of a convergence study */
+    STIFF_MAX = 8,  /* maximum number of stiffnesses of a convergence study */
+    PATH_MAX = 400, /* maximum number of points of a path */
     STAGES = 5
 };
 
-/* A method for the step. `sweeps` > 0: sweeps of pbd or xpbd, in the order of the chain. */
+/* Method for the step of the chain. `sweeps` > 0: sweeps of pbd or xpbd, in the order of the chain. */
 typedef struct variant {
     const char *name;
     sinew_solver_kind kind;
@@ -56,7 +56,7 @@ static const variant variants[VARIANTS] = {[EXACT_STEP] = {"primal-dual", SINEW_
                                            [PBD_MANY] = {"pbd, 1000 sweeps", SINEW_SOLVER_PBD, 1000}};
 
 typedef struct motion {
-    double q[3 * VERTICES], v[3 * VERTICES]; /* m, m/s */
+    double q[3 * VERTICES], v[3 * VERTICES]; /* positions (m) and velocities (m/s) of the chain's particles */
     double gravity;
 } motion;
 
@@ -66,9 +66,9 @@ static void sap_stage_done(const setting *s, int32_t done)
         s->progress(s->context, done, STAGES, "sap");
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------ */
+/* ---- Steps of the chain ----------------------------------------------------------------------- */
 
-/* A swinging chain: rod i is at -90 + 60 sin(i) degrees and rotates at 2 + 4 cos(2 i) 1/s. */
+/* Initial state of a swinging chain: rod i is at -90 + 60 sin(i) degrees and rotates at 2 + 4 cos(2 i) 1/s. */
 static motion caught_swinging(void)
 {
     motion m = {.gravity = GRAVITY};
@@ -83,7 +83,7 @@ static motion caught_swinging(void)
     return m;
 }
 
-/* A chain whose particles lie and move on one line, so that the constraints are linear. */
+/* Initial state of a chain whose particles lie and move on one line, so that the constraints are linear. */
 static motion caught_on_a_line(void)
 {
     motion m = {0};
@@ -94,8 +94,8 @@ static motion caught_on_a_line(void)
     return m;
 }
 
-/* A solver with a tight tolerance. Rods are hard, or springs treated as compliant constraints; sap has the mass matrix
- * as its metric, as published. */
+/* Sets a solver with a tight tolerance. Rods are hard, or springs treated as compliant constraints; sap has the mass
+ * matrix as its metric, as published. */
 static bool variant_solver(const variant *w, bool hard, sinew_solver_def *def, sinew_error *error)
 {
     *def = sinew_default_solver_def(w->kind);
@@ -148,7 +148,7 @@ static bool world_step(sinew_world *world, const variant *w, double *q, sinew_st
     return good;
 }
 
-/* Takes one step of h and returns its positions in q; stiffness 0: hard rods. */
+/* Takes one step of h (s) with the chain and returns its positions in q; stiffness 0: hard rods. */
 static bool step_once(const variant *w, const motion *m, double h, double stiffness, double *q,
                       sinew_step_result *result, outcome *o)
 {
@@ -166,7 +166,7 @@ static double sap_distance(const double *a, const double *b)
     return max;
 }
 
-/* m: the largest |C|. */
+/* Largest constraint violation |C| of the chain's rods, in m. */
 static double violation(const double *q)
 {
     double max = 0;
@@ -181,7 +181,7 @@ static void find_q_tilde(const motion *m, double h, double *q)
         q[i] = m->q[i] + h * m->v[i] - (i % 3 == 1 && i > 2 ? h * h * m->gravity : 0);
 }
 
-/* Slope of the straight line through log y over log x. */
+/* Fitted order: slope of the straight line through log y over log x. */
 static double fitted_order(const double *x, const double *y, int count)
 {
     double sums[4] = {0};
@@ -204,13 +204,13 @@ static void add_points(figure *f, const char *name, sinew_solver_kind kind, int 
     memcpy(s->y, y, (size_t)count * sizeof *y);
 }
 
-/* ---- One step: distance from the exact one --------------------------------------------------------- */
+/* ---- One step: distance from the exact step ---------------------------------------------------- */
 
 typedef struct drift {
-    double h[STEPS_MAX], violation[STEPS_MAX]; /* s; m, violation of q_tilde */
-    double far[VARIANTS][STEPS_MAX];           /* m from the exact step */
-    double open[VARIANTS];                     /* m, largest violation of the result */
-    double left[STEPS_MAX];                    /* N, stationarity residual of sap */
+    double h[STEPS_MAX], violation[STEPS_MAX]; /* time steps in s; constraint violations of q_tilde in m */
+    double far[VARIANTS][STEPS_MAX]; /* distance of each variant from the exact step at each time step, in m */
+    double open[VARIANTS];           /* largest constraint violation of each variant's result, in m */
+    double left[STEPS_MAX];          /* stationarity residual of sap at each time step, in N */
 } drift;
 
 static bool find_drift(drift *d, outcome *o)
@@ -278,15 +278,16 @@ static void draw_drift(outcome *o, const drift *d)
 
 /* ---- PBD as a sweep over the system --------------------------------------------------------------- */
 
-/* One sweep over (J M^-1 J^T) dlambda = -C from q. Constraints are linearised once at the start, or with `relinearise` each at
- * the current q. Updates q. */
+/* One Gauss-Seidel sweep over (J M^-1 J^T) dlambda = -C from q. Constraints are linearised once at the start or, with
+ * `relinearise`, each at the current q. Updates q. */
 static void sweep_system(double *q, bool relinearise)
 {
     double start[3 * VERTICES];
     memcpy(start, q, sizeof start);
     for (int i = 0; i < RODS; i++) {
         const double *at = relinearise ? q : start;
-        const double w[2] = {i == 0 ? 0 : 1, i == RODS - 1 ? 2 : 1}; /* inverse masses, up to a factor */
+        /* Inverse masses of the rod's two particles, up to a common factor. */
+        const double w[2] = {i == 0 ? 0 : 1, i == RODS - 1 ? 2 : 1};
         const double d[2] = {at[3 * i + 3] - at[3 * i], at[3 * i + 4] - at[3 * i + 1]}, l = hypot(d[0], d[1]);
         double C = l - LENGTH;
         for (int c = 0; c < 2; c++)
@@ -298,7 +299,7 @@ static void sweep_system(double *q, bool relinearise)
     }
 }
 
-/* m: distance of one iteration of pbd from a sweep of either kind. */
+/* Computes the distance in m of one iteration of pbd from a sweep of either kind. */
 static bool compare_sweep(const motion *m, double h, double far[2], outcome *o)
 {
     double q[3 * VERTICES], swept[2][3 * VERTICES];
@@ -348,15 +349,15 @@ static bool claim_sweeps(outcome *o, const drift *d)
     return true;
 }
 
-/* ---- Paths ---------------------------------------------------------------------------------------- */
+/* ---- Paths of a released chain ---------------------------------------------------------------- */
 
 typedef struct path {
     int32_t count;
     double q[PATH_MAX][3 * VERTICES];
-    double stretch; /* largest |C| / L */
+    double stretch; /* largest relative stretch |C| / L of a rod on the path */
 } path;
 
-/* Follows a chain that is released straight and level. */
+/* Follows the path of a chain that is released straight and level. */
 static bool follow(const variant *w, double h, int32_t count, path *p, outcome *o)
 {
     motion m = {.gravity = GRAVITY};
@@ -396,7 +397,7 @@ static void draw_paths(outcome *o, const path *p)
     }
 }
 
-/* The drift of a whole path is second order in h. */
+/* Judges whether the drift of a whole path is second order in h. */
 static bool claim_path_order(outcome *o, path *p, double seconds)
 {
     double h[4], far[4], euler[4];
@@ -449,12 +450,12 @@ static bool claim_paths(const setting *s, outcome *o)
 /* ---- Compliance: XPBD solved at once -------------------------------------------------------------- */
 
 typedef struct compliant {
-    double alpha[STIFF_MAX];      /* m/N */
-    double sap[3][STIFF_MAX];     /* m from the minimum, h = 16, 4, 1 ms */
-    double swept[3][STIFF_MAX];   /* m from the minimum, xpbd */
-    double above[2][STIFF_MAX];   /* J: g less its minimum at h = 16 ms, of sap and xpbd */
-    double elastic[2][STIFF_MAX]; /* elastic energy over that at the minimum, of sap and xpbd */
-    double agree;                 /* m: largest distance of newton from primal-dual */
+    double alpha[STIFF_MAX];      /* compliance of the springs, in m/N */
+    double sap[3][STIFF_MAX];     /* distance of sap from the minimum in m, at h = 16, 4 and 1 ms */
+    double swept[3][STIFF_MAX];   /* distance of xpbd from the minimum in m, at the same time steps */
+    double above[2][STIFF_MAX];   /* objective g less its minimum in J at h = 16 ms, of sap and xpbd */
+    double elastic[2][STIFF_MAX]; /* elastic energy relative to that at the minimum, of sap and xpbd */
+    double agree;                 /* largest distance in m of newton's result from primal-dual's */
 } compliant;
 
 static bool find_compliant(compliant *r, outcome *o)

@@ -10,10 +10,10 @@
 #include "trial.h"
 
 #define POISSON 0.3
-#define BOND    1e8 /* N/m, of weak constraints */
+#define BOND    1e8 /* stiffness of weak constraints, in N/m */
 #define QUARTER (3.14159265358979323846 / 2)
 
-/* ---- Parts -------------------------------------------------------------------------------------- */
+/* ---- Parts of the scenes ---------------------------------------------------------------------- */
 
 static sinew_world *scenes_new_world(trial *t, bool quasistatic, bool gravity, sinew_error *error)
 {
@@ -27,8 +27,8 @@ static sinew_world *scenes_new_world(trial *t, bool quasistatic, bool gravity, s
     return sinew_world_create(&def, error);
 }
 
-/* A mesh of the same vertices with six tets a cell instead of five. Each tet follows one of the six edge paths between
- * opposite corners of the cell. NULL on failure. */
+/* Creates a mesh of the same vertices with six tets a cell instead of five. Each tet follows one of the six edge
+ * paths between opposite corners of the cell. NULL on failure. */
 static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], sinew_error *error)
 {
     static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
@@ -43,7 +43,7 @@ static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], 
             t[0] = i;
             for (int c = 0; c < 3; c++)
                 t[c + 1] = t[c] + stride[orders[k][c]];
-            /* Odd permutations invert the tet. */
+            /* Swaps two vertices of a tet, because odd permutations invert it. */
             if (k > 2) {
                 const int32_t swapped = t[1];
                 t[1] = t[2];
@@ -61,7 +61,7 @@ static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], 
     return mesh;
 }
 
-/* Adds a box with the given numbers of vertices about `centre`; index -1 on failure. */
+/* Adds a box with the given numbers of vertices about `centre` (m); index -1 on failure. */
 static sinew_body scenes_add_box(sinew_world *world, bool six, const int32_t vertices[3], const double size[3],
                                  const double centre[3], sinew_energy_kind kind, double young, double density,
                                  sinew_error *error)
@@ -117,7 +117,7 @@ static bool scenes_hold(sinew_world *world, sinew_body body, int axis, double at
     return good;
 }
 
-/* Records the bound pairs of particles: the first particle of each weighted point. */
+/* Records the bound pairs of particles of the trial: the first particle of each weighted point. */
 static bool keep_bonds(trial *t, const int32_t *pairs, int32_t count)
 {
     int32_t *grown = realloc(t->bonds, 2 * ((size_t)t->bond_count + (size_t)count) * sizeof *grown);
@@ -176,9 +176,10 @@ static sinew_world *scenes_finished(sinew_world *world, bool good)
     return NULL;
 }
 
-/* ---- Stretched and twisted ---------------------------------------------------------------------- */
+/* ---- Stretched and twisted block -------------------------------------------------------------- */
 
-/* A box of `length` along x that is compressed by a fifth, then drawn out to one and a half while its ends turn. */
+/* Creates the world of a box of `length` (m) along x that is compressed by a fifth, then drawn out to one and a half
+ * while its ends rotate. */
 static sinew_world *stretched(trial *t, const int32_t vertices[3], double length, sinew_error *error)
 {
     const double size[3] = {length, 1, 1}, centre[3] = {0, 0, 0};
@@ -210,9 +211,9 @@ sinew_world *scene_bar(trial *t, sinew_error *error)
     return stretched(t, (int32_t[3]){8 * t->n, t->n, t->n}, (8.0 * t->n - 1) / (t->n - 1), error);
 }
 
-/* ---- Under gravity ------------------------------------------------------------------------------ */
+/* ---- Blocks under gravity --------------------------------------------------------------------- */
 
-/* A box clamped on the left. */
+/* Creates the world of a box clamped on the left. */
 static sinew_world *scenes_clamped(trial *t, const int32_t vertices[3], const double size[3], bool quasistatic,
                                    sinew_error *error)
 {
@@ -253,7 +254,7 @@ sinew_world *scene_hanging(trial *t, sinew_error *error)
                                       (t->loose || bind(t, world, lower, upper, HANGING_GAP, error)));
 }
 
-/* ---- Muscles ------------------------------------------------------------------------------------- */
+/* ---- Muscles bound to each other -------------------------------------------------------------- */
 
 static bool hold_muscle(sinew_world *world, sinew_body muscle, bool drawn, sinew_error *error)
 {
@@ -265,7 +266,7 @@ static bool hold_muscle(sinew_world *world, sinew_body muscle, bool drawn, sinew
            (!drawn || scenes_hold(world, muscle, 0, 0.6, 1, &motion, error));
 }
 
-/* Two by two bars; those on one diagonal are held at both ends, the others on the left only. */
+/* Creates the world of two by two bars; bars on one diagonal are pinned at both ends, the others on the left only. */
 sinew_world *scene_muscles(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {4 * t->n, t->n, t->n};
@@ -284,9 +285,9 @@ sinew_world *scene_muscles(trial *t, sinew_error *error)
     return scenes_finished(world, good);
 }
 
-/* ---- Cloth -------------------------------------------------------------------------------------- */
+/* ---- Hanging cloth ---------------------------------------------------------------------------- */
 
-/* Adds the sheet with its membrane energy; index -1 on failure. */
+/* Adds the cloth with its membrane energy; index -1 on failure. */
 static sinew_body scenes_add_sheet(sinew_world *world, const trial *t, sinew_error *error)
 {
     sinew_body body = {.index = -1};
@@ -320,7 +321,7 @@ sinew_world *scene_cloth(trial *t, sinew_error *error)
     def.thread_count = 1;
     def.allocator = t->allocator;
     def.gravity[1] = 0;
-    def.gravity[2] = (sinew_real)-9.8; /* the generated sheet lies in the plane of x and y */
+    def.gravity[2] = (sinew_real)-9.8; /* gravity along -z, because the generated cloth lies in the plane of x and y */
     def.solver = t->solver;
     sinew_world *world = sinew_world_create(&def, error);
     if (!world)

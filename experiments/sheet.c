@@ -13,7 +13,7 @@
 
 #include "side_by_side.h"
 
-/* ---- Meshes ------------------------------------------------------------------------------------ */
+/* ---- Meshes of sheets ------------------------------------------------------------------------- */
 
 /* Pseudo-random number in [-1, 1], a hash of its arguments, platform-independent. */
 static double sheet_scatter(int32_t i, int32_t axis)
@@ -39,13 +39,13 @@ static bool sheet_in_circle(const sinew_real *a, const sinew_real *b, const sine
            0;
 }
 
-/* Cuts cells along alternating diagonals, or by the Delaunay criterion if unstructured. */
+/* Cuts the grid cells of a sheet along alternating diagonals, or by the Delaunay criterion if unstructured. */
 static void cut_cells(int32_t nx, int32_t ny, const sinew_real *x, bool unstructured, int32_t *triangles)
 {
     for (int32_t j = 0; j < ny; j++)
         for (int32_t i = 0; i < nx; i++) {
             const int32_t a = i + (nx + 1) * j, b = a + 1, c = a + nx + 2, d = a + nx + 1;
-            /* x grows to the right and y falls with j, so d, c, b, a is anticlockwise. */
+            /* x grows to the right and y falls with j, so that the corners d, c, b, a of a cell are anticlockwise. */
             const bool other =
                 unstructured ? sheet_in_circle(x + 3 * d, x + 3 * c, x + 3 * a, x + 3 * b) : (i + j) % 2 != 0;
             const int32_t two[2][6] = {{a, d, c, a, c, b}, {a, d, b, d, c, b}};
@@ -98,7 +98,8 @@ sinew_mesh *sheet_bar(int32_t n, int32_t m, double length, double side, bool uns
         memcpy(x, sinew_mesh_positions(bar), 3 * (size_t)count * sizeof *x);
         for (int32_t i = 0; i < 3 * count; i++) {
             const double half = (double)def.size[i % 3] / 2, cell = (double)def.size[i % 3] / def.cells[i % 3];
-            if (fabs((double)x[i]) < half - 0.5 * cell) /* coordinates on the surface stay */
+            /* Only interior coordinates move: coordinates on the surface stay. */
+            if (fabs((double)x[i]) < half - 0.5 * cell)
                 x[i] = (sinew_real)((double)x[i] + 0.2 * cell * sheet_scatter(i / 3, i % 3));
         }
         moved = sinew_mesh_moved(bar, x, error);
@@ -108,7 +109,7 @@ sinew_mesh *sheet_bar(int32_t n, int32_t m, double length, double side, bool uns
     return moved;
 }
 
-/* ---- Runs ---------------------------------------------------------------------------------------- */
+/* ---- Runs of sheets --------------------------------------------------------------------------- */
 
 sinew_energy_def sheet_energy(sinew_energy_kind kind, ...)
 {
@@ -239,7 +240,7 @@ void sheets_release(sheet *sheets, int32_t count)
     }
 }
 
-/* ---- Measures -------------------------------------------------------------------------------------- */
+/* ---- Measures of sheets ----------------------------------------------------------------------- */
 
 static void edge_of(const sinew_real *x, int32_t from, int32_t to, double d[3])
 {
@@ -252,8 +253,8 @@ static double sheet_dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Principal stretches: the eigenvalues of C = F^T F are their squares. Trace and determinant of C follow from the
- * metrics of both shapes. */
+/* Computes the principal stretches of a triangle: the eigenvalues of C = F^T F are their squares. Trace and
+ * determinant of C follow from the metrics of both shapes. */
 void sheet_stretch(const sheet *s, int32_t triangle, double stretch[2])
 {
     const int32_t *t = sinew_mesh_triangles(s->mesh) + 3 * (size_t)triangle;

@@ -48,7 +48,7 @@ int32_t shell_disc_vertex(int32_t meridians, int32_t rings, int32_t side, int32_
     return 2 + (j == rings ? 2 * (rings - 1) : 2 * (j - 1) + side) * meridians + i;
 }
 
-/* Two flat discs of radius 1, joined at the rim, normals outwards. */
+/* Creates two flat discs of radius 1, joined at the rim, normals outwards. */
 bool shell_discs(int32_t meridians, int32_t rings, shell *s)
 {
     *s = (shell){0};
@@ -95,7 +95,7 @@ static int32_t middle(shell *s, int32_t (*known)[3], int32_t *known_count, int32
     return s->vertex_count - 1;
 }
 
-/* Splits each triangle into four. */
+/* Splits each triangle of the sphere into four. */
 static bool refine(shell *s)
 {
     const int32_t edges = s->triangle_count * 3 / 2;
@@ -121,7 +121,7 @@ static bool refine(shell *s)
     return good;
 }
 
-/* The unit sphere: a refined icosahedron. */
+/* Creates the unit sphere: a refined icosahedron. */
 bool shell_sphere(int32_t level, shell *s)
 {
     static const int8_t faces[20][3] = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * side_by_side.c: see side_by_side.h.
+ * side_by_side.c: runs independent runs of an experiment on several threads (side_by_side.h).
  */
 #include "side_by_side.h"
 
@@ -18,7 +18,7 @@ typedef struct queue {
     const setting *s;
     const char *label;
     outcome *o;
-    pthread_mutex_t lock; /* protects the fields below and the outcome */
+    pthread_mutex_t lock; /* protects the outcome and the fields of this struct below it */
     int32_t count, next, done;
     bool good;
 } queue;

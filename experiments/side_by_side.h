@@ -8,8 +8,8 @@
 #include "experiments.h"
 
 typedef struct side_by_side {
-    bool (*take)(void *context, int32_t i);           /* takes one run, on any thread; returns false on failure */
-    const char *(*failure)(void *context, int32_t i); /* reason of the failure of a run */
+    bool (*take)(void *context, int32_t i);           /* takes run i, on any thread; returns false on failure */
+    const char *(*failure)(void *context, int32_t i); /* returns the reason of the failure of run i */
     void *context;
 } side_by_side;
 

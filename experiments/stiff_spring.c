@@ -15,13 +15,13 @@
 
 #include "chain.h"
 
-#define SWING   0.1                                     /* h omega of the oscillator */
-#define STRETCH 1e-2                                    /* m, initial stretch */
-#define FAINT   (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8) /* m, initial stretch of unstable runs */
+#define SWING   0.1                                     /* product h omega of the oscillator */
+#define STRETCH 1e-2                                    /* initial stretch of the oscillator's spring, in m */
+#define FAINT   (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8) /* initial stretch of unstable runs, in m */
 #define GRAVITY 9.81
 
 enum {
-    CURVE = 300, /* steps of a drawn curve */
+    CURVE = 300, /* number of steps of a drawn curve */
     STAGES = 7
 };
 
@@ -31,14 +31,14 @@ static void spring_stage_done(const setting *s, int32_t done)
         s->progress(s->context, done, STAGES, "stiff-spring");
 }
 
-/* ---- The oscillator --------------------------------------------------------------------------- */
+/* ---- The oscillator on one spring ------------------------------------------------------------- */
 
 /* One integrator on the oscillator; energies are relative to the initial energy. */
 typedef struct ring {
     sinew_solver_kind kind;
     const char *name;
-    double x;       /* h omega */
-    double stretch; /* m, initial stretch */
+    double x;       /* product h omega of the oscillator */
+    double stretch; /* initial stretch of the oscillator's spring, in m */
     int64_t steps;
     double low, high, last;
     double curve[CURVE + 1];
@@ -92,7 +92,7 @@ static double ring_growth(const ring *r)
     return pow(r->curve[last] / r->curve[last / 2], 0.5 / (last - last / 2));
 }
 
-/* Compares the energy factor per step with its theory, by the deviation of (factor - 1). */
+/* Judges an integrator: compares the energy factor per step with its theory, by the deviation of (factor - 1). */
 static void claim_factor(outcome *o, const ring *r, const char *what, const char *formula, double theory)
 {
     char published[120];
@@ -150,7 +150,7 @@ static bool run_rings(const setting *s, outcome *o)
 
 /* ---- The limit of symplectic Euler --------------------------------------------------------------- */
 
-/* Growth per step, measured and predicted, at a fixed time step with springs whose h omega passes 2. */
+/* Measures growth per step, against theory, at a fixed time step with springs whose h omega passes 2. */
 static bool run_limit(const setting *s, outcome *o)
 {
     static const double fractions[] = {0.25, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5};
@@ -197,7 +197,7 @@ static bool run_limit(const setting *s, outcome *o)
 
 /* ---- Penalties at rest and in motion -------------------------------------------------------------- */
 
-/* A mass on a penalty spring hangs too low by m g / k. */
+/* Judges the sag: a mass on a penalty spring hangs too low by m g / k. */
 static bool run_sag(outcome *o)
 {
     static const double stiffness[] = {1e2, 1e3, 1e4, 1e5};
@@ -230,10 +230,11 @@ static bool run_sag(outcome *o)
     return true;
 }
 
-/* Force of a penalty on a pendulum released at 60 degrees, over the initial force of the constraint, m g / 2. */
+/* Force of a penalty spring on a pendulum released at 60 degrees, over the initial force of the constraint, m g / 2. */
 typedef struct tension {
-    double low, high; /* smallest after a quarter of the spring's first period; largest within that period */
-    double first;     /* s, time of the largest force */
+    /* Smallest force after a quarter of the spring's first period; largest force within that period. */
+    double low, high;
+    double first; /* time of the largest force, in s */
 } tension;
 
 static bool run_tension(double k, tension *t, series *curve, outcome *o)
@@ -268,7 +269,8 @@ static bool run_tension(double k, tension *t, series *curve, outcome *o)
     return true;
 }
 
-/* As k grows the force oscillates faster with the same amplitude: it does not converge to the constraint's force. */
+/* Judges penalty forces: as k grows the force oscillates faster with the same amplitude and does not converge to the
+ * constraint's force. */
 static bool run_tensions(outcome *o)
 {
     static const double stiffness[] = {1e4, 1e5, 1e6};
@@ -305,9 +307,9 @@ static bool run_tensions(outcome *o)
     return true;
 }
 
-/* ---- A violated constraint --------------------------------------------------------------------- */
+/* ---- A constraint that is violated at the start ------------------------------------------------- */
 
-/* Number of implicit Euler steps until |C| stays below 1 % of its initial value; -1 on failure. */
+/* Number of implicit Euler steps until the violation |C| stays below 1 % of its initial value; -1 on failure. */
 static int32_t steps_to_hold(double x, outcome *o)
 {
     sinew_error error = {0};
@@ -348,12 +350,12 @@ static bool run_violated(outcome *o)
     return true;
 }
 
-/* ---- A stiff rope ------------------------------------------------------------------------------ */
+/* ---- A rope of stiff springs ------------------------------------------------------------------ */
 
-/* The rope of the scene swinging_rope, 0.4 s after its release from the horizontal. */
+/* State of the rope of the scene swinging_rope, 0.4 s after its release from the horizontal. */
 typedef struct rope {
-    double tail, stretch; /* m; relative stretch */
-    double condition;     /* condition number of H = M - h^2 K at the start */
+    double tail, stretch; /* height of the rope's tail in m; relative stretch of the rope */
+    double condition;     /* condition number of H = M - h^2 K at the start of the rope's motion */
     uint32_t bits;
 } rope;
 
@@ -386,7 +388,7 @@ static bool swing_rope(sinew_solver_def solver, double k, bool hard, rope *r, ou
     return true;
 }
 
-/* Solvers of hard constraints: one constraint after another, or as a system. */
+/* Solvers of hard constraints on the rope: one constraint after another, or as a system. */
 enum {
     HARD_XPBD,
     HARD_SAP,

@@ -9,13 +9,13 @@
 
 #include "plate.h"
 
-#define GRAVITY 10.0 /* m/s2 at Gamma = 1 */
+#define GRAVITY 10.0 /* acceleration of gravity in m/s2 at the load Gamma = 1 */
 
-#define WIDTH     0.25 /* width over length */
-#define STILL     1e-7 /* m, motion below which a couple's forces are at rest */
-#define INCREMENT 2.0  /* largest increment of the load; a tenth of it, in rad, for an angle */
+#define WIDTH     0.25 /* width of the strip relative to its length */
+#define STILL     1e-7 /* motion in m below which a strip under a couple counts as at rest */
+#define INCREMENT 2.0  /* largest increment of the strip's load; a tenth of it, in rad, for an angle */
 
-/* Marks the vertices whose rest coordinate on the axis is `at`, or with `below` at most `at`. */
+/* Marks the strip's vertices whose rest coordinate on the axis is `at`, or with `below` at most `at`. */
 static void strip_mark(const plate *p, int axis, double at, bool below, uint8_t *marked)
 {
     const sinew_real *x = sinew_mesh_positions(sinew_body_mesh(p->world, p->body));
@@ -37,23 +37,23 @@ static bool hold_strip(const plate *p, uint8_t *marked, sinew_error *error)
     return good;
 }
 
-/* The strip while it is being loaded. */
+/* The strip with its supports while it is being loaded. */
 typedef struct loading {
     plate plate;
-    uint8_t *tip;  /* [vertex_count] marks the vertices of the tip */
-    double offset; /* m, offset of the director points */
-    sinew_pin arm; /* pins of the arm that applies a couple */
+    uint8_t *tip;  /* [vertex_count] 1: the vertex belongs to the strip's tip */
+    double offset; /* offset of the strip's director points, in m */
+    sinew_pin arm; /* pins of the two points of the arm that applies a couple */
     int32_t first_arm;
 } loading;
 
-/* Sets gravity: at GRAVITY the density gives Gamma = 1. */
+/* Sets gravity on the strip: at GRAVITY the density gives Gamma = 1. */
 static bool set_weight(const loading *l, double load, sinew_error *error)
 {
     const sinew_real down[3] = {0, (sinew_real)(-GRAVITY * load), 0};
     return sinew_world_set_gravity(l->plate.world, down, error) == SINEW_OK;
 }
 
-/* Sets a force at the tip: each edge of the tip gives half of its share to either end. */
+/* Sets a force at the strip's tip: half of each tip edge's force acts on either end of the edge. */
 static bool set_tip(const loading *l, double load, sinew_error *error)
 {
     const plate *p = &l->plate;
@@ -139,7 +139,7 @@ static bool set_turn(const loading *l, double load, sinew_error *error)
     return sinew_pin_set_targets(l->plate.world, l->arm, targets, error) == SINEW_OK;
 }
 
-/* Couple per width: the forces of the weak constraints on the director points of the tip, times the arm. */
+/* Couple per width at the tip: the forces of the weak constraints on the director points of the tip, times the arm. */
 static double couple_of(const loading *l, const sinew_real *q, double angle)
 {
     const sinew_mesh *mesh = sinew_body_mesh(l->plate.world, l->plate.body);
@@ -190,7 +190,8 @@ static bool strip_keep_shape(strip *s, const plate *p)
     return s->q && s->triangles;
 }
 
-/* Changes the load in increments, so that a nearly inextensible sheet passes through nearly unstretched shapes. */
+/* Changes the strip's load in increments, so that a nearly inextensible sheet passes through nearly unstretched
+ * shapes. */
 static bool strip_grow(strip *s, const loading *l, double from, double to, sinew_error *error)
 {
     static bool (*const set[])(const loading *l, double load, sinew_error *error) = {set_weight, set_tip, set_turn};

@@ -18,10 +18,10 @@
 
 #include "trial.h"
 
-#define STEP      0.01 /* s */
-#define STIFFNESS 1e5  /* N/m of a thread between two particles */
+#define STEP      0.01 /* time step of the falling net, in s */
+#define STIFFNESS 1e5  /* stiffness of a thread between two particles, in N/m */
 #define HELD      (sizeof(sinew_real) == 4 ? 1e-5 : 1e-6)
-#define ARC       1.2 /* rad, angle of the net's arc from side to side */
+#define ARC       1.2 /* angle of the net's arc from side to side, in rad */
 
 enum {
     SAP,
@@ -29,13 +29,14 @@ enum {
     SCD,
     XPBD,
     METHODS,
-    CURVE = 13,            /* points of a curve */
-    FALL = 10,             /* steps before the measured one */
-    ITERATIONS_MAX = 16384 /* largest number of iterations tried */
+    CURVE = 13,            /* number of points of a curve */
+    FALL = 10,             /* number of steps before the measured one */
+    ITERATIONS_MAX = 16384 /* largest number of iterations that is tried */
 };
 
 typedef struct method {
-    const char *source, *name, *constraint, *count, *cost; /* wording of the slides */
+    /* Wording of the slides: source, name, kind of constraint, iterations, cost of an iteration. */
+    const char *source, *name, *constraint, *count, *cost;
     sinew_solver_kind kind;
     bool hard;
 } method;
@@ -50,18 +51,21 @@ static const method methods[METHODS] = {
 /* State of the net before the measured step. */
 typedef struct net_scene {
     bool hard;
-    int32_t moments; /* number of known states of the fall, the last of which starts the step; 0: bent, at rest */
-    sinew_real *q[2], *v[2]; /* [3 * particle_count] states one step before the start, and at the start */
+    /* Number of known states of the fall, the last of which starts the step; 0: bent, at rest. */
+    int32_t moments;
+    /* [3 * particle_count] positions (m) and velocities (m/s) one step before the start, and at the start. */
+    sinew_real *q[2], *v[2];
 } net_scene;
 
 typedef struct found {
-    double floor;       /* m, distance from the exact step at convergence */
-    int32_t count;      /* iterations to the common accuracy; -1: not reached */
-    int32_t held;       /* iterations until hard threads have their length within HELD; -1: not reached */
-    double fixed, each; /* s, cost of a step without iterations, and of an iteration */
+    double floor;  /* distance of the solver from the exact step at convergence, in m */
+    int32_t count; /* number of iterations to the common accuracy; -1: not reached */
+    /* Number of iterations until hard threads have their length within HELD; -1: not reached. */
+    int32_t held;
+    double fixed, each; /* processor time in s of a step without iterations, and of an iteration */
 } found;
 
-/* ---- The scene -------------------------------------------------------------------------------------- */
+/* ---- The scene of the net --------------------------------------------------------------------- */
 
 static sinew_mesh *net_mesh(int32_t n, sinew_error *error)
 {
@@ -90,7 +94,7 @@ static sinew_mesh *net_mesh(int32_t n, sinew_error *error)
     return mesh;
 }
 
-/* Puts the columns on an arc whose chords are the threads of the weft. */
+/* Places the columns of the net on an arc whose chords are the threads of the weft. */
 static void bend_net(int32_t n, sinew_real *q)
 {
     const double turn = ARC / (n - 1), radius = 1 / (2.0 * (n - 1) * sin(turn / 2));
@@ -131,7 +135,7 @@ static bool fill_net(sinew_world *world, const trial *t, const sinew_mesh *mesh,
     return good;
 }
 
-/* Sets the state before the measured step. scd first takes the step before it, because it keeps multipliers. */
+/* Sets the net's state before the measured step. scd first takes the preceding step, because it keeps multipliers. */
 static void place_net(sinew_world *world, const trial *t)
 {
     const net_scene *scene = t->scene;
@@ -161,7 +165,7 @@ static sinew_world *scene_net(trial *t, sinew_error *error)
     return world;
 }
 
-/* Lets the hard net fall by the exact solver and keeps the last two states. */
+/* Lets the hard net fall by the exact solver and stores the last two states. */
 static bool let_fall(int32_t n, net_scene *scene, outcome *o)
 {
     trial t = {.n = n, .scene = &(net_scene){.hard = true}};
@@ -188,23 +192,24 @@ static bool let_fall(int32_t n, net_scene *scene, outcome *o)
     return good;
 }
 
-/* ---- Accuracy ---------------------------------------------------------------------------------------- */
+/* ---- Accuracy of the solvers ------------------------------------------------------------------ */
 
 typedef struct bout {
     const setting *s;
     outcome *o;
     int32_t n;
-    net_scene scenes[2]; /* springs, hard */
-    trial truth[2];      /* springs, hard */
+    net_scene scenes[2]; /* scenes of the net: [0] with springs, [1] with hard threads */
+    trial truth[2];      /* exact steps of the net: [0] with springs, [1] with hard threads */
     found found[METHODS];
-    double other_kind[2]; /* m, distance of sap with springs and of scd with hard threads from their exact steps */
+    /* Distance in m of sap with springs and of scd with hard threads from their exact steps. */
+    double other_kind[2];
 } bout;
 
 static trial method_trial(const bout *b, int m, bool hard, int32_t iterations)
 {
     trial t = {.build = scene_net, .n = b->n, .scene = &b->scenes[hard], .frames = 1};
     const double rows = hard ? 1 : 0;
-    if (m == SAP) /* the mass matrix is the metric, as published */
+    if (m == SAP) /* sap with the mass matrix as its metric, as published */
         t.solver = trial_solver(SINEW_SOLVER_SAP, iterations, "constraints", rows, "geometric", 1.0, (char *)NULL);
     else if (m == SCD)
         t.solver = trial_solver(SINEW_SOLVER_SCD, iterations, "constraints", rows, (char *)NULL);
@@ -214,7 +219,7 @@ static trial method_trial(const bout *b, int m, bool hard, int32_t iterations)
     return t;
 }
 
-/* Largest relative deviation of a thread from its length. */
+/* Largest relative deviation of a thread of the net from its length. */
 static double open_threads(const trial *t)
 {
     const int32_t n = t->n;
@@ -232,8 +237,8 @@ static double open_threads(const trial *t)
     return max;
 }
 
-/* The error after `iterations`: distance from the exact step (m), or with `threads` the violation of the threads. NAN
- * on failure. */
+/* Computes the error of a solver after `iterations`: distance from the exact step (m), or with `threads` the
+ * violation of the threads. NAN on failure. */
 static double left_after(bout *b, int m, bool hard, int32_t iterations, bool threads)
 {
     setting quiet = *b->s;
@@ -245,7 +250,7 @@ static double left_after(bout *b, int m, bool hard, int32_t iterations, bool thr
     return left;
 }
 
-/* The fewest iterations that leave an error of at most `accuracy`; -1 if ITERATIONS_MAX are not enough. */
+/* Finds the fewest iterations that leave an error of at most `accuracy`; -1 if ITERATIONS_MAX are not enough. */
 static int32_t table_iterations_to(bout *b, int m, double accuracy, bool threads)
 {
     int32_t high = 1, low = 0;
@@ -298,14 +303,14 @@ static bool find_counts(bout *b, double *accuracy)
         if (!trial_cost(b->s, &t, &f->fixed, &f->each, b->o))
             return false;
         if (m == SCD) {
-            f->each = f->fixed + 2 * f->each; /* scd takes one iteration, so the whole step is its cost */
+            f->each = f->fixed + 2 * f->each; /* cost of scd, which takes one iteration: the whole step */
             f->fixed = 0;
         }
     }
     return !b->o->failure[0];
 }
 
-/* ---- Claims ------------------------------------------------------------------------------------------ */
+/* ---- Claims about the table ------------------------------------------------------------------- */
 
 static void table_claim_row(outcome *o, int m, const found *f, double accuracy)
 {
@@ -361,7 +366,7 @@ static void table_claim_costs(outcome *o, const found *f)
     claim_timed(c, remark);
 }
 
-/* The slides do not give the product of iterations and cost. */
+/* Reports the cost of a step to the common accuracy. The slides do not give the product of iterations and cost. */
 static void claim_steps(outcome *o, const found *f)
 {
     claim *c = outcome_claim(o, "cost of the step to that accuracy", "not said");

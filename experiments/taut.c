@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * taut.c: see taut.h.
+ * taut.c: vibration modes of a taut chain and the growth of its amplitudes (taut.h).
  */
 #include "taut.h"
 
 #include <math.h>
 
-/* Number of modes with omega^2 below `square`: negative pivots of K - square M (Sylvester). */
+/* Number of vibration modes with omega^2 below `square`: negative pivots of K - square M (Sylvester). */
 static int32_t modes_below(const taut_system *s, double square)
 {
     int32_t count = 0;

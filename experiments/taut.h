@@ -12,18 +12,20 @@
 
 #include "experiments.h"
 
-/* Symmetric tridiagonal matrices: [count] on the diagonals, [count - 1] beside them (K_1[i] couples i and i + 1). */
+/* Symmetric tridiagonal matrices K and M: [count] on the diagonals, [count - 1] beside them (K_1[i] couples i and i +
+ * 1). */
 typedef struct taut_system {
     int32_t count;
     const double *K, *K_1, *M, *M_1;
 } taut_system;
 
-/* 1/s: frequency omega of mode k, counted from 0, slowest first. */
+/* Angular frequency omega in 1/s of mode k, counted from 0, slowest first. */
 double taut_mode(const taut_system *s, int32_t k);
-/* Theoretical factor of the amplitude per step. */
+/* Predicted factor of a mode's amplitude per step, x = h omega. */
 double taut_factor(double x, bool geometric);
-/* Measured factor of the amplitude per step, from the slope of ln E. The fit covers the second half of the steps in
- * which E stays above `min` and, after the second step, below `max`. By then one mode dominates. energy [steps + 1]. */
+/* Measured factor of the chain's amplitude per step, from the slope of ln E. The fit covers the second half of the
+ * steps in which E stays above `min` and, after the second step, below `max`. By then one mode dominates. energy
+ * [steps + 1]. */
 double taut_fit(const double *energy, int32_t steps, double min, double max);
 
 #endif

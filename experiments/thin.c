@@ -13,7 +13,7 @@
 #define PI 3.14159265358979323846
 
 enum {
-    LADDER = 3 /* number of resolutions */
+    LADDER = 3 /* number of mesh resolutions of a convergence study */
 };
 static const int32_t full_cells[LADDER] = {16, 32, 64}, quick_cells[LADDER] = {8, 16, 24};
 
@@ -28,16 +28,17 @@ static double percent(double measured, double published)
     return 100 * (measured / published - 1);
 }
 
-/* ---- Cantilever under its own weight ---------------------------------------------------------- */
+/* ---- Cantilever strip under its own weight ----------------------------------------------------- */
 
 enum {
     GAMMAS = 7
 };
 static const double gammas[GAMMAS] = {1, 3, 5, 10, 20, 50, 100};
-/* drop over reach of the elastica, for each Gamma */
+/* Drop over reach of the elastica, for each Gamma. */
 static const double elastica[GAMMAS] = {0.124562, 0.364621, 0.585721, 1.066802, 1.863930, 3.705561, 5.888105};
 
-/* Drop over reach of one model on one mesh, ratio[GAMMAS]; returns false if the strip fails. */
+/* Computes drop over reach of a strip with one model on one mesh in ratio [GAMMAS]; returns false if the strip
+ * fails. */
 static bool thin_hang(const setting *s, outcome *o, plate_mesh_kind mesh, plate_model model, int32_t cells,
                       double *ratio)
 {
@@ -55,7 +56,8 @@ static bool thin_hang(const setting *s, outcome *o, plate_mesh_kind mesh, plate_
 
 typedef struct hanging {
     double shell[LADDER][PLATE_MESHES][GAMMAS];
-    double other[PLATE_MODELS][PLATE_MESHES][GAMMAS]; /* on the finest mesh */
+    /* Drop over reach of each model on the finest mesh of each kind. */
+    double other[PLATE_MODELS][PLATE_MESHES][GAMMAS];
 } hanging;
 
 static bool hang_all(const setting *s, outcome *o, const int32_t *cells, hanging *h)
@@ -92,7 +94,7 @@ static void claim_gamma(outcome *o, const hanging *h, int i, double bound)
     outcome_number(o, worst, "gamma%g_worst_percent", gammas[i]);
 }
 
-/* Convergence order of the largest error over all Gamma, from the coarsest to the finest mesh. */
+/* Judges the convergence order of the largest error over all Gamma, from the coarsest to the finest mesh. */
 static void thin_claim_order(outcome *o, const hanging *h, const int32_t *cells)
 {
     double order[PLATE_MESHES], min = HUGE_VAL;
@@ -144,7 +146,7 @@ void experiment_cantilever(const setting *s, outcome *o)
     cantilever_figure(o, &h, cells);
 }
 
-/* ---- Load at the tip, couple at the end --------------------------------------------------------- */
+/* ---- Strip with a load at its tip, or a couple at its end -------------------------------------- */
 
 static bool claim_tip(outcome *o, plate_mesh_kind mesh, int32_t cells, double bound)
 {
@@ -209,7 +211,7 @@ void experiment_strip(const setting *s, outcome *o)
                claim_circle(o, f, (plate_mesh_kind)m, cells, s->quick ? 3 : 1);
 }
 
-/* ---- Roof ----------------------------------------------------------------------------------------- */
+/* ---- The roof of Scordelis and Lo ------------------------------------------------------------- */
 
 void experiment_roof(const setting *s, outcome *o)
 {
@@ -241,7 +243,7 @@ void experiment_roof(const setting *s, outcome *o)
     }
 }
 
-/* ---- Drape ---------------------------------------------------------------------------------------- */
+/* ---- Cusick's drape test ---------------------------------------------------------------------- */
 
 void experiment_drape(const setting *s, outcome *o)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * touch.c: see touch.h.
+ * touch.c: solids, steps and pictures of the published contact experiments (touch.h).
  */
 #include "touch.h"
 
@@ -12,13 +12,13 @@
 #include <time.h>
 
 enum {
-    HEADER = 64 /* bytes before a block of memory that store its size; at least the library's alignment */
+    HEADER = 64 /* number of bytes before a block of memory that store its size; at least the library's alignment */
 };
 
-/* ---- Bodies --------------------------------------------------------------------------------------- */
+/* ---- Bodies in contact ------------------------------------------------------------------------ */
 
-/* Rotates a rest position about k = (1, 1, 1) / sqrt(3), then translates it: x = c X + s (k x X) + (1 - c) (k . X) k +
- * centre. */
+/* Rotates a rest position X of a solid about k = (1, 1, 1) / sqrt(3), then translates it: x = c X + s (k x X) + (1 -
+ * c) (k . X) k + centre. */
 static void touch_place_point(const touch_solid *solid, const sinew_real *X, sinew_real *x)
 {
     const double k = 1 / sqrt(3.0), c = cos(solid->turn), s = sin(solid->turn);
@@ -95,9 +95,9 @@ sinew_pin touch_hold(sinew_world *world, sinew_body body, int axis, double at, i
     return pin;
 }
 
-/* ---- Shapes --------------------------------------------------------------------------------------- */
+/* ---- Shapes of solids ------------------------------------------------------------------------- */
 
-/* One of the shapes with `cells` cells across; NULL on failure. */
+/* Creates one of the simple shapes with `cells` cells across; NULL on failure. */
 static sinew_mesh *make_shape(int kind, double size, int32_t cells, sinew_error *error)
 {
     sinew_round_def round = sinew_default_round_def();
@@ -138,7 +138,7 @@ sinew_mesh *touch_shape(int kind, double size, int32_t vertices, sinew_error *er
     }
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------------- */
+/* ---- Steps with statistics -------------------------------------------------------------------- */
 
 static double wall_seconds(void)
 {
@@ -222,7 +222,7 @@ double touch_recolour_share(const touch_log *all)
     return all->recolour / all->wall;
 }
 
-/* ---- Pictures ------------------------------------------------------------------------------------- */
+/* ---- Pictures of the world -------------------------------------------------------------------- */
 
 static bool is_drawn(const sinew_world *world, sinew_collider collider)
 {
@@ -231,7 +231,7 @@ static bool is_drawn(const sinew_world *world, sinew_collider collider)
            (kind != SINEW_SHAPE_BOX || sinew_collider_closed(world, collider));
 }
 
-/* Writes points and triangles of bodies, then of colliders. Without arrays it only counts them. */
+/* Writes points and triangles of all bodies, then of colliders, for a picture. Without arrays it only counts them. */
 static bool touch_gather(const sinew_world *world, bool colliders, int32_t *n, sinew_real *x, int32_t *triangle_count,
                          int32_t *triangles)
 {
@@ -272,7 +272,7 @@ void touch_picture(figure *f, const char *name, sinew_solver_kind kind, const si
     free(triangles);
 }
 
-/* ---- Memory --------------------------------------------------------------------------------------- */
+/* ---- Memory statistics ------------------------------------------------------------------------ */
 
 static void *touch_tally_allocate(void *context, size_t size, size_t alignment)
 {

@@ -19,11 +19,11 @@
 
 #include "chain.h"
 
-#define STEP  1e-2 /* s */
-#define SIDE  2.0  /* m, side of the sheet */
-#define REACH 0.3  /* m, length of a spring */
-#define BLOCK 0.3  /* m, side of a block */
-#define SPEED 3.0  /* m/s, initial downward speed of the blocks */
+#define STEP  1e-2 /* time step of the trampoline, in s */
+#define SIDE  2.0  /* side length of the sheet, in m */
+#define REACH 0.3  /* length of a spring at the rim, in m */
+#define BLOCK 0.3  /* side length of a block, in m */
+#define SPEED 3.0  /* initial downward speed of the blocks, in m/s */
 
 enum {
     N_MAX = 13,
@@ -37,34 +37,36 @@ enum {
     VARIANTS
 };
 
-/* Springs that are taut or slack when the sheet is flat. */
+/* Springs of the trampoline that are taut or slack when the sheet is flat. */
 typedef struct springs {
     const char *name;
-    double stiffness, maximum; /* N; s */
+    /* Stiffness of a spring in N; stretch s below which it has no energy. */
+    double stiffness, maximum;
 } springs;
 
 static const springs kinds[2] = {{"taut", 2000, 0.8}, {"slack", 20000, 1.02}};
 static const char *const names[VARIANTS] = {"scd with", "scd without", "primal-dual", "scd exact"};
-/* Values of the solver parameter `geometric`. */
+/* Keywords of the solver parameter `geometric` for the variants. */
 static const char *const words[VARIANTS] = {[WITH] = "on", [WITHOUT] = "off", [KEPT] = "exact"};
 
 typedef struct bounce {
     int way;
     const springs *kind;
     int32_t n, threads, edge_count, steps;
-    int32_t edges[2 * EDGE_MAX]; /* threads, then springs */
+    int32_t edges[2 * EDGE_MAX]; /* [2 * edge_count] particles of the threads, then of the springs */
     sinew_body sheet, blocks[2];
-    double height[STEP_MAX + 1];       /* m, mean height of the blocks */
-    double sheet_energy[STEP_MAX + 1]; /* J, kinetic energy of the sheet */
-    double max;                        /* J, largest sheet_energy after the first 0.1 s */
-    double stretch;                    /* largest |C| of hard constraints over a thread's length */
-    double angle[2];                   /* rad, smallest and largest angle of the hinge */
+    double height[STEP_MAX + 1];       /* [step] mean height of the blocks, in m */
+    double sheet_energy[STEP_MAX + 1]; /* [step] kinetic energy of the sheet, in J */
+    double max;                        /* largest kinetic energy of the sheet after the first 0.1 s, in J */
+    double stretch;                    /* largest violation |C| of hard constraints over a thread's length */
+    double angle[2];                   /* smallest and largest angle of the hinge, in rad */
     int32_t slack;                     /* largest number of slack springs in one step */
     int64_t systems;
-    int32_t indefinite, finite; /* steps with an indefinite matrix; steps before the first non-finite one */
+    /* Number of steps with an indefinite matrix; number of steps before the first non-finite one. */
+    int32_t indefinite, finite;
 } bounce;
 
-/* ---- The world --------------------------------------------------------------------------------- */
+/* ---- The world of the trampoline -------------------------------------------------------------- */
 
 static void trampoline_join(bounce *b, int32_t i, int32_t j)
 {
@@ -133,7 +135,7 @@ static bool trampoline_add_sheet(bounce *b, sinew_world *world, sinew_error *err
            sinew_world_add_pins(world, &pins, error).index >= 0;
 }
 
-/* A cube that stands on the sheet, centred at x. */
+/* Creates the mesh of a cube that stands on the sheet, centred at x (m). */
 static sinew_mesh *block_mesh(double x, sinew_error *error)
 {
     sinew_box_def box = sinew_default_box_def();
@@ -168,7 +170,7 @@ static bool trampoline_add_block(bounce *b, int k, sinew_world *world, sinew_err
            sinew_world_attach_within(world, &feet, error).index >= 0;
 }
 
-/* Adds a hinge about z between the blocks, or its limits. */
+/* Adds a hinge about z between the two blocks, or the limits of the hinge. */
 static bool add_hinge(const bounce *b, sinew_world *world, sinew_energy_kind kind, sinew_error *error)
 {
     int32_t frames[8];
@@ -207,7 +209,7 @@ static sinew_world *make_trampoline(bounce *b, sinew_error *error)
     return world;
 }
 
-/* ---- Measures ------------------------------------------------------------------------------------ */
+/* ---- Measures of the trampoline --------------------------------------------------------------- */
 
 static double trampoline_distance(const sinew_real *q, const int32_t *edge)
 {
@@ -227,7 +229,7 @@ static int32_t slack_springs(const bounce *b, const sinew_real *q)
     return count;
 }
 
-/* An axis fixed to block k; adds the block's share of the mean height, weighted by mass, to *height. */
+/* Computes an axis fixed to block k; adds the block's contribution of the mean height, weighted by mass, to *height. */
 static void block_axis(const bounce *b, int k, const sinew_world *world, double axis[3], double *height)
 {
     sinew_real q[12];
@@ -238,7 +240,7 @@ static void block_axis(const bounce *b, int k, const sinew_world *world, double 
         *height += (k == 0 ? 2.0 : 1.0) / 3 * ((double)q[3 * a + 1] - BLOCK / 2) / 4;
 }
 
-/* rad: angle of the hinge from the configuration side by side; both blocks have the same shape. */
+/* Angle of the hinge in rad from the configuration side by side; both blocks have the same shape. */
 static double hinge_turn(const bounce *b, const sinew_world *world, double *height)
 {
     double a[3], d[3], dot = 0, cross[3], square = 0;
@@ -294,9 +296,9 @@ static bool bounce_run(bounce *b, outcome *o)
     return true;
 }
 
-/* ---- Claims ------------------------------------------------------------------------------------- */
+/* ---- Claims about the trampoline -------------------------------------------------------------- */
 
-/* m: largest difference between the heights of two runs. */
+/* Largest difference in m between the block heights of two runs. */
 static double trampoline_apart(const bounce *a, const bounce *b)
 {
     double max = 0;
@@ -332,7 +334,7 @@ static void trampoline_claim_bounce(outcome *o, const bounce *runs)
     outcome_number(o, trampoline_apart(with, exact), "apart_%s", with->kind->name);
 }
 
-/* Threads under compression: their geometric stiffness is negative. */
+/* Judges threads under compression, whose geometric stiffness is negative. */
 static void claim_compression(outcome *o, const bounce *runs)
 {
     const bounce *on = &runs[VARIANTS + WITH], *kept = &runs[VARIANTS + KEPT], *exact = &runs[VARIANTS + EXACT];

@@ -30,7 +30,7 @@ sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...)
     return def;
 }
 
-/* ---- One trial -------------------------------------------------------------------------------- */
+/* ---- Frames of one trial ---------------------------------------------------------------------- */
 
 static double processor_time(void)
 {
@@ -118,7 +118,7 @@ static bool trial_take(trial *t)
     return good;
 }
 
-/* ---- All trials -------------------------------------------------------------------------------- */
+/* ---- Frames of all trials --------------------------------------------------------------------- */
 
 static bool take_trial(void *context, int32_t i)
 {
@@ -153,7 +153,7 @@ void trials_release(trial *trials, int32_t count)
     }
 }
 
-/* ---- Measures ---------------------------------------------------------------------------------- */
+/* ---- Measures of a trial ---------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -217,7 +217,7 @@ double trial_gap(const trial *t)
     return sqrt(widest);
 }
 
-/* Processor time of the fastest of three frames with `iterations` iterations. */
+/* Measures the processor time in s of the fastest of three frames of a trial with `iterations` iterations. */
 static bool trial_fastest(const setting *s, const trial *t, int32_t iterations, double *seconds, outcome *o)
 {
     trial short_one = {.build = t->build,

@@ -24,48 +24,49 @@
 
 #include "experiments.h"
 
-#define FRAME       (1.0 / 30) /* s */
-#define HANGING_GAP 0.1        /* m */
+#define FRAME       (1.0 / 30) /* duration of a frame, in s */
+#define HANGING_GAP 0.1        /* initial distance between the two hanging blocks, in m */
 
 typedef struct trial trial;
-/* Makes the scene and records its weak constraints in `bonds`. Returns NULL on failure. */
+/* Creates the world of a scene and records its weak constraints in `bonds`. Returns NULL on failure. */
 typedef sinew_world *scene_builder(trial *t, sinew_error *error);
 
 /* One solver on one scene. The caller fills the fields above the results. */
 struct trial {
     scene_builder *build;
     int32_t n;
-    const void *scene;          /* parameters of the builder, or NULL */
+    const void *scene;          /* parameters of the scene builder, or NULL */
     sinew_energy_kind material; /* material of the block and the bar; the other scenes are corotated */
-    double speed;               /* factor of the speed of the block's ends; 0: 1 */
-    double bond;                /* N/m of weak constraints; 0: 1e8 */
-    double size;                /* m of a side of the cloth */
-    bool six;                   /* block, bar: six tets a cell instead of five */
-    bool loose;                 /* hanging, muscles: no weak constraints */
+    double speed;               /* factor on the speed of the block's ends; 0: 1 */
+    double bond;                /* stiffness of weak constraints in N/m; 0: 1e8 */
+    double size;                /* side length of the cloth, in m */
+    bool six;                   /* true: block and bar have six tets a cell; false: five */
+    bool loose;                 /* true: hanging blocks and muscles have no weak constraints */
     sinew_solver_def solver;
     int32_t frames;
-    int32_t warm_up;           /* initial frames by a tight Newton, not recorded */
-    sinew_allocator allocator; /* allocator of the world; zero: the system's */
-    bool side_by_side;         /* may run in parallel with others; its time is not reported */
-    /* ---- results ---- */
+    int32_t warm_up;           /* number of initial frames by a tightly converged Newton, not recorded */
+    sinew_allocator allocator; /* allocator of the trial's world; zero: the system's */
+    bool side_by_side;         /* true: the trial may run in parallel with others; its time is not reported */
+    /* ---- results of a trial ---- */
     char error[256];
     int32_t particle_count, tet_count, triangle_count;
     int32_t bond_count;
-    int32_t *bonds;       /* [2 * bond_count] pairs of particles bound by weak constraints */
-    int32_t *triangles;   /* [3 * triangle_count] the surface of all bodies */
-    sinew_real *rest, *q; /* [3 * particle_count] positions before the first frame and after the last */
-    double *residual;     /* [frames] N, at the end of each frame */
-    double *relative;     /* [frames] residual at the end over that at the start of each frame */
-    double *seconds;      /* [frames] processor time */
-    int32_t *inverted;    /* [frames] inverted tets at the end of each frame */
-    int32_t lost;         /* frames that are not finite; the world keeps the state before */
-    int32_t record_count; /* records of the last frame, if the solver records */
+    int32_t *bonds;     /* [2 * bond_count] pairs of particles bound by weak constraints */
+    int32_t *triangles; /* [3 * triangle_count] vertices of the triangles of all bodies' surfaces */
+    /* [3 * particle_count] positions in m before the first frame and after the last. */
+    sinew_real *rest, *q;
+    double *residual;     /* [frames] residual at the end of each frame, in N */
+    double *relative;     /* [frames] residual at the end of each frame relative to that at its start */
+    double *seconds;      /* [frames] processor time of each frame, in s */
+    int32_t *inverted;    /* [frames] number of inverted tets at the end of each frame */
+    int32_t lost;         /* number of frames that are not finite; the world keeps the state before such a frame */
+    int32_t record_count; /* number of iteration records of the last frame, if the solver records */
     sinew_iteration *records;
 };
 
 scene_builder scene_block, scene_bar, scene_falling, scene_cantilever, scene_hanging, scene_muscles, scene_cloth;
 
-/* A solver with tolerance 0 and parameters by name: pairs of name and value, NULL at the end. */
+/* Returns solver settings with tolerance 0 and parameters by name: pairs of name and value, NULL at the end. */
 sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...);
 
 /* Takes all frames of all trials; returns false, with the error in the outcome, if one fails. Progress counts
@@ -73,19 +74,21 @@ sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...);
 bool trials_take(const setting *s, trial *trials, int32_t count, const char *label, outcome *o);
 void trials_release(trial *trials, int32_t count);
 
-double trial_seconds(const trial *t);   /* median over the frames */
-double trial_residual(const trial *t);  /* geometric mean over the frames; infinite if frames were lost */
-int32_t trial_inverted(const trial *t); /* largest number in one frame */
-double trial_distance(const trial *t, const trial *truth); /* m: largest distance of a particle from `truth` */
-double trial_gap(const trial *t);                          /* m: largest distance between bound particles at the end */
-/* Measures the cost of a frame without iterations and of each iteration, s of processor time, from the fastest of three
- * frames. */
+double trial_seconds(const trial *t); /* median processor time over the frames of a trial, in s */
+/* Geometric mean of the residuals over the frames; infinite if a frame was not finite. */
+double trial_residual(const trial *t);
+int32_t trial_inverted(const trial *t); /* largest number of inverted tets in one frame of a trial */
+/* Largest distance in m of a particle from its position in `truth`. */
+double trial_distance(const trial *t, const trial *truth);
+double trial_gap(const trial *t); /* largest distance in m between bound particles at the end of a trial */
+/* Measures the cost of a trial's frame without iterations and of each iteration, in s of processor time, from the
+ * fastest of three frames. */
 bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o);
-/* Sets the iterations, at least one, that fit into the time of a frame of `other`. Both costs are measured now, in the
- * same way, so that the load of the machine affects both. */
+/* Sets the number of iterations of a trial, at least one, that fit into the time of a frame of `other`. Both costs
+ * are measured now, in the same way, so that the load of the machine affects both. */
 bool trial_fit(const setting *s, trial *t, const trial *other, outcome *o);
 
-/* A curve over the frames (values [frames]), or over the iterations of the last frame. */
+/* Adds a trial to a figure as a curve over its frames (values [frames]), or over the iterations of its last frame. */
 void trial_curve(figure *f, const trial *t, const char *name, int32_t variant, const double *values);
 void trial_records(figure *f, const trial *t, const char *name, int32_t variant, record_value *value);
 void trial_shape(figure *f, const trial *t, const char *name, const sinew_real *q);

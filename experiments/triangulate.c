@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOVE 1e-6 /* perturbation over the extent of the points */
-#define FAR  1e4  /* distance of the three outer points over the extent of the points */
-#define FLAT 1e-7 /* degenerate triangles have twice the area over the longest side squared below this */
+#define MOVE 1e-6 /* random perturbation relative to the extent of the points */
+#define FAR  1e4  /* distance of the three outer points relative to the extent of the points */
+#define FLAT 1e-7 /* bound of twice the area over the longest side squared, below which a triangle is degenerate */
 
 typedef struct patch {
     const double *points;
-    double *moved; /* [2 * count] perturbed points */
-    int32_t count; /* number of points; indices count .. count + 2 are the points far outside */
+    double *moved; /* [2 * count] perturbed points of the plane */
+    int32_t count; /* number of points; indices count .. count + 2 are the three outer points */
     double far[6];
-    int32_t *triangles; /* [3 * triangle_count] */
+    int32_t *triangles; /* [3 * triangle_count] vertices of the current triangles */
     int32_t triangle_count, triangle_capacity;
-    int32_t *rim; /* [2 * rim_count] edges of the hole */
+    int32_t *rim; /* [2 * rim_count] edges of the hole that a new point opens */
     int32_t rim_count, rim_capacity;
 } patch;
 
@@ -47,7 +47,7 @@ static bool triangulate_add(int32_t **list, int32_t *count, int32_t *capacity, c
     return true;
 }
 
-/* Twice the signed area of a triangle. */
+/* Twice the signed area of a triangle of the plane. */
 static double area(const double *a, const double *b, const double *c)
 {
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
@@ -67,7 +67,7 @@ static bool triangulate_in_circle(const patch *p, const int32_t *t, const double
            0;
 }
 
-/* Adds an edge to the rim; an edge of two triangles of the hole lies inside it and is removed. */
+/* Adds an edge to the rim of the hole; an edge of two triangles of the hole lies inside it and is removed. */
 static bool add_rim(patch *p, int32_t a, int32_t b)
 {
     for (int32_t i = 0; i < p->rim_count; i++)
@@ -109,7 +109,8 @@ static bool triangulate_move_points(patch *p)
         p->far[i] = p->points[i % 2] + corner[i];
     p->moved = malloc(2 * (size_t)p->count * sizeof *p->moved);
     for (int32_t i = 0; p->moved && i < 2 * p->count; i++) {
-        state = (uint32_t)((uint64_t)state * 48271u % 2147483647u); /* Park and Miller 1988 */
+        /* next pseudo-random number, by the generator of Park and Miller 1988 */
+        state = (uint32_t)((uint64_t)state * 48271u % 2147483647u);
         p->moved[i] = p->points[i] + MOVE * extent * ((double)state / 2147483647.0 - 0.5);
     }
     return p->moved != NULL;

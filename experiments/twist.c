@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * twist.c: thesis figs 5.12, 5.13 and tables 5.2, 5.3: soft springs turn the ends of the twisted beam further; strain
- * and springs contradict each other.
+ * twist.c: Ledwon's thesis figs 5.12, 5.13 and tables 5.2, 5.3: soft springs turn the ends of the twisted beam further;
+ * strain and springs contradict each other.
  *
  * QN and PD reach their minimum within 20 iterations (section 5.6.1) and run 100; XPBD runs 1000.
  */
@@ -17,8 +17,8 @@ enum {
     PD,
     XPBD,
     SOLVERS,
-    FIGURE_STIFF = 4,  /* cell of fig 5.12: h = 1e-1 s, k = 1e9 */
-    FIGURE_RUGGED = 15 /* cell of fig 5.13: h = 1e-2 s, k = 1e12 */
+    FIGURE_STIFF = 4,  /* cell of the grid in the thesis's fig 5.12: h = 1e-1 s, k = 1e9 */
+    FIGURE_RUGGED = 15 /* cell of the grid in the thesis's fig 5.13: h = 1e-2 s, k = 1e12 */
 };
 static const char *const names[SOLVERS] = {"QN", "PD", "XPBD"};
 
@@ -34,10 +34,10 @@ static beam_run twist_make_run(int32_t cell, int which, bool quick)
                                                   : 1000};
 }
 
-/* Marks of the grid; -1: the cell was not run. */
+/* Marks of the cells of the parameter grid; -1: the cell was not run. */
 typedef struct marks {
     int8_t fails[GRID_CELLS], elastic_fails[GRID_CELLS], inertia[GRID_CELLS];
-    int32_t others_fail; /* cells in which QN or PD ends above the start */
+    int32_t others_fail; /* number of cells in which QN or PD ends above the initial objective */
 } marks;
 
 static void mark_cell(marks *m, int32_t cell, const beam_run *runs)

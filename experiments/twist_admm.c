@@ -2,10 +2,10 @@
  *
  * twist_admm.c: thesis figs 5.14 to 5.17 and table 5.4: ADMM on the beam that is twisted further.
  *
- * The ends are turned by 270 degrees against each other. A turn by 90 degrees the other way puts them at the same
- * places with about a ninth of the energy (the thesis's "almost an order of magnitude"; hence the 270 degrees of
+ * The ends are turned by 270 degrees against each other. A rotation by 90 degrees the other way gives the same end
+ * positions with about a ninth of the energy (the thesis's "almost an order of magnitude"; hence the 270 degrees of
  * beam.h). ADMM's iterates may pass through the beam on their way there. All cells have the weight that section 5.6.3
- * names, c = 0.3: those of the other cells are not published.
+ * names, c = 0.3; the weights of the other cells are not published.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,15 +16,15 @@
 #include "grid.h"
 
 enum {
-    FOUND_CELL = 13,     /* h = 1e-2 s, k = 1e10: fig 5.14 */
-    OSCILLATE_CELL = 11, /* h = 1e-2 s, k = 1e8: fig 5.17 */
-    CAREFUL = 2,         /* runs with the weight c = 1, on the two cells of the figures */
-    EARLY = 20,          /* iterations of fig 5.16 a */
-    PD = 0,              /* additional runs of fig 5.14's cell: PD, XPBD, ADMM stopped early */
+    FOUND_CELL = 13,     /* cell of the grid in fig 5.14: h = 1e-2 s, k = 1e10 */
+    OSCILLATE_CELL = 11, /* cell of the grid in fig 5.17: h = 1e-2 s, k = 1e8 */
+    CAREFUL = 2,         /* number of runs with the ADMM weight c = 1, on the two cells of the figures */
+    EARLY = 20,          /* number of iterations of fig 5.16 a */
+    PD = 0,              /* index of the additional runs of fig 5.14's cell: PD, XPBD, ADMM stopped early */
     XPBD,
     ADMM_EARLY,
     FURTHER,
-    TAIL = 50 /* last iterations, in which an oscillation is looked for */
+    TAIL = 50 /* number of last iterations in which an oscillation is searched */
 };
 #define WEIGHT 0.3
 
@@ -39,7 +39,7 @@ static beam_run twist_admm_make_run(int32_t cell, double weight, int32_t iterati
                       .values = {weight}};
 }
 
-/* Additional runs of figs 5.14 to 5.16, next to ADMM and QN. */
+/* Creates the additional runs of figs 5.14 to 5.16, next to ADMM and QN. */
 static void make_further(beam_run *further, int32_t iterations)
 {
     for (int i = 0; i < FURTHER; i++)
@@ -50,8 +50,8 @@ static void make_further(beam_run *further, int32_t iterations)
 }
 
 typedef enum ending {
-    ENDS_LOCAL, /* the objective at which QN ends */
-    ENDS_FAR_BELOW /* less than half of QN's final objective */,
+    ENDS_LOCAL, /* ADMM ends at the objective at which QN ends */
+    ENDS_FAR_BELOW /* ADMM ends at less than half of QN's final objective */,
     OSCILLATES,
     ENDS_ELSEWHERE
 } ending;
@@ -91,11 +91,11 @@ static void claim_found(outcome *o, const beam_run *admm, const beam_run *qn)
     outcome_number(o, ratio, "ratio_1e-2_1e10");
 }
 
-/* ---- Figs 5.15 and 5.16 -------------------------------------------------------------------------- */
+/* ---- Figs 5.15 and 5.16: terms of the objective ------------------------------------------------- */
 
 static void twist_admm_claim_terms(outcome *o, const beam_run *admm, const beam_run *qn, const beam_run *further)
 {
-    int32_t crossing = 0; /* ADMM's constraint term stays below QN's final one from this iteration on */
+    int32_t crossing = 0; /* iteration from which on ADMM's constraint term stays below QN's final one */
     for (int32_t i = 0; i < admm->record_count; i++)
         crossing = admm->records[i].elastic >= run_last(qn)->elastic ? i + 1 : crossing;
     claim *c =
@@ -126,8 +126,8 @@ static void twist_admm_claim_terms(outcome *o, const beam_run *admm, const beam_
     }
 }
 
-/* Positions of the largest twist in the left and the right half, as fractions of the length, and the twist there in
- * degrees per cell. */
+/* Positions of the beam's largest twist in the left and the right half, as fractions of the length, and the twist
+ * there in degrees per cell. */
 typedef struct overtwist {
     double position[2], rate[2], mean;
 } overtwist;

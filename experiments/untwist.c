@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * untwist.c: thesis figs 5.4 to 5.7 and table 5.1: the beam untwists, h = 1e-2 s, k = 1e8.
+ * untwist.c: Ledwon's thesis figs 5.4 to 5.7 and table 5.1: the beam untwists, h = 1e-2 s, k = 1e8.
  *
  * PD's 22.7 % after 40 iterations determines the density (beam.h); length and resolution were chosen to match the table
  * (docs/evidence/thesis.md). XPBD runs with two orders of its constraints, by colours and in mesh order: the order is
@@ -19,15 +19,15 @@ enum {
     XPBD_MESH,
     SOLVERS,
     SAMPLES = 4,
-    EARLY = 10,    /* iterations of fig 5.6 b to d */
-    QN_SHOWN = 49, /* iterations of fig 5.7 */
-    SYSTEMS = 300, /* iterations of step and project */
-    TIMED = 200    /* iterations that are timed, without records */
+    EARLY = 10,    /* number of iterations of fig 5.6 b to d */
+    QN_SHOWN = 49, /* number of iterations of fig 5.7 */
+    SYSTEMS = 300, /* number of iterations of step and project */
+    TIMED = 200    /* number of iterations that are timed, without records */
 };
 static const char *const names[SOLVERS] = {"QN", "ADMM", "PD", "XPBD", "XPBD, mesh order"};
 static const char *const keys[SOLVERS] = {"qn", "admm", "pd", "xpbd", "xpbd_mesh"};
 static const int32_t samples[SAMPLES] = {40, 60, 260, 1000};
-/* Table 5.1, per cent. */
+/* Relative errors of the thesis's table 5.1, in per cent. */
 static const double published[4][SAMPLES] = {{0, 0, 0, 0}, {0.4, 0, 0, 0}, {22.7, 12.6, 0, 0}, {67.8, 47.8, 4.0, 1.8}};
 
 static beam_run untwist_make_run(int which, int32_t iterations)
@@ -36,7 +36,7 @@ static beam_run untwist_make_run(int which, int32_t iterations)
                                                      SINEW_SOLVER_XPBD, SINEW_SOLVER_XPBD};
     beam_run run = {.stiffness = 1e8, .h = 1e-2, .solver = kinds[which], .iterations = iterations};
     if (which == ADMM) {
-        /* Fig 5.3: weights of 0.3 to 0.4 are the best for this time step and stiffness. */
+        /* Fig 5.3 of the thesis: ADMM weights of 0.3 to 0.4 are the best for this time step and stiffness. */
         run.parameters[0] = "weight";
         run.values[0] = 0.35;
     } else if (which == XPBD_MESH) {
@@ -46,7 +46,8 @@ static beam_run untwist_make_run(int which, int32_t iterations)
     return run;
 }
 
-/* One row of table 5.1. A value matches within a factor of two, or if both are below half a per cent. */
+/* Judges one row of the thesis's table 5.1. A value matches within a factor of two, or if both are below half a per
+ * cent. */
 static void table_row(outcome *o, const beam_run *runs, int which, double lowest)
 {
     char what[96], said[64], measured[160];
@@ -101,7 +102,7 @@ static void claim_floor(outcome *o, const beam_run *runs, double lowest)
     claim_holds(c, x->elastic > q->elastic && x->inertia < q->inertia ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* Fig 5.6: ruggedness of the surfaces after ten iterations. */
+/* Judges fig 5.6: ruggedness of the beam's surfaces after ten iterations. */
 static void untwist_claim_rugged(const setting *s, outcome *o, const beam_run *early)
 {
     double rough[4];
@@ -126,7 +127,7 @@ static void untwist_claim_rugged(const setting *s, outcome *o, const beam_run *e
         figure_shape(f, names[i], early[i].solver, early[i].q, s->beam->vertex_count);
 }
 
-/* Fig 5.6 a: shapes after 1000 iterations. */
+/* Judges fig 5.6 a: shapes of the beam after 1000 iterations. */
 static void untwist_claim_shapes(const setting *s, outcome *o, const beam_run *runs)
 {
     double left[4], rough[4];
@@ -157,10 +158,10 @@ static void untwist_claim_shapes(const setting *s, outcome *o, const beam_run *r
         figure_shape(f, names[i], runs[i].solver, runs[i].q, s->beam->vertex_count);
 }
 
-/* ---- Fig 5.5 and sections 5.5.2, 5.5.3 ------------------------------------------------------------ */
+/* ---- Fig 5.5 and sections 5.5.2, 5.5.3: energy terms -------------------------------------------- */
 
-/* Number of iterations, until the objective stays within 1 % of its minimum, in which the elastic energy falls and
- * inertia rises; *all: number of these iterations. */
+/* Counts the iterations of a run, until the objective stays within 1 % of its minimum, in which the elastic energy
+ * falls and inertia rises; *all: number of all iterations until then. */
 static int32_t converting(const beam_run *run, double lowest, int32_t *all)
 {
     const int32_t settled = run_settled(run, 1, lowest), end = settled > 0 ? settled : run->record_count - 1;
@@ -175,7 +176,7 @@ static int32_t converting(const beam_run *run, double lowest, int32_t *all)
 static void claim_conversion(outcome *o, const beam_run *runs, double lowest)
 {
     int32_t all[4], count[4];
-    double share[4]; /* inertia after ten iterations over the initial elastic energy */
+    double share[4]; /* inertia term after ten iterations over the initial elastic energy, per solver */
     bool max = true;
     for (int i = 0; i < 4; i++) {
         count[i] = converting(&runs[i], lowest, &all[i]);
@@ -227,7 +228,7 @@ static void untwist_claim_terms(outcome *o, const beam_run *runs)
     outcome_number(o, peak, "admm_inertia_peak");
 }
 
-/* Section 5.5.3: a solver that is stopped early slows the motion down. */
+/* Judges section 5.5.3: a solver that is stopped early slows the motion down. */
 static void untwist_claim_early(const setting *s, outcome *o, const beam_run *runs, const beam_run *early,
                                 double lowest)
 {
@@ -256,7 +257,7 @@ static void claim_global(const setting *s, outcome *o, const beam_run *runs, dou
     beam_run run = untwist_make_run(XPBD, s->quick ? SYSTEMS / 3 : SYSTEMS);
     run.solver = SINEW_SOLVER_SAP;
     run.parameters[0] = "constraints";
-    run.values[0] = 0; /* all energies become constraints */
+    run.values[0] = 0; /* option value of step and project that makes all energies constraints */
     claim *c =
         outcome_claim(o, "(4.22) solved globally: is the energy lowered further than by sweeps? (5.5.1)", "not clear");
     if (beam_step(s->beam, &run)) {
@@ -279,8 +280,8 @@ static void claim_global(const setting *s, outcome *o, const beam_run *runs, dou
     beam_run_release(&run);
 }
 
-/* Runs are timed one after another, without records: recording costs some solvers an evaluation that others need
- * anyway. */
+/* Judges the cost. Runs are timed one after another, without records: recording costs some solvers an evaluation
+ * that others need anyway. */
 static void untwist_claim_cost(const setting *s, outcome *o, const beam_run *runs, double lowest)
 {
     double seconds[4], arrival[4];

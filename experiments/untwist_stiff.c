@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * untwist_stiff.c: thesis figs 5.8 to 5.11: the beam untwists, h = 1e-1 s, k = 1e9: objective and momenta, in single
- * and in double precision.
+ * untwist_stiff.c: Ledwon's thesis figs 5.8 to 5.11: the beam untwists, h = 1e-1 s, k = 1e9: objective and momenta, in
+ * single and in double precision.
  *
  * In the thesis PD ends at 2.3 times the objective of the others with a displaced centre of mass; the thesis suspects
  * the missing line search or curvature. In exact arithmetic PD keeps the centre of mass: its matrix without the mass
@@ -24,7 +24,7 @@ enum {
     XPBD,
     RUNS,
     EARLY = 20, /* iteration at which the thesis reports PD's inertial term as too large */
-    STIFFER = 3 /* k = 1e10, 1e11, 1e12: position form */
+    STIFFER = 3 /* number of runs of the position form with k = 1e10, 1e11, 1e12 */
 };
 static const char *const names[RUNS] = {"QN", "ADMM", "PD (position)", "PD (increment)", "PD (all in 32 bits)", "XPBD"};
 static const char *const keys[RUNS] = {"qn", "admm", "pd", "pd_increment", "pd_float", "xpbd"};
@@ -35,7 +35,7 @@ static void untwist_stiff_make_runs(beam_run *runs, int32_t iterations)
                                                   SINEW_SOLVER_PD, SINEW_SOLVER_PD,   SINEW_SOLVER_XPBD};
     for (int i = 0; i < RUNS; i++)
         runs[i] = (beam_run){.stiffness = 1e9, .h = 1e-1, .solver = kinds[i], .iterations = iterations};
-    /* Section 5.5.6: a weight of about half the square root of k. */
+    /* Section 5.5.6 of the thesis: an ADMM weight of about half the square root of k. */
     runs[ADMM].parameters[0] = "weight";
     runs[ADMM].values[0] = 0.5;
     runs[PD].parameters[0] = "form";
@@ -46,9 +46,9 @@ static void untwist_stiff_make_runs(beam_run *runs, int32_t iterations)
     runs[PD_FLOAT].values[1] = 1;
 }
 
-/* ---- This precision --------------------------------------------------------------------------- */
+/* ---- Results in this precision ----------------------------------------------------------------- */
 
-/* The first iteration after which XPBD stays below PD; -1 if there is none. */
+/* First iteration after which XPBD's objective stays below PD's; -1 if there is none. */
 static int32_t below_pd(const beam_run *runs)
 {
     int32_t i = runs[XPBD].record_count;
@@ -57,7 +57,7 @@ static int32_t below_pd(const beam_run *runs)
     return i < runs[XPBD].record_count ? i : -1;
 }
 
-/* Figs 5.8, 5.9: records the progress of each solver. */
+/* Records the progress of each solver for figs 5.8 and 5.9. */
 static void add_progress(outcome *o, const beam_run *runs)
 {
     const double lowest = runs_lowest(runs, RUNS);
@@ -76,7 +76,7 @@ static void untwist_stiff_add_numbers(const setting *s, outcome *o, const beam_r
     const double mass = s->beam->density * 5;
     for (int i = 0; i < RUNS; i++) {
         const sinew_iteration *last = &runs[i].records[runs[i].record_count - 1];
-        /* Momenta are relative to that of the whole mass at the root mean square speed. */
+        /* Momenta are relative to the momentum of the whole mass at the root mean square speed. */
         const double scale = sqrt(2 * mass * runs[QN].records[runs[QN].record_count - 1].inertia);
         outcome_number(o, last->objective, "%s_objective", keys[i]);
         outcome_number(o, last->elastic, "%s_elastic", keys[i]);
@@ -86,7 +86,7 @@ static void untwist_stiff_add_numbers(const setting *s, outcome *o, const beam_r
         outcome_number(o, record_linear(&runs[i].records[soon]) * runs[i].h / mass, "%s_drift_soon", keys[i]);
         outcome_number(o, record_linear(last) / scale, "%s_linear", keys[i]);
         outcome_number(o, record_angular(last) / scale, "%s_angular", keys[i]);
-        double max = 0; /* largest over all iterations */
+        double max = 0; /* largest momentum over all iterations of a run */
         for (int32_t k = 0; k < runs[i].record_count; k++)
             max = fmax(max, record_angular(&runs[i].records[k]) / scale);
         outcome_number(o, max, "%s_angular_most", keys[i]);
@@ -94,7 +94,7 @@ static void untwist_stiff_add_numbers(const setting *s, outcome *o, const beam_r
     add_progress(o, runs);
 }
 
-/* Drift of the position form within 100 iterations at larger k. */
+/* Records the drift of PD's position form within 100 iterations at larger k. */
 static void add_stiffer(const setting *s, outcome *o, const beam_run *runs)
 {
     for (int i = 0; i < STIFFER; i++) {
@@ -132,7 +132,7 @@ static void untwist_stiff_add_figures(const setting *s, outcome *o, const beam_r
         figure_shape(shapes, names[i], runs[i].solver, runs[i].q, s->beam->vertex_count);
 }
 
-/* ---- Both precisions --------------------------------------------------------------------------- */
+/* ---- Results of both precisions --------------------------------------------------------------- */
 
 /* Outcomes of both precisions; NULL if a precision was not run, with the reason in `missing`. */
 typedef struct precisions {
@@ -141,7 +141,7 @@ typedef struct precisions {
 } precisions;
 
 enum {
-    TEXT_MAX = 200 /* characters for the result of one precision */
+    TEXT_MAX = 200 /* size of the text with the result of one precision, in characters */
 };
 typedef void text_writer(const outcome *o, char text[TEXT_MAX]);
 
@@ -236,7 +236,7 @@ static void untwist_stiff_claim_drift(outcome *o, const precisions *p)
             : "see the numbers");
 }
 
-/* PD with the factor in 32 bits, too; the other runs have it in 64. */
+/* Writes the result of PD with the factor in 32 bits, too; the other runs have the factor in 64 bits. */
 static void write_float(const outcome *o, char text[TEXT_MAX])
 {
     snprintf(text, TEXT_MAX, "%.3g mm after 20 iterations, %.3g mm after 1000; objective %.4f times QN's",
@@ -286,7 +286,7 @@ static void write_momenta(const outcome *o, char text[TEXT_MAX])
              found(o, "admm", "angular_most"), found(o, "xpbd", "angular_most"));
 }
 
-/* Judged in double precision: the difference to single precision is round-off. */
+/* Judges the momenta in double precision: the difference to single precision is round-off. */
 static void untwist_stiff_claim_momenta(outcome *o, const precisions *p)
 {
     claim *c = outcome_claim(o, "only QN keeps both momenta; XPBD keeps the linear one only",
@@ -305,7 +305,7 @@ static void untwist_stiff_claim_momenta(outcome *o, const precisions *p)
                : "");
 }
 
-/* ---- Figs 5.8 and 5.9 --------------------------------------------------------------------------- */
+/* ---- Figs 5.8 and 5.9: objective and inertia --------------------------------------------------- */
 
 static void write_below(const outcome *o, char text[TEXT_MAX])
 {

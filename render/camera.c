@@ -34,8 +34,8 @@ static bool normalise(double *a)
     return length > 0 && isfinite(length);
 }
 
-/* Computes right and up from forward; y is up. A camera that looks straight down has -z up in the picture; one that
- * looks straight up has z up. */
+/* Computes the axes right and up of a camera from forward; y is up. A camera that looks straight down has -z up in
+ * the picture; one that looks straight up has z up. */
 static void complete(lens *l)
 {
     const double *f = l->forward;
@@ -48,7 +48,8 @@ static void complete(lens *l)
         l->up[c] = l->right[(c + 1) % 3] * f[(c + 2) % 3] - l->right[(c + 2) % 3] * f[(c + 1) % 3];
 }
 
-/* Computes the eye's coordinate along `side` and its distance back along forward that keep all extremes within +-t. */
+/* Computes the eye's coordinate along `side` and its distance back along forward such that all extreme points of the
+ * survey are within +-t. */
 static void fit_axis(const lens *l, const sinew_survey *survey, const double *side, double t, double *across,
                      double *depth)
 {
@@ -77,7 +78,7 @@ static void fit(const sinew_camera *camera, const sinew_survey *survey, const pi
         middle += l->forward[c] * (survey->bounds[c] + survey->bounds[3 + c]) / 2;
         size = fmax(size, survey->bounds[3 + c] - survey->bounds[c]);
     }
-    /* A single point has no size: the eye is one metre away from it. */
+    /* A survey of a single point has no size: the camera is one metre away from it. */
     const double away = size > 0 ? fmax(middle - z, 1e-3 * size) : 1;
     z = middle - camera->distance * away;
     for (int c = 0; c < 3; c++)
@@ -87,7 +88,8 @@ static void fit(const sinew_camera *camera, const sinew_survey *survey, const pi
 static bool is_sound(const sinew_camera *camera)
 {
     double sum = camera->azimuth + camera->elevation + camera->distance + camera->angle;
-    /* Rays are traced in 32-bit floats, whose range holds squares of this distance but not of much larger ones. */
+    /* Limits the distance of the camera: rays are traced in 32-bit floats, which hold squares of this distance but not
+     * of much larger ones. */
     double farthest = 0;
     for (int c = 0; c < 3 && camera->given; c++) {
         sum += camera->eye[c] + camera->target[c];

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* ---- Names ----------------------------------------------------------------------------------- */
+/* ---- Names of colour kinds --------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *unit, *label;
@@ -58,7 +58,7 @@ sinew_colour_kind sinew_colour_by_name(const char *name)
     return SINEW_COLOUR_COUNT;
 }
 
-/* ---- Spaces ---------------------------------------------------------------------------------- */
+/* ---- Colour spaces ---------------------------------------------------------------------------- */
 
 float srgb_to_linear(float s)
 {
@@ -99,7 +99,7 @@ static vec3 hex_to_linear(uint32_t hex)
                srgb_to_linear((float)(hex & 255) / 255));
 }
 
-/* ---- Colours --------------------------------------------------------------------------------- */
+/* ---- Colours of values and bodies ------------------------------------------------------------- */
 
 vec3 ramp_colour(float t)
 {
@@ -120,8 +120,8 @@ static vec3 hue_colour(float lightness, float chroma, float hue)
 
 vec3 body_colour(int32_t index)
 {
-    /* The last eight of every sixteen colours are a little darker, because their hues lie close to those of the first
-     * eight. */
+    /* The last eight of every sixteen body colours are a little darker, because their hues lie close to those of the
+     * first eight. */
     const float hue = 0.87f + 2.39996323f * (float)(index % 64);
     return hue_colour(index % 16 < 8 ? 0.70f : 0.60f, 0.125f, hue);
 }
@@ -149,9 +149,9 @@ void sinew_colour_body(int32_t index, uint8_t rgb[3])
     to_bytes(body_colour(index), rgb);
 }
 
-/* ---- Tone ------------------------------------------------------------------------------------ */
+/* ---- Tone curve ------------------------------------------------------------------------------- */
 
-/* The curve is linear up to the knee and then approaches 1, the upper limit of the display. */
+/* Tone curve of radiance: linear up to the knee, then approaching 1, the upper limit of the display. */
 static float shoulder(float x)
 {
     const float knee = 0.75f, capacity = 1 - knee;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * colour.h: colours of values and bodies; conversion of light to bytes.
+ * colour.h: colours of values and bodies; conversion of radiance to display values.
  */
 #ifndef SINEW_RENDER_COLOUR_H
 #define SINEW_RENDER_COLOUR_H
@@ -8,12 +8,12 @@
 #include "picture.h"
 #include "vector.h"
 
-/* Linear light of an sRGB value in 0..1, and back. */
+/* Convert an sRGB value in 0..1 to linear light, and back. */
 float srgb_to_linear(float s);
 float srgb_from_linear(float x);
-/* Linear colour of a value, t in 0..1 along the ramp (clamped; grey where t is not a number). */
+/* Linear RGB colour of a value, t in 0..1 along the colour map (clamped; grey if t is not a number). */
 vec3 ramp_colour(float t);
-/* Linear colours of bodies and of classes, pairwise distinct for the first dozen. */
+/* Linear RGB colours of bodies and of colour classes, pairwise distinct for the first dozen. */
 vec3 body_colour(int32_t index);
 vec3 class_colour(int32_t index);
 /* Converts radiance to display light in 0..1. White paper in the open has radiance 1. */

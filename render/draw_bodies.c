@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * draw_bodies.c: surfaces of bodies, and tubes for bodies that have edges only.
+ * draw_bodies.c: draws surfaces of bodies, and tubes for bodies that have edges only.
  */
 #include "draw_world.h"
 
@@ -45,7 +45,7 @@ int32_t drawing_add_triangle(drawing *d, const int32_t corners[3], int32_t paint
     return -1;
 }
 
-/* ---- Sizes ----------------------------------------------------------------------------------- */
+/* ---- Sizes of bodies --------------------------------------------------------------------------- */
 
 /* Adds the side lengths of one cell at rest to the sum from which a body's mean edge is computed. */
 static void measure_cell(const drawing *d, drawn_body *body, const int32_t *corners, int count, int64_t *sides)
@@ -62,7 +62,7 @@ static void measure_cell(const drawing *d, drawn_body *body, const int32_t *corn
     }
 }
 
-/* Computes sizes of bodies from the drawn cells; ropes get the radius of their tubes. */
+/* Computes the mean edge length of bodies from the drawn cells; ropes get the radius of their tubes. */
 static sinew_status measure_bodies(drawing *d, const sinew_surface *surface)
 {
     int64_t *sides = calloc((size_t)d->body_count + 1, sizeof *sides);
@@ -89,9 +89,9 @@ static sinew_status measure_bodies(drawing *d, const sinew_surface *surface)
     return SINEW_OK;
 }
 
-/* ---- Paints ---------------------------------------------------------------------------------- */
+/* ---- Paints of bodies -------------------------------------------------------------------------- */
 
-/* The back of cloth is a paler shade of its front, so that a viewer can distinguish the sides. */
+/* Returns the colour of the back of cloth, a paler shade of its front, so that a viewer can distinguish the sides. */
 vec3 drawing_back(vec3 front)
 {
     const float grey = vec_luminance(front);
@@ -108,7 +108,7 @@ static void paint_bodies(drawing *d)
     }
 }
 
-/* ---- Surfaces -------------------------------------------------------------------------------- */
+/* ---- Surfaces of bodies ------------------------------------------------------------------------ */
 
 static void set_values(drawing *d, int32_t triangle)
 {
@@ -116,7 +116,7 @@ static void set_values(drawing *d, int32_t triangle)
         d->shape->values[3 * (size_t)triangle + i] = drawing_value(d, d->shape->triangles[3 * (size_t)triangle + i]);
 }
 
-/* True if the cut removes the centroid of a cell. */
+/* True if the cut plane removes the centroid of a cell. */
 static bool is_cut(const drawing *d, const int32_t *corners, int count)
 {
     double middle[3] = {0};
@@ -126,7 +126,7 @@ static bool is_cut(const drawing *d, const int32_t *corners, int count)
     return drawing_cuts(d, middle);
 }
 
-/* Draws triangles first .. last - 1 of the surface, which belong to one body. */
+/* Draws triangles first .. last - 1 of the world's surface, which belong to one body. */
 static void draw_surface(drawing *d, const drawn_body *body, const sinew_surface *surface, int32_t first, int32_t last)
 {
     const int32_t begin = d->shape->triangle_count;
@@ -156,9 +156,9 @@ static sinew_status draw_surfaces(drawing *d, const sinew_surface *surface)
     return status;
 }
 
-/* ---- Ropes ----------------------------------------------------------------------------------- */
+/* ---- Ropes as tubes --------------------------------------------------------------------------- */
 
-/* Draws tubes along edges, and one ball at each vertex of these edges. */
+/* Draws the edges of ropes as tubes, and one ball at each vertex of these edges. */
 static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
 {
     uint8_t *jointed = calloc((size_t)d->particle_count + 1, 1);
@@ -188,7 +188,7 @@ static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
     return SINEW_OK;
 }
 
-/* ---- All bodies ------------------------------------------------------------------------------ */
+/* ---- Drawing of all bodies --------------------------------------------------------------------- */
 
 static sinew_status drawn_body_get_surface(drawing *d, sinew_surface *surface)
 {

@@ -16,14 +16,14 @@
 
 #include "fail.h"
 
-/* Surface of a collider; malloc allocates the arrays. */
+/* Surface mesh of a collider; malloc allocates the arrays. */
 typedef struct collider_surface {
     int32_t vertex_count, triangle_count;
     sinew_real *positions;
     int32_t *triangles;
 } collider_surface;
 
-/* The box around all bodies at rest. */
+/* Bounding box of all bodies at rest, in m. */
 typedef struct rest_box {
     double low[3], high[3], diagonal;
 } rest_box;
@@ -46,7 +46,7 @@ static rest_box measure_rest(const drawing *d)
     return box;
 }
 
-/* ---- Surfaces -------------------------------------------------------------------------------- */
+/* ---- Surfaces of colliders -------------------------------------------------------------------- */
 
 /* Reads the collider's current surface or, for a collider of another world, its surface at the time in the def. Without
  * arrays the function returns the counts only. */
@@ -100,7 +100,7 @@ static double surface_diagonal(const collider_surface *surface)
     return sqrt(square);
 }
 
-/* The y component of a triangle's unit normal. */
+/* The y component of the unit normal of a collider's triangle. */
 static double upwardness(const collider_surface *surface, int32_t triangle)
 {
     const int32_t *corners = surface->triangles + 3 * (size_t)triangle;
@@ -127,7 +127,7 @@ static bool middle_is_cut(const drawing *d, const collider_surface *surface, int
     return drawing_cuts(d, middle);
 }
 
-/* Adds triangles whose unit normal has an upward component of at most `highest`. */
+/* Draws the triangles of a collider whose unit normal has an upward component of at most `highest`. */
 static void draw_triangles(drawing *d, const collider_surface *surface, double highest, int32_t paint)
 {
     const int32_t begin = d->shape->triangle_count, first = d->shape->vertex_count;
@@ -146,7 +146,7 @@ static void draw_triangles(drawing *d, const collider_surface *surface, double h
     shape_smooth(d->shape, begin, d->shape->triangle_count, d->def->crease);
 }
 
-/* ---- Kinds ----------------------------------------------------------------------------------- */
+/* ---- Kinds of colliders ----------------------------------------------------------------------- */
 
 /* Draws the edges and the bottom wall of a hollow box. Two of its eight corners are the ends of an edge if their
  * indices differ in one bit. */
@@ -178,7 +178,7 @@ static void draw_plane(drawing *d, const collider_surface *surface, sinew_snapsh
     }
 }
 
-/* Side, m, of a square that extends beyond all bodies at rest. */
+/* Side length in m of the square that represents a plane; it extends beyond all bodies at rest. */
 static double extent_of_plane(const drawing *d, sinew_collider id, const rest_box *rest)
 {
     collider_surface small = {0};

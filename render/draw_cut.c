@@ -14,8 +14,8 @@
 #include "fail.h"
 
 typedef struct tet_face {
-    int32_t key[3];     /* particles at the corners, ascending */
-    int32_t corners[3]; /* the same corners, in outward order */
+    int32_t key[3];     /* particles at the corners of the tet's face, ascending */
+    int32_t corners[3]; /* particles at the corners of the tet's face, in outward order */
     int32_t tet;
     bool kept; /* true: the cut keeps the face's tet */
 } tet_face;

@@ -10,12 +10,12 @@
 #include "fail.h"
 #include "sinew/skin.h"
 
-/* Pins are dark and softly held vertices are paler; joints are dark red. */
+/* Paints of marks: pins are dark, vertices with position energies are paler, joints between bodies are dark red. */
 static const shape_paint pin_paint = {{0.06f, 0.065f, 0.075f}, {0.06f, 0.065f, 0.075f}, false, false};
 static const shape_paint hold_paint = {{0.30f, 0.34f, 0.40f}, {0.30f, 0.34f, 0.40f}, false, false};
 static const shape_paint joint_paint = {{0.28f, 0.05f, 0.04f}, {0.28f, 0.05f, 0.04f}, false, false};
 
-/* The radius of a ball on a vertex of the body. */
+/* Radius in m of the ball that marks a vertex of the body. */
 static double ball_radius(const drawn_body *body)
 {
     const double by_size = fmin(fmax(0.14 * body->edge, 0.004 * body->size), 0.012 * body->size);
@@ -85,13 +85,13 @@ static sinew_status draw_pins(drawing *d)
     return status;
 }
 
-/* ---- Energies -------------------------------------------------------------------------------- */
+/* ---- Marks of energies ------------------------------------------------------------------------ */
 
 typedef struct mark_elements {
     sinew_energy energy;
     int32_t count;
-    int32_t *particles;  /* [count * vertices] particles of each element */
-    sinew_real *weights; /* [8 * count] weights of the particles, for pairs only */
+    int32_t *particles;  /* [count * vertices per element] particles of each element */
+    sinew_real *weights; /* [8 * count] interpolation weights of the particles, for pairs only */
     int32_t paint, detail;
 } mark_elements;
 

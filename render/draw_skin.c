@@ -14,20 +14,21 @@
 bool drawing_has_skin(const drawing *d, const drawn_body *body)
 {
     const sinew_skin *skin = body->id.index >= 0 ? sinew_body_skin(d->world, body->id) : NULL;
-    /* A cut shows tets, so a body that is cut has no skin in the picture. */
+    /* A cut shows tets, so the picture omits the skin of a body that is cut. */
     const bool cut = d->def->cut && sinew_mesh_tet_count(sinew_body_mesh(d->world, body->id)) > 0;
     return skin && !cut && sinew_mesh_triangle_count(sinew_skin_mesh(skin)) > 0;
 }
 
-/* One skin while it is drawn. */
+/* Work data of one skin while it is drawn. */
 typedef struct skin_work {
     const sinew_skin *skin;
     const drawn_body *body;
-    sinew_real *q;  /* [3 * vertex_count] positions of the skin's vertices, in m */
-    float *values;  /* [vertex_count] value of each vertex for its colour; NaN: none */
-    uint8_t *fine;  /* [vertex_count] true: all particles that the vertex follows can be drawn */
-    int32_t *paint; /* [materials + 1] the last entry is for faces without a material */
-    int32_t first;  /* index of the skin's first vertex in the shape */
+    sinew_real *q; /* [3 * vertex_count] positions of the skin's vertices, in m */
+    float *values; /* [vertex_count] value of each skin vertex, which sets its colour; NaN: none */
+    uint8_t *fine; /* [vertex_count] true: all particles in which the skin vertex is embedded can be drawn */
+    /* [materials + 1] index of the paint of each material; the last entry is for faces without a material */
+    int32_t *paint;
+    int32_t first; /* index of the skin's first vertex in the shape */
 } skin_work;
 
 /* Adds the vertices of the skin, with their values, to the shape. */

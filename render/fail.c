@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fail.c: a status and one line of text.
+ * fail.c: fills errors of render/: a status and one line of text.
  */
 #include "fail.h"
 

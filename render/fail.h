@@ -7,9 +7,9 @@
 
 #include "sinew/types.h"
 
-/* Fills the error (may be NULL) and returns the status. */
+/* Fills the error of a picture function (may be NULL) and returns the status. */
 sinew_status picture_fail(sinew_error *error, sinew_status status, const char *format, ...) SINEW_PRINTF(3, 4);
-/* Reports SINEW_ERROR_MEMORY for the named object. */
+/* Fills an error with SINEW_ERROR_MEMORY for the named object. */
 sinew_status picture_fail_memory(sinew_error *error, const char *what);
 
 #endif

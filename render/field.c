@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * field.c: values at particles and in tets, from the fields of the public API.
+ * field.c: values that set colours, at particles and in tets, from the fields of the public API.
  *
  * Fields of elements are first mapped to the tets of the meshes by their corners. If several energies act on one tet,
  * their energy densities add; for stretch and stress the largest value counts. A particle has the mean of its adjacent
@@ -124,11 +124,11 @@ static sinew_status take_class(const field_request *r)
     return SINEW_OK;
 }
 
-/* ---- Tets by their corners ------------------------------------------------------------------- */
+/* ---- Lookup of tets by their corners ----------------------------------------------------------- */
 
 typedef struct tet_key {
     int32_t corners[4]; /* particles at the tet's corners, ascending */
-    int64_t tet;        /* index among the tets of all bodies */
+    int64_t tet;        /* index of the tet among the tets of all bodies */
 } tet_key;
 
 static void sort_four(int32_t *v)
@@ -189,14 +189,14 @@ static void fill_keys(const sinew_world *world, tet_key *keys)
 
 static const struct {
     sinew_field_kind field;
-    bool sum; /* true: values of several energies on one tet add */
+    bool sum; /* true: values of several energies on one tet are summed; false: the largest counts */
 } element_fields[SINEW_COLOUR_COUNT] = {
     [SINEW_COLOUR_STRETCH] = {SINEW_FIELD_STRETCHES, false},
     [SINEW_COLOUR_VON_MISES] = {SINEW_FIELD_VON_MISES, false},
     [SINEW_COLOUR_ENERGY] = {SINEW_FIELD_ENERGY, true},
 };
 
-/* Maps values [components * count] of one energy to their tets. */
+/* Maps the values [components * count] of one energy's elements to their tets. */
 static void field_spread(const field_request *r, const tet_key *keys, int64_t tet_count, const int32_t *corners,
                          const sinew_real *values, int32_t count, int32_t components)
 {
@@ -217,7 +217,7 @@ static void field_spread(const field_request *r, const tet_key *keys, int64_t te
     }
 }
 
-/* Maps one energy over tets; *taken counts the energies that have the field. */
+/* Maps the field of one energy over tets; *taken counts the energies that have the field. */
 static sinew_status take_energy(const field_request *r, const tet_key *keys, int64_t tet_count, sinew_energy energy,
                                 int32_t *taken)
 {
@@ -328,7 +328,7 @@ static double rest_volume(const sinew_mesh *mesh, int32_t tet)
            6;
 }
 
-/* Averages the tets adjacent to each vertex of a body; sums [2 * vertex_count] is a buffer. */
+/* Averages the tets adjacent to each vertex of a body; sums [2 * vertex_count] is work space. */
 static void average(const field_request *r, const sinew_mesh *mesh, int32_t first, const float *at_tet, double *sums)
 {
     const int32_t vertices = sinew_mesh_vertex_count(mesh);
@@ -380,7 +380,7 @@ static sinew_status take_elements(const field_request *r)
     return status == SINEW_OK ? take_averages(r) : status;
 }
 
-/* ---- All fields ------------------------------------------------------------------------------ */
+/* ---- Table of fields -------------------------------------------------------------------------- */
 
 typedef sinew_status take_call(const field_request *r);
 static take_call *const takers[SINEW_COLOUR_COUNT] = {

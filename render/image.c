@@ -20,7 +20,7 @@ void sinew_image_free(sinew_image *image)
     *image = (sinew_image){0};
 }
 
-/* ---- PNG ------------------------------------------------------------------------------------- */
+/* ---- Encoding as PNG --------------------------------------------------------------------------- */
 
 typedef struct png_bytes {
     unsigned char *data;
@@ -42,7 +42,7 @@ static void append(png_structp png, png_bytep data, png_size_t size)
     bytes->size += size;
 }
 
-/* libpng would print its message; the status reports the failure instead. */
+/* Error callback of libpng, which would print its message; the status reports the failure instead. */
 static void fail_quietly(png_structp png, png_const_charp text)
 {
     (void)text;
@@ -60,7 +60,8 @@ static void no_flush(png_structp png)
     (void)png;
 }
 
-/* libpng reports errors by longjmp to this function, so no local variable may change after setjmp. */
+/* Encodes an image as PNG. libpng reports errors by longjmp to this function, so no local variable may change after
+ * setjmp. */
 static bool encode(png_structp png, png_infop info, const sinew_image *image, png_bytes *bytes)
 {
     if (setjmp(png_jmpbuf(png)))
@@ -96,9 +97,9 @@ sinew_status sinew_image_encode(const sinew_image *image, unsigned char **bytes,
     return SINEW_OK;
 }
 
-/* ---- File ------------------------------------------------------------------------------------ */
+/* ---- Writing of image files ------------------------------------------------------------------- */
 
-/* Writes a temporary file and renames it, so that the path always holds a complete picture. */
+/* Writes the image to a temporary file and renames it, so that the path always holds a complete picture. */
 static sinew_status write_whole(const char *path, const char *temporary, const unsigned char *bytes, size_t size,
                                 sinew_error *error)
 {

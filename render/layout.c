@@ -21,7 +21,7 @@ static int32_t count_lines(const char *text)
     return lines;
 }
 
-/* Number of columns whose panels are nearest to 5:4; empty cells are penalised. */
+/* Number of columns of panels for which panels are nearest to 5:4; empty cells of the grid are penalised. */
 static int32_t choose_columns(double width, double height, int32_t count)
 {
     int32_t best = 1;
@@ -43,7 +43,7 @@ static double title_size(const layout *at)
     return 1.25 * at->text;
 }
 
-/* Sets the frame: the part of each panel that text does not cover. */
+/* Sets the frame of a layout: the part of each panel that text does not cover. */
 static void place_frame(layout *at, const sinew_panel *panels, int32_t count, double above, double right)
 {
     bool titled = false;
@@ -97,9 +97,9 @@ layout layout_make(const sinew_picture_def *def, const sinew_panel *panels, int3
     return at;
 }
 
-/* ---- Text ------------------------------------------------------------------------------------ */
+/* ---- Text of panels --------------------------------------------------------------------------- */
 
-/* Draws one line. If it is wider than `capacity` pixels, its size is reduced, at most to 60 %. */
+/* Draws one line of text. If it is wider than `capacity` pixels, its letter size is reduced, at most to 60 %. */
 static void draw_line(text_font *font, sinew_image *image, double x, double y, double size, double capacity,
                       const uint8_t rgb[3], const char *line)
 {

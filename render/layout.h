@@ -9,8 +9,8 @@
 #include "legend.h"
 
 typedef struct layout {
-    double text;   /* em size of captions, in pixels */
-    double margin; /* margin around text, in pixels */
+    double text;   /* letter size (em) of captions, in pixels */
+    double margin; /* margin around text of the picture, in pixels */
     int32_t columns, rows;
     int32_t left, top;                        /* upper left corner of the first panel, in pixels */
     int32_t width, height;                    /* size of each panel, in pixels */
@@ -20,7 +20,7 @@ typedef struct layout {
     double title_height;                      /* height of the title line above all panels, in pixels; 0: no line */
 } layout;
 
-/* Em size of captions in pixels, and the number of legend ticks that fit, for a picture of that size. */
+/* Em size of captions in pixels, and the number of legend ticks that fit, for a picture of the definition's size. */
 double layout_text(const sinew_picture_def *def);
 double layout_ticks(const sinew_picture_def *def);
 /* Places the panels; `l` is NULL if the picture has no legend. */

@@ -12,9 +12,10 @@
 static const uint8_t ink[3] = {38, 42, 50};
 static const uint8_t pale_ink[3] = {92, 98, 108};
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Numbers of the legend --------------------------------------------------------------------- */
 
-/* The smallest step of 1, 2 or 5 times a power of ten that divides the range into at most `intervals` parts. */
+/* Distance of legend ticks: the smallest of 1, 2 or 5 times a power of ten that divides the range into at most
+ * `intervals` parts. */
 static double round_step(double range, double intervals)
 {
     const double min = range / intervals, power = pow(10, floor(log10(min)));
@@ -61,7 +62,7 @@ static void print_tick(const legend *l, double value, char *text, size_t size)
         snprintf(text, size, "%.*f", l->digits, fabs(value) < 1e-9 * l->step ? 0 : value);
 }
 
-/* ---- Drawing --------------------------------------------------------------------------------- */
+/* ---- Drawing of the legend -------------------------------------------------------------------- */
 
 static void fill(sinew_image *image, int32_t x, int32_t y, int32_t width, int32_t height, const uint8_t rgb[3])
 {
@@ -75,7 +76,7 @@ static double head_height(double size)
     return 3.2 * size;
 }
 
-/* Width of the bar in pixels at a text size. */
+/* Width of the legend's colour bar in pixels at a text size. */
 static int32_t bar_width(double size)
 {
     return (int32_t)(1.1 * size + 0.5);

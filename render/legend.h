@@ -12,15 +12,16 @@ typedef struct legend {
     sinew_colour_kind colour;
     int32_t class_count;
     char label[64];
-    char unit[40];    /* unit with its prefix, e.g. "kPa" */
-    double low, high; /* values at the ends of the bar, in `unit` */
-    double highest;   /* largest value of the field, in `unit` */
-    double step;      /* distance of ticks, in `unit` */
+    char unit[40];    /* unit of the legend with its prefix, e.g. "kPa" */
+    double low, high; /* values at the ends of the colour bar, in the legend's unit */
+    double highest;   /* largest value of the field, in the legend's unit */
+    double step;      /* distance of ticks, in the legend's unit */
     int32_t digits;   /* digits after the decimal point of tick labels */
-    double factor;    /* units of the values in one unit of the legend */
+    double factor;    /* base units of the values in one unit of the legend, e.g. 1000 for kPa */
 } legend;
 
-/* A legend with ticks at round numbers for values low < high; `max` is the approximate maximum number of ticks. */
+/* Creates a legend with ticks at round numbers for values low < high; `max` is the approximate maximum number of
+ * ticks. */
 legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest, double max);
 /* Width of the legend in pixels at a text size. */
 double legend_width(const legend *l, text_font *font, double size);

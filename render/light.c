@@ -17,10 +17,10 @@
 
 #include "colour.h"
 
-/* White ground under sun and sky has light of about 1. */
+/* Light of the sun (irradiance over pi), chosen so that white ground under sun and sky has light of about 1. */
 static const vec3 sun_light = {0.84f, 0.745f, 0.63f};
-static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* the constant a of the sky's radiance */
-static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* the constant b of the sky's radiance */
+static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* constant a of the sky's radiance L(w) = a + b w_y */
+static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* constant b of the sky's radiance L(w) = a + b w_y */
 
 static vec3 sky_radiance(vec3 direction)
 {
@@ -32,7 +32,7 @@ static vec3 open_sky(vec3 normal)
     return vec_along(sky_middle, normal.y * 2 / 3, sky_slope);
 }
 
-/* ---- Directions ------------------------------------------------------------------------------ */
+/* ---- Directions of light rays ----------------------------------------------------------------- */
 
 void stage_sequences(uint32_t seed, sample_sequence sequences[SAMPLE_PURPOSES])
 {
@@ -60,7 +60,7 @@ static vec3 draw_sky(const stage_hit *at, stage_sample sample, uint32_t purpose)
     return below < 0 ? vec_along(d, -2 * below, at->face) : d;
 }
 
-/* ---- Light ----------------------------------------------------------------------------------- */
+/* ---- Light on a surface ----------------------------------------------------------------------- */
 
 static vec3 ray_start(const stage *s, const stage_hit *at)
 {
@@ -84,9 +84,8 @@ static vec3 sun_on(const stage *s, vec3 normal, float fraction)
     return vec_scale(sun_light, fraction * fmaxf(0, vec_dot(normal, s->sun)));
 }
 
-/* Light of the second bounce: a constant grey if a body occludes the sky, else the ground under the open sky or the
- * sky.
- */
+/* Radiance that a ray of the second bounce receives: a constant grey if a body occludes the sky, else the ground under
+ * the open sky or the sky. */
 static vec3 second_sky(const stage *s, vec3 start, vec3 direction)
 {
     const bool down = s->ground && direction.y < 0 && start.y > s->ground_height;
@@ -118,7 +117,8 @@ stage_light stage_sample_light(const stage *s, const stage_hit *at, stage_sample
 
 /* ---- Radiance towards the eye ---------------------------------------------------------------- */
 
-/* The backdrop is bright around the bodies and becomes darker and bluer with distance, up to the horizon. */
+/* Radiance of the backdrop at a distance `far` of 0 .. 1: bright around the bodies, darker and bluer up to the
+ * horizon. */
 static vec3 backdrop(float far)
 {
     return vec_mix(vec(0.86f, 0.86f, 0.86f), vec(0.56f, 0.60f, 0.66f), far);
@@ -133,7 +133,7 @@ static vec3 shade_ground(const stage *s, const stage_hit *at, stage_light light)
     return vec_times(backdrop(away / (1 + away)), fraction);
 }
 
-/* A thin clear coat reflects the sun with some spread and, at grazing angles, the sky. */
+/* Radiance of the gloss: a thin clear coat reflects the sun with some spread and, at grazing angles, the sky. */
 static vec3 gloss(const stage *s, const stage_hit *at, vec3 view, stage_light light)
 {
     const float facing = fmaxf(0, -vec_dot(at->normal, view));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * picture.c: composes panels, text and legend.
+ * picture.c: composes a picture of panels, text and legend.
  */
 #include "picture.h"
 
@@ -13,7 +13,7 @@
 #include "layout.h"
 #include "view.h"
 
-/* The colour beside and between panels. */
+/* Colour of the picture beside and between panels, sRGB. */
 static const uint8_t paper[3] = {244, 245, 247};
 
 sinew_picture_def sinew_default_picture_def(void)
@@ -27,7 +27,7 @@ sinew_picture_def sinew_default_picture_def(void)
                                .sun_elevation = 0.9};
 }
 
-/* ---- Checks ---------------------------------------------------------------------------------- */
+/* ---- Checks of a picture definition ------------------------------------------------------------ */
 
 static sinew_status check(const sinew_picture_def *def, const sinew_survey *survey, const sinew_panel *panels,
                           int32_t count, sinew_error *error)
@@ -101,10 +101,10 @@ static sinew_status fail_blind(const lens *l, const sinew_survey *survey, sinew_
                         b[3], b[4], b[5]);
 }
 
-/* ---- Range ----------------------------------------------------------------------------------- */
+/* ---- Range of colours ------------------------------------------------------------------------- */
 
-/* The range of colours: the given range, or the survey's. Except for stretches, the survey's range is extended to zero
- * if its low end is positive and below half its high end. An empty range is widened. */
+/* Determines the range of colours: the given range, or the survey's. Except for stretches, the survey's range is
+ * extended to zero if its low end is positive and below half its high end. An empty range is widened. */
 static void picture_find_range(const sinew_picture_def *def, const sinew_survey *survey, sinew_colour_kind colour,
                                double *low, double *high)
 {
@@ -123,10 +123,10 @@ static void picture_find_range(const sinew_picture_def *def, const sinew_survey 
     *high += around;
 }
 
-/* ---- Drawing --------------------------------------------------------------------------------- */
+/* ---- Drawing of the picture ------------------------------------------------------------------- */
 
 typedef struct picture_work {
-    const sinew_picture_def *def; /* the definition with the range of colours filled in */
+    const sinew_picture_def *def; /* picture definition with the range of colours filled in */
     const sinew_survey *survey;
     const sinew_panel *panels;
     int32_t count;
@@ -175,7 +175,7 @@ static sinew_status start_image(const sinew_picture_def *def, sinew_image *image
     return SINEW_OK;
 }
 
-/* Draws everything into the allocated image. */
+/* Draws panels, legend and text into the allocated image. */
 static sinew_status draw_all(picture_work *w, const legend *l, text_font *font, sinew_error *error)
 {
     sinew_status status = lens_make(&w->def->camera, w->survey, &w->at->frame, &w->eye, error);

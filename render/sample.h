@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-/* Scales 24 bits to [0, 1); each result is exact in a float. */
+/* Scales 24 random bits to [0, 1); each result is exact in a float. */
 #define SAMPLE_SCALE (1.0f / 16777216.0f)
 
 static inline uint32_t bits_reversed(uint32_t x)
@@ -25,7 +25,7 @@ static inline uint32_t bits_reversed(uint32_t x)
     return __builtin_bswap32(x);
 }
 
-/* A hash whose avalanche is good enough for seeds. */
+/* Hash of a 32-bit number whose avalanche is good enough for seeds. */
 static inline uint32_t hash_mixed(uint32_t x)
 {
     x ^= x >> 16;
@@ -40,7 +40,7 @@ static inline uint32_t hash_pair(uint32_t a, uint32_t b)
     return hash_mixed(a ^ hash_mixed(b + 0x9e3779b9u));
 }
 
-/* Flips each bit as a function of the lower bits: Owen's scrambling of a bit-reversed number. */
+/* Flips each bit of x as a function of the lower bits: Owen's scrambling of a bit-reversed number. */
 static inline uint32_t scrambled_reversed(uint32_t x, uint32_t seed)
 {
     x += seed;
@@ -51,8 +51,8 @@ static inline uint32_t scrambled_reversed(uint32_t x, uint32_t seed)
     return x;
 }
 
-/* The second coordinate of Sobol's sequence, bit-reversed: the index times Pascal's triangle modulo 2, a product of
- * five steps. The first coordinate, bit-reversed, is the index. */
+/* Computes the second coordinate of Sobol's sequence, bit-reversed: the index times Pascal's triangle modulo 2, a
+ * product of five steps. The first coordinate, bit-reversed, is the index. */
 static inline uint32_t sobol_second_reversed(uint32_t index)
 {
     index ^= index >> 1 & 0x55555555u;
@@ -62,7 +62,7 @@ static inline uint32_t sobol_second_reversed(uint32_t index)
     return index ^ index >> 16;
 }
 
-/* Interleaves the low 16 bits of x and y. */
+/* Index of a pixel on the Z-shaped curve: interleaves the low 16 bits of x and y. */
 static inline uint32_t curve_index(uint32_t x, uint32_t y)
 {
     uint32_t bits[2] = {x, y};
@@ -94,8 +94,8 @@ static inline void sample_square(const sample_sequence *s, uint32_t index, float
     out[1] = (float)(b >> 8) * SAMPLE_SCALE;
 }
 
-/* sin(pi/2 x), |x| <= 1, to 4e-6; the cosine is that of 1 - |x|. The polynomial gives the same bits with every C
- * library. */
+/* Computes sin(pi/2 x), |x| <= 1, to 4e-6; the cosine is the sine of 1 - |x|. The polynomial gives the same bits
+ * with every C library. */
 static inline float sine_quarter(float x)
 {
     const float y = x * x;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shape.c: growing arrays of triangles; tubes and balls.
+ * shape.c: growing arrays of triangles that are drawn, and triangulated tubes and balls.
  *
  * Balls are icosahedra whose triangles are divided by four `detail` times. Their normals are those of the exact ball,
  * so only the outline deviates from a circle.
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Arrays ---------------------------------------------------------------------------------- */
+/* ---- Arrays of a shape ------------------------------------------------------------------------ */
 
 void shape_free(shape *s)
 {
@@ -71,7 +71,7 @@ int32_t shape_add_paint(shape *s, shape_paint paint)
     return s->paint_count++;
 }
 
-/* The face's normal; zero for a triangle without area. */
+/* Unit normal of a triangle's face; zero for a triangle without area. */
 static vec3 face_normal(const shape *s, const int32_t corners[3])
 {
     double e[2][3], n[3];
@@ -111,15 +111,15 @@ int32_t shape_add_triangle(shape *s, int32_t a, int32_t b, int32_t c, int32_t pa
     return t;
 }
 
-/* ---- Tubes ----------------------------------------------------------------------------------- */
+/* ---- Tubes of triangles ----------------------------------------------------------------------- */
 
 int32_t shape_detail(int64_t count)
 {
     return count <= 300 ? 2 : count <= 2500 ? 1 : 0;
 }
 
-/* Number of sides of a tube for each detail; at the finest, the outline deviates from the circle by 1/100 of the
- * radius. */
+/* Number of sides of a tube for each level of detail; at the finest, its outline deviates from the circle by 1/100
+ * of the radius. */
 static const int32_t tube_sides[3] = {6, 12, 24};
 
 /* Adds one side of a tube: two triangles between the cross directions n0 and n1. */
@@ -164,7 +164,7 @@ void shape_add_tube(shape *s, const double a[3], const double b[3], double radiu
     }
 }
 
-/* ---- Balls ----------------------------------------------------------------------------------- */
+/* ---- Balls of triangles ----------------------------------------------------------------------- */
 
 typedef struct ball {
     shape *s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * smooth.c: smooth normals with creases.
+ * smooth.c: smooth vertex normals with creases.
  *
  * The normal of a corner is the sum of the adjacent faces' normals, each weighted by the face's angle at that point (G.
  * Thürmer and C. Wüthrich, Computing vertex normals from polygonal facets, 1998). Faces that differ by more than the
@@ -10,13 +10,13 @@
 
 #include <stdlib.h>
 
-/* The corners of some triangles, sorted by position. */
+/* Corners of some triangles of a shape, sorted by position. */
 typedef struct corner_list {
     const shape *s;
-    int32_t first, count; /* range of triangles in the shape */
+    int32_t first, count; /* first triangle in the shape, and number of triangles */
     int32_t *order;       /* [3 * count] corner indices, sorted by position */
-    vec3 *faces;          /* [count] normal of each triangle */
-    float *angles;        /* [3 * count] angles of the faces at the corners, in rad */
+    vec3 *faces;          /* [count] unit normal of each triangle */
+    float *angles;        /* [3 * count] angle of each triangle at each of its corners, in rad */
 } corner_list;
 
 static const double *corner_point(const corner_list *list, int32_t corner)
@@ -24,7 +24,7 @@ static const double *corner_point(const corner_list *list, int32_t corner)
     return list->s->points + 3 * (size_t)list->s->triangles[3 * (size_t)list->first + (size_t)corner];
 }
 
-/* Compares positions, then corner indices, so that the sorted order is unique. */
+/* Compares positions of corners, then corner indices, so that the sorted order is unique. */
 static int compare_corners(const void *a, const void *b, void *context)
 {
     const corner_list *list = context;
@@ -57,7 +57,7 @@ static float corner_angle(const corner_list *list, int32_t corner)
     return (float)acos(cosine < -1 ? -1 : cosine > 1 ? 1 : cosine);
 }
 
-/* Sets the normals of the corners order[begin .. end), which share one position. */
+/* Sets the smooth normals of the corners order[begin .. end), which share one position. */
 static void smooth_vertex(shape *s, const corner_list *list, int32_t begin, int32_t end, float limit)
 {
     for (int32_t i = begin; i < end; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * snapshot.c: the shape of one state of a world, and the survey of several snapshots.
+ * snapshot.c: takes the drawn shape of one state of a world, and the survey of several snapshots.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ sinew_snapshot_def sinew_default_snapshot_def(void)
         .colour = SINEW_COLOUR_BODY, .cut_normal = {0, 0, 1}, .pins = true, .springs = true, .crease = 0.8};
 }
 
-/* ---- Positions ------------------------------------------------------------------------------- */
+/* ---- Positions of a snapshot ------------------------------------------------------------------ */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -23,15 +23,15 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The median of the values; the function reorders the array. */
+/* Median of an array of values; the function reorders the array. */
 static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_doubles);
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* Sets middle to the coordinate-wise median of all finite points. Returns the median distance (m) from it. `work`
- * [particle_count] is a buffer. */
+/* Sets `middle` to the coordinate-wise median of all finite particle positions. Returns the median distance (m) from
+ * `middle`. work [particle_count] is work space. */
 static double find_middle(const drawing *d, double *work, double middle[3])
 {
     size_t count = 0;
@@ -51,7 +51,7 @@ static double find_middle(const drawing *d, double *work, double middle[3])
     return median(work, count);
 }
 
-/* Marks positions that can be drawn. Other positions are set to zero; no triangle uses them. */
+/* Marks particle positions that can be drawn. Other positions are set to zero; no triangle uses them. */
 static sinew_status sort_out(drawing *d)
 {
     double *work = malloc((size_t)d->particle_count * sizeof *work + 1), middle[3], limit = 0;
@@ -77,7 +77,7 @@ static sinew_status sort_out(drawing *d)
     return SINEW_OK;
 }
 
-/* Adds the particles as the first vertices of the shape. */
+/* Adds the particles of the world as the first vertices of the shape. */
 static sinew_status take_positions(drawing *d)
 {
     sinew_real *q = malloc(3 * (size_t)d->particle_count * sizeof *q + 1);
@@ -92,7 +92,7 @@ static sinew_status take_positions(drawing *d)
     return status == SINEW_OK ? sort_out(d) : status;
 }
 
-/* Sets body->size to the diagonal of its bounding box at rest. */
+/* Sets the size of a body to the diagonal of its bounding box at rest, in m. */
 static void measure_box(const drawing *d, drawn_body *body)
 {
     const sinew_mesh *mesh = sinew_body_mesh(d->world, body->id);
@@ -131,9 +131,9 @@ static sinew_status list_bodies(drawing *d)
     return SINEW_OK;
 }
 
-/* ---- Range and bounds ------------------------------------------------------------------------ */
+/* ---- Range and bounds of a snapshot ------------------------------------------------------------ */
 
-/* Bounds of triangles first .. last - 1; min > max: there are none. */
+/* Computes the bounds in m of triangles first .. last - 1 of a shape; min > max: there are none. */
 static void find_bounds(const shape *s, int32_t first, int32_t last, double bounds[6])
 {
     for (size_t c = 0; c < 3; c++) {
@@ -148,8 +148,8 @@ static void find_bounds(const shape *s, int32_t first, int32_t last, double boun
         }
 }
 
-/* Sets the range of all values, and the range without half a percent at either end. Returns false if memory is
- * short. */
+/* Sets the range of all values of a snapshot, and the range without half a percent at either end. Returns false if
+ * memory is short. */
 static bool snapshot_find_range(sinew_snapshot *snapshot)
 {
     const shape *s = &snapshot->shape;
@@ -171,7 +171,7 @@ static bool snapshot_find_range(sinew_snapshot *snapshot)
     return done;
 }
 
-/* ---- Snapshot -------------------------------------------------------------------------------- */
+/* ---- Taking a snapshot ------------------------------------------------------------------------ */
 
 static void name_values(sinew_snapshot *snapshot, const sinew_snapshot_def *def)
 {
@@ -252,9 +252,9 @@ int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot)
     return snapshot ? snapshot->left_out : 0;
 }
 
-/* ---- Survey ---------------------------------------------------------------------------------- */
+/* ---- Survey of several snapshots -------------------------------------------------------------- */
 
-/* The i-th of a set of directions that a spiral spreads evenly over the sphere. */
+/* Direction i of the survey's extreme points: a spiral spreads the directions evenly over the sphere. */
 static void survey_direction(int i, double n[3])
 {
     const double y = 1 - (2 * i + 1.0) / SINEW_SURVEY_EXTREMES, radius = sqrt(1 - y * y), angle = 2.399963229728653 * i;

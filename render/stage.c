@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stage.c: builds the stage and intersects rays with a snapshot and the ground.
+ * stage.c: builds the stage (geometry, ground and sun of a panel) and intersects rays with a snapshot and the ground.
  *
  * Coarse meshes with smooth normals have dark seams at grazing sunlight: a flat triangle occludes its neighbour, which
  * the smooth surface would not. Shadow rays therefore start at a point on the curved surface, the mean of the
@@ -14,7 +14,7 @@
 #include "colour.h"
 #include "fail.h"
 
-/* ---- Set-up ---------------------------------------------------------------------------------- */
+/* ---- Set-up of the stage ---------------------------------------------------------------------- */
 
 void stage_free(stage *s)
 {
@@ -25,7 +25,7 @@ void stage_free(stage *s)
 
 static void place_sun(const sinew_picture_def *def, stage *s)
 {
-    /* The tangent of the sun's radius is seven times the real one, so that shadows have a soft edge. */
+    /* The tangent of the sun's radius is seven times the real one, so that shadows have soft edges. */
     const float radius = 0.035f;
     const double a = def->sun_azimuth, e = def->sun_elevation;
     s->sun = vec((float)(sin(a) * cos(e)), (float)sin(e), (float)(cos(a) * cos(e)));
@@ -97,9 +97,10 @@ sinew_status stage_make(const sinew_picture_def *def, const sinew_survey *survey
     return make_tree(def, s, error);
 }
 
-/* ---- Colours --------------------------------------------------------------------------------- */
+/* ---- Colours at hits -------------------------------------------------------------------------- */
 
-/* Interpolates the corner values at the hit; for classes, takes the value of the nearest corner. */
+/* Interpolates the corner values of a triangle at a ray's hit; for colour classes, takes the value of the nearest
+ * corner. */
 static float hit_value(const stage *s, const float values[3], const float weights[3])
 {
     if (s->snapshot->colour != SINEW_COLOUR_CLASS)
@@ -131,7 +132,7 @@ static vec3 hit_colour(const stage *s, int32_t cell, const float weights[3], boo
     return paint->lined && edge < 0.03f ? vec_scale(colour, 0.55f) : colour;
 }
 
-/* ---- Hits ------------------------------------------------------------------------------------ */
+/* ---- Hits of rays ----------------------------------------------------------------------------- */
 
 static vec3 stage_corner(const stage *s, int32_t cell, int corner)
 {
@@ -139,7 +140,8 @@ static vec3 stage_corner(const stage *s, int32_t cell, int corner)
     return vec((float)p[0], (float)p[1], (float)p[2]);
 }
 
-/* Point of the curved surface over a point of a triangle; it lies above the triangle where the tangent planes do. */
+/* Point of the curved surface over a point of a triangle, from which shadow rays start; it lies above the triangle
+ * where the tangent planes do. */
 static vec3 leaving_point(const stage *s, const stage_hit *hit, float side)
 {
     const float weights[3] = {1 - hit->u - hit->v, hit->u, hit->v};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: lines of text with kerning. Glyphs have subpixel positions and are blended over the image.
+ * text.c: draws lines of text with kerning. Glyphs have subpixel positions and are blended over the image.
  *
  * The file does not shape complex scripts, write from right to left, or search glyphs in a second font.
  */
@@ -28,7 +28,7 @@ static const char *const font_paths[] = {
     "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf",
 };
 
-/* Opens the requested font or, without a request, the first font of the list that opens. */
+/* Opens the requested font face or, without a request, the first font of a fixed list that opens. */
 static bool open_face(text_font *font, const char *wanted)
 {
     if (wanted && *wanted)
@@ -65,8 +65,8 @@ void text_close(text_font *font)
     free(font);
 }
 
-/* Decodes the next UTF-8 character and advances the pointer; a byte that begins no complete sequence gives the
- * replacement character. */
+/* Decodes the next UTF-8 character of a text and advances the pointer; a byte that begins no complete sequence gives
+ * the replacement character. */
 static uint32_t next_character(const char **text)
 {
     const unsigned char *p = (const unsigned char *)*text;
@@ -82,7 +82,7 @@ static uint32_t next_character(const char **text)
     return bad ? 0xfffd : code;
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------- */
+/* ---- Lines of text ---------------------------------------------------------------------------- */
 
 static void blend(sinew_image *image, int32_t x, int32_t y, const uint8_t rgb[3], uint8_t cover)
 {
@@ -93,7 +93,7 @@ static void blend(sinew_image *image, int32_t x, int32_t y, const uint8_t rgb[3]
         at[c] = (uint8_t)((at[c] * (255 - cover) + rgb[c] * cover + 127) / 255);
 }
 
-/* Draws FreeType's current glyph with its origin at (x, y). */
+/* Draws the current glyph of FreeType with its origin at (x, y), in pixels. */
 static void draw_glyph(text_font *font, sinew_image *image, double x, double y, const uint8_t rgb[3])
 {
     FT_GlyphSlot slot = font->face->glyph;
@@ -108,7 +108,7 @@ static void draw_glyph(text_font *font, sinew_image *image, double x, double y, 
                   rgb, map->buffer[(ptrdiff_t)j * map->pitch + (ptrdiff_t)i]);
 }
 
-/* Walks along a line and returns its width; draws the glyphs if there is an image. */
+/* Walks along the glyphs of a line and returns its width in pixels; draws the glyphs if there is an image. */
 static double walk_line(text_font *font, sinew_image *image, double x, double y, double size, const uint8_t rgb[3],
                         const char *line)
 {

@@ -41,13 +41,12 @@ static inline vec3 vec_scale(vec3 a, float s)
     return (vec3){a.x * s, a.y * s, a.z * s};
 }
 
-/* a + s b: the point s along b from a */
 static inline vec3 vec_along(vec3 a, float s, vec3 b)
 {
     return (vec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
 }
 
-/* Componentwise product: light on a colour. */
+/* Componentwise product of two vectors: the light that a surface of colour b reflects under light a. */
 static inline vec3 vec_times(vec3 a, vec3 b)
 {
     return (vec3){a.x * b.x, a.y * b.y, a.z * b.z};
@@ -73,7 +72,7 @@ static inline float vec_length(vec3 a)
     return sqrtf(vec_dot(a, a));
 }
 
-/* The vector scaled to length one; a zero vector stays zero. */
+/* Scales a vector to length one; a zero vector stays zero. */
 static inline vec3 vec_unit(vec3 a)
 {
     const float length = vec_length(a);
@@ -90,7 +89,7 @@ static inline float clamp_unit(float x)
     return x < 0 ? 0 : x > 1 ? 1 : x;
 }
 
-/* Two directions that are perpendicular to the unit vector n and to each other. */
+/* Computes two unit vectors that are perpendicular to the unit vector n and to each other. */
 static inline void vec_frame(vec3 n, vec3 *a, vec3 *b)
 {
     const vec3 side = fabsf(n.x) > 0.6f ? vec(0, 1, 0) : vec(1, 0, 0);

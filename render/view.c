@@ -14,16 +14,16 @@
 
 typedef void row_call(const view *v, int64_t first, int64_t last);
 
-/* Number of rows in one task. */
+/* Number of pixel rows in one task of a pass. */
 #define ROW_BLOCK 2
-/* s: aim for the duration of a part of a pass. The progress callback, which may stop the picture, runs after each part;
- * rows do not depend on each other, so the picture does not depend on the parts. */
+/* Intended duration in s of a part of a pass over the pixels. The progress callback, which may stop the picture,
+ * runs after each part; rows do not depend on each other, so the picture does not depend on the parts. */
 #define PART_SECONDS 0.03
 
 typedef struct row_work {
     const view *v;
     row_call *call;
-    int64_t first; /* image row of the first item */
+    int64_t first; /* image row of the first row of this part */
 } row_work;
 
 static void run_block(void *context, int32_t member, int64_t first, int64_t last)
@@ -40,8 +40,8 @@ static double view_seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Runs one pass over `rows` rows, which is `fraction` of the panel's work. Returns false if the progress callback stops
- * it. */
+/* Runs one pass over `rows` rows of pixels, which is `fraction` of the panel's work. Returns false if the progress
+ * callback stops the picture. */
 static bool view_run_pass(view *v, row_call *call, int64_t rows, double fraction)
 {
     int64_t count = ROW_BLOCK * (int64_t)(v->thread_count > 0 ? v->thread_count : 1);
@@ -81,7 +81,7 @@ static bool run_passes(view *v)
            view_run_pass(v, view_resolve_rows, v->height, 0.1);
 }
 
-/* Sets the lens in single precision, relative to the stage's origin. */
+/* Sets the camera of a panel in single precision, relative to the stage's origin. */
 static void set_lens(view *v)
 {
     const lens *l = v->lens;

@@ -16,15 +16,15 @@ typedef struct view_pixel {
     vec3 point, normal, colour;
 } view_pixel;
 
-/* Sums over the samples of a pixel. */
+/* Sums over the light samples of a pixel. */
 typedef struct view_sums {
     float count;
-    float sun; /* each sample is 0 or 1, so this is also the sum of squares */
+    float sun; /* sum of sun visibilities; each sample is 0 or 1, so this is also the sum of squares */
     vec3 other;
-    float other_square; /* sum of squared luminances of the other light */
+    float other_square; /* sum of the squared luminances of the light other than the sun's */
 } view_sums;
 
-/* The light of a pixel, and the variances of the means of its two parts (in units of light). */
+/* Light of a pixel (sun and other light), and the variances of the means of its two parts (in units of light). */
 typedef struct view_light {
     float sun;
     vec3 other;
@@ -34,46 +34,51 @@ typedef struct view_light {
 typedef struct view {
     const stage *stage;
     const lens *lens;
-    vec3 eye, forward, across, down; /* m from the stage's origin; unit; step of one pixel to the right, and down */
-    vec3 corner;                     /* direction of the panel's upper left corner */
+    /* Eye: position in m from the stage's origin; forward: unit vector; across, down: steps of one pixel to the right
+     * and down. */
+    vec3 eye, forward, across, down;
+    vec3 corner; /* direction of the ray through the panel's upper left corner */
     int32_t width, height;
-    int32_t samples; /* paths per pixel; 0: chosen by the measured noise */
+    int32_t samples; /* number of paths per pixel; 0: chosen by the measured noise */
     int32_t thread_count;
-    uint8_t *rgb;                      /* first byte of the panel in the image */
-    size_t pitch;                      /* bytes from one row of the image to the next */
-    view_pixel *centres;               /* [width * height] what the ray through each pixel's centre hits */
-    view_pixel *corners;               /* [(width + 1) * (height + 1)] what the rays through the pixels' corners hit */
-    view_sums *sums;                   /* [width * height] sums over the samples of each pixel */
-    view_sums *more;                   /* [width * height] sums with the additional samples of noisy pixels */
-    view_light *light;                 /* [width * height] light of each pixel, input of the filter */
-    view_light *spare;                 /* [width * height] light of each pixel, output of the filter */
-    int32_t step;                      /* pixels between taps in the current pass of the filter */
-    double done_before, done_fraction; /* completed and this panel's fraction of the picture */
+    uint8_t *rgb; /* first byte of the panel in the image */
+    size_t pitch; /* number of bytes from one row of the image to the next */
+    /* [width * height] surface that the ray through each pixel's centre hits. */
+    view_pixel *centres;
+    /* [(width + 1) * (height + 1)] surface that the ray through each pixel corner hits. */
+    view_pixel *corners;
+    view_sums *sums;   /* [width * height] sums over the samples of each pixel */
+    view_sums *more;   /* [width * height] sums with the additional samples of noisy pixels */
+    view_light *light; /* [width * height] light of each pixel, input of the noise filter */
+    view_light *spare; /* [width * height] light of each pixel, output of the noise filter */
+    int32_t step;      /* distance in pixels between taps in the current pass of the noise filter */
+    /* Completed fraction of the picture before this panel, and this panel's fraction. */
+    double done_before, done_fraction;
     sinew_picture_progress *progress;
     void *context;
 } view;
 
 sinew_status view_draw(view *v, sinew_error *error);
 
-/* ---- Light (view_light.c) -------------------------------------------------------------------- */
+/* ---- Light of the pixels (view_light.c) -------------------------------------------------------- */
 
-/* Passes over rows: first samples; additional samples for noisy pixels; means and variances. */
+/* Passes over pixel rows: first samples of light; additional samples for noisy pixels; means and variances. */
 void view_first_rows(const view *v, int64_t first, int64_t last);
 void view_more_rows(const view *v, int64_t first, int64_t last);
 void view_mean_rows(const view *v, int64_t first, int64_t last);
-/* One pass of the filter from light to spare (view_filter.c). */
+/* One pass of the noise filter, from `light` to `spare` (view_filter.c). */
 void view_filter_rows(const view *v, int64_t first, int64_t last);
 /* Computes the final colours of rows of pixels (view_resolve.c). */
 void view_resolve_rows(const view *v, int64_t first, int64_t last);
 
-/* True if two rays of the eye hit the same smooth piece of surface: paint, normal and colour are alike, and b lies less
+/* True if two rays of the eye hit the same smooth surface: paint, normal and colour are alike, and b lies less
  * than `reach` (m) from the tangent plane of a. */
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach);
 vec3 view_direction(const view *v, float x, float y);
 view_pixel view_pixel_of(const stage_hit *hit);
 /* Width in m of one pixel on a plane across the view at the point's depth. */
 float view_footprint(const view *v, vec3 point);
-/* Samples the light at the hit of the pixel around (x, y), jittered within the pixel along the hit's surface. */
+/* Takes a light sample at the hit of the pixel around (x, y), jittered within the pixel along the hit's surface. */
 stage_light view_sample(const view *v, const stage_hit *at, float x, float y, stage_sample sample);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_filter.c: removes noise from the light.
+ * view_filter.c: removes noise from the light of the pixels.
  *
  * The filter applies a 5 x 5 kernel with taps 1, 2, 4 and 8 pixels apart (à-trous wavelets: H. Dammertz et al., 2010),
  * guided by variances (C. Schied et al., Spatiotemporal Variance-Guided Filtering, 2017). A neighbour's weight
@@ -10,14 +10,15 @@
  */
 #include "view.h"
 
-/* A smooth weight: 1 at 0, 0 at 1. */
+/* Smooth filter weight of a normalised difference x: 1 at 0, falling to 0 at 1. */
 static float bump(float x)
 {
     const float rest = 1 - x * x;
     return rest > 0 ? rest * rest : 0;
 }
 
-/* Similarity of the surfaces of two pixels. plane: inverse of the distance, m, at which the weight is zero. */
+/* Filter weight by similarity of the surfaces of two pixels. plane: inverse of the distance (m) from the tangent plane
+ * at which the weight is zero. */
 static float surface_weight(const view_pixel *p, const view_pixel *q, float plane)
 {
     if ((p->paint < 0) != (q->paint < 0) || q->paint == STAGE_SKY)
@@ -32,8 +33,8 @@ typedef struct filter_sums {
     float other_weight, other_variance;
 } filter_sums;
 
-/* Adds a neighbour with the kernel's weight. scales: inverses of the differences of sun and other light at which the
- * weight is zero. */
+/* Adds the light of a neighbouring pixel with the kernel's weight. scales: inverses of the differences of sun and
+ * other light at which the weight is zero. */
 static void add_tap(filter_sums *f, const view_light *p, const view_light *q, float weight, const float scales[2])
 {
     const float sun = weight * bump((q->sun - p->sun) * scales[0]);

@@ -7,11 +7,11 @@
  */
 #include "view.h"
 
-/* Samples per pixel in one batch. */
+/* Number of light samples per pixel in one batch. */
 #define ROUND 4
-/* Maximum number of samples if the noise decides. */
+/* Maximum number of light samples per pixel if the measured noise decides. */
 #define SAMPLES_MAX 12
-/* The filter averages about this many pixels in even light, as measured on noise of known variance. */
+/* Number of pixels that the noise filter averages in even light, as measured on noise of known variance. */
 #define FILTER_GAIN 14
 /* Standard deviation of a pixel's filtered light (white paper has light 1) below which no samples are added. */
 #define NOISE_TARGET 0.015f
@@ -85,9 +85,10 @@ void view_first_rows(const view *v, int64_t first, int64_t last)
         }
 }
 
-/* ---- Noise ----------------------------------------------------------------------------------- */
+/* ---- Noise of the light ----------------------------------------------------------------------- */
 
-/* Variances of one sample, sun and other light, each averaged over nearby pixels with a similar surface. */
+/* Variances of one light sample, of the sun and of other light, each averaged over nearby pixels with a similar
+ * surface. */
 static void find_variances(const view *v, int32_t x, int32_t y, float variances[2])
 {
     const view_pixel *own = &v->centres[(size_t)y * (size_t)v->width + (size_t)x];
@@ -107,7 +108,7 @@ static void find_variances(const view *v, int32_t x, int32_t y, float variances[
     variances[1] = count > 0 ? sum[1] / count : 0;
 }
 
-/* Number of samples that a pixel needs, by the setting or by its noise. */
+/* Number of light samples that a pixel needs, by the setting or by its noise. */
 static int32_t view_light_wanted(const view *v, int32_t x, int32_t y)
 {
     if (v->samples > 0)
@@ -124,7 +125,7 @@ void view_more_rows(const view *v, int64_t first, int64_t last)
     for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
         for (int32_t x = 0; x < v->width; x++) {
             const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
-            /* Neighbours read the old sums during this pass, so new sums go to a separate array. */
+            /* During this pass neighbours read the old sums of samples, so that new sums go to a separate array. */
             view_sums *sums = &v->more[at];
             *sums = v->sums[at];
             const int32_t need = v->centres[at].paint != STAGE_SKY ? view_light_wanted(v, x, y) : 0;

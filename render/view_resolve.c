@@ -9,9 +9,9 @@
 #include "colour.h"
 #include "view.h"
 
-/* Number of rays for a pixel that shows an edge of surfaces. */
+/* Number of rays for a pixel that shows an edge between surfaces. */
 #define EDGE_RAYS 32
-/* Samples of light for a ray whose surface no neighbouring pixel shows. */
+/* Number of light samples for a ray whose surface no neighbouring pixel shows. */
 #define LONE_SAMPLES 8
 
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach)
@@ -41,9 +41,9 @@ static bool is_edge(const view *v, int32_t x, int32_t y)
     return false;
 }
 
-/* ---- Edges ----------------------------------------------------------------------------------- */
+/* ---- Pixels at edges -------------------------------------------------------------------------- */
 
-/* Light for a ray at (x, y) from neighbouring pixels; false if none of them shows the ray's surface. */
+/* Takes the light for a ray at (x, y) from neighbouring pixels; false if none of them shows the ray's surface. */
 static bool borrow_light(const view *v, const view_pixel *seen, float x, float y, stage_light *light)
 {
     const int32_t px = (int32_t)x, py = (int32_t)y;
@@ -105,7 +105,7 @@ static vec3 edge_colour(const view *v, int32_t px, int32_t py)
     return vec_scale(sum, 1.0f / EDGE_RAYS);
 }
 
-/* ---- Bytes ----------------------------------------------------------------------------------- */
+/* ---- Bytes of the panel ----------------------------------------------------------------------- */
 
 static vec3 plain_colour(const view *v, int32_t x, int32_t y)
 {
@@ -117,7 +117,8 @@ static vec3 plain_colour(const view *v, int32_t x, int32_t y)
     return tone_map(stage_shade(v->stage, &hit, unit, light));
 }
 
-/* Ordered dithering, equal for all three colours: slow gradients have no bands, and the PNG compresses well. */
+/* Writes the bytes of a pixel with ordered dithering, equal for all three colours: slow gradients have no bands, and
+ * the PNG compresses well. */
 static void put_bytes(vec3 colour, int32_t x, int32_t y, uint8_t rgb[3])
 {
     static const uint8_t order[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
@@ -125,7 +126,7 @@ static void put_bytes(vec3 colour, int32_t x, int32_t y, uint8_t rgb[3])
     const float channels[3] = {colour.x, colour.y, colour.z};
     for (int c = 0; c < 3; c++) {
         const float value = 255 * srgb_from_linear(clamp_unit(channels[c])) + threshold;
-        rgb[c] = value >= 255 ? 255 : value > 0 ? (uint8_t)value : 0; /* also replaces NaN by 0 */
+        rgb[c] = value >= 255 ? 255 : value > 0 ? (uint8_t)value : 0; /* clamps to 0 .. 255; also replaces NaN by 0 */
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * linear_methods.c: see linear_methods.h. SINEW_WITH_LU_QR is defined where UMFPACK and SPQR are installed.
+ * linear_methods.c: registers LU and QR with the library (linear_methods.h). SINEW_WITH_LU_QR is defined where UMFPACK
+ * and SPQR are installed.
  */
 #include "linear_methods.h"
 

@@ -14,7 +14,7 @@ extern const sinew_linear_method linear_method_lu, linear_method_qr;
 /* Registers LU and QR; returns false if the program was built without UMFPACK and SPQR. */
 bool linear_methods_register(void);
 
-/* Fills *error with "what: why"; returns the status. */
+/* Fills *error with "what: why" for a failed linear method; returns the status. */
 sinew_status linear_method_fail(sinew_error *error, sinew_status status, const char *what, const char *why);
 
 #endif

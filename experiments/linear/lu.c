@@ -14,10 +14,10 @@ _Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "UMFPACK reads the l
 
 typedef struct lu_factors {
     SuiteSparse_long n;
-    const SuiteSparse_long *column, *row; /* pattern of the matrix, borrowed */
+    const SuiteSparse_long *column, *row; /* column starts and row indices of the matrix's pattern, borrowed */
     const double *value;
-    SuiteSparse_long *work_i; /* [n] */
-    double *work;             /* [5 n] */
+    SuiteSparse_long *work_i; /* [n] integer work space of UMFPACK */
+    double *work;             /* [5 n] work space of UMFPACK's solve */
     double control[UMFPACK_CONTROL];
     void *symbolic, *numeric;
 } lu_factors;
@@ -50,7 +50,7 @@ static SuiteSparse_long lu_analyse(lu_factors *f)
     umfpack_dl_defaults(f->control);
     f->control[UMFPACK_PRL] = 0;
     f->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
-    /* Passes the identity order: UMFPACK 5.7.9 leaks if an ordering of its own runs out of memory. */
+    /* Passes the identity ordering to UMFPACK: UMFPACK 5.7.9 leaks if an ordering of its own runs out of memory. */
     for (SuiteSparse_long i = 0; i < f->n; i++)
         f->work_i[i] = i;
     return umfpack_dl_qsymbolic(f->n, f->n, f->column, f->row, NULL, f->work_i, &f->symbolic, f->control, NULL);

@@ -15,7 +15,7 @@ _Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "SPQR reads the libr
 
 typedef struct qr_factors {
     cholmod_common common;
-    cholmod_sparse matrix; /* header of the caller's arrays, which it does not own */
+    cholmod_sparse matrix; /* CHOLMOD header of the caller's matrix arrays, which it does not own */
     SuiteSparseQR_C_factorization *qr;
 } qr_factors;
 
@@ -37,7 +37,7 @@ static void qr_destroy(void *factors)
     free(f);
 }
 
-/* CHOLMOD's struct has no const pointers; SPQR does not write to them. */
+/* Removes const from an array: CHOLMOD's struct has no const pointers, and SPQR does not write to them. */
 static void *qr_without_const(const void *array)
 {
     void *same;
@@ -45,7 +45,7 @@ static void *qr_without_const(const void *array)
     return same;
 }
 
-/* Analyses the pattern. SPQR requires values here although it does not use them, so zeros are passed. */
+/* Analyses the pattern of the matrix. SPQR requires values here although it does not use them, so zeros are passed. */
 static bool qr_analyse(qr_factors *f)
 {
     double *zeros = calloc(f->matrix.nzmax, sizeof *zeros);
@@ -91,7 +91,8 @@ static sinew_status qr_factorise(void *factors, const double *value, sinew_error
     const bool good = SuiteSparseQR_C_numeric(0, &f->matrix, f->qr, &f->common) != 0;
     if (!good || f->common.status < CHOLMOD_OK)
         return qr_fail(f, "QR factorisation", error);
-    if (f->common.SPQR_istat[4] < (SuiteSparse_long)f->matrix.nrow) /* the rank */
+    /* Numerical rank found by SPQR is below the number of rows: the matrix is singular. */
+    if (f->common.SPQR_istat[4] < (SuiteSparse_long)f->matrix.nrow)
         return linear_method_fail(error, SINEW_ERROR_NUMERIC, "QR factorisation", "the matrix is singular");
     return SINEW_OK;
 }
@@ -103,7 +104,7 @@ static sinew_status qr_solve(void *factors, const double *b, double *x, sinew_er
     cholmod_dense right = {
         .nrow = n, .ncol = 1, .nzmax = n, .d = n, .x = x, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
     memcpy(x, b, n * sizeof *x);
-    cholmod_dense *y = SuiteSparseQR_C_qmult(SPQR_QTX, f->qr, &right, &f->common); /* y = Q^T b */
+    cholmod_dense *y = SuiteSparseQR_C_qmult(SPQR_QTX, f->qr, &right, &f->common); /* computes y = Q^T b */
     cholmod_dense *z = y ? SuiteSparseQR_C_solve(SPQR_RETX_EQUALS_B, f->qr, y, &f->common) : NULL;
     const bool good = z && f->common.status >= CHOLMOD_OK;
     if (good)

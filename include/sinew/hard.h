@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-/* The largest |C| over all hard energies at the current positions: m for lengths, dimensionless for deformation
- * gradients. 0: no hard energies. NaN: the world cannot be prepared, or a hard energy does not provide its constraint
- * values. May allocate, like sinew_world_prepare(). */
+/* Returns the largest violation |C| over the constraints of all hard energies at the current positions: m for
+ * lengths, dimensionless for deformation gradients. 0: no hard energies. NaN: the world cannot be prepared, or a
+ * hard energy does not provide its constraint values. May allocate, like sinew_world_prepare(). */
 SINEW_API double sinew_world_violation(sinew_world *world);
 
 #ifdef __cplusplus

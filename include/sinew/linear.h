@@ -19,20 +19,21 @@ extern "C" {
 /* Factorisation of a symmetric, possibly indefinite, sparse matrix A [n][n], n > 0. All operations are required. An
  * operation that fails fills *error (never NULL) and returns its status; SINEW_ERROR_NUMERIC: A is singular. */
 typedef struct sinew_linear_method {
-    const char *name; /* name of the method: "lu" or "qr" */
-    /* Analyses the pattern. Both triangles by columns: column [n + 1], row [column[n]] ascending in each column; both
-     * arrays are valid until destroy. Returns the factors, NULL on failure. */
+    const char *name; /* name of the linear method: "lu" or "qr" */
+    /* Analyses the pattern of A. Both triangles are given by columns: column [n + 1], row [column[n]] ascending in
+     * each column; both arrays are valid until destroy. Returns the factors, NULL on failure. */
     void *(*create)(int64_t n, const int64_t *column, const int64_t *row, sinew_error *error);
-    /* value [column[n]], unchanged until the next factorise or destroy. Called again for new values. */
+    /* Factorises A with the entries value [column[n]], which are unchanged until the next factorise or destroy. Called
+     * again for new values. */
     sinew_status (*factorise)(void *factors, const double *value, sinew_error *error);
-    /* x = A^-1 b, [n] each; the arrays must not overlap. */
+    /* Solves A x = b, with b [n] and x [n]; the arrays do not overlap. */
     sinew_status (*solve)(void *factors, const double *b, double *x, sinew_error *error);
     void (*destroy)(void *factors);
 } sinew_linear_method;
 
-/* Registers a method. The library keeps the pointer until the process ends. A later method of the same name replaces it
- * for worlds that are prepared afterwards. May be called from any thread. SINEW_ERROR_USAGE: the name is not lu or qr,
- * or an operation is missing. */
+/* Registers a direct linear solver. The library keeps the pointer until the process ends. A later method of the same
+ * name replaces it for worlds that are prepared afterwards. May be called from any thread. SINEW_ERROR_USAGE: the
+ * name is not lu or qr, or an operation is missing. */
 SINEW_API sinew_status sinew_linear_method_register(const sinew_linear_method *method, sinew_error *error);
 
 #ifdef __cplusplus

@@ -23,16 +23,17 @@ extern "C" {
 
 typedef struct sinew_skin sinew_skin;
 
-/* Kinds of names of faces and vertices. */
+/* Kinds of names that faces of a skin have. */
 typedef enum sinew_skin_set {
-    SINEW_SKIN_GROUP = 0, /* OBJ: the last g or o, all names on its line; glTF: names of meshes */
-    SINEW_SKIN_MATERIAL,  /* names of materials (OBJ: usemtl; glTF: materials) */
+    SINEW_SKIN_GROUP = 0, /* group names (OBJ: the last g or o, all names on its line; glTF: names of meshes) */
+    SINEW_SKIN_MATERIAL,  /* material names (OBJ: usemtl; glTF: materials) */
     SINEW_SKIN_SET_COUNT
 } sinew_skin_set;
 
-/* Options for reading a file. The ending selects the format, as in sinew_mesh_read(). Properties that a format lacks
- * are empty. Coincident vertices are not merged: count and order are those of the file. `up` ("x" "y" "z" "-x" ...: the
- * file's axis that becomes y; NULL: y) and `scale` (m per unit of the file; 1) are applied on reading. */
+/* Options for reading a skin from a file. The ending selects the format, as in sinew_mesh_read(). Properties that a
+ * format lacks are empty. Coincident vertices are not merged: count and order are those of the file. `up` ("x" "y"
+ * "z" "-x" ...: the file's axis that becomes y; NULL: y) and `scale` (m per unit of the file; 1) are applied on
+ * reading. */
 typedef struct sinew_skin_def {
     uint32_t cookie;
     sinew_allocator allocator;
@@ -41,39 +42,45 @@ typedef struct sinew_skin_def {
     double scale;
 } sinew_skin_def;
 SINEW_API sinew_skin_def sinew_default_skin_def(void);
-SINEW_API sinew_skin *sinew_skin_read(const sinew_skin_def *def, sinew_error *error); /* NULL on failure */
-/* The triangles of a mesh, or the boundary of its tets, as a skin. */
+/* Reads a skin from a file; NULL on failure. */
+SINEW_API sinew_skin *sinew_skin_read(const sinew_skin_def *def, sinew_error *error);
+/* Creates a skin from the triangles of a mesh, or from the boundary of its tets. */
 SINEW_API sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error);
-SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* NULL has no effect */
+SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* destroys a skin; NULL has no effect */
 
 SINEW_API int32_t sinew_skin_vertex_count(const sinew_skin *skin);
-/* Undeformed positions [3 * vertex_count] m, after all transforms on reading (`up`, `scale`, transform of a scene). */
+/* Returns undeformed positions of the skin, [3 * vertex_count] in m, after all transforms on reading (`up`, `scale`,
+ * transform of a scene). */
 SINEW_API const sinew_real *sinew_skin_positions(const sinew_skin *skin);
-/* Faces have three or more corners: face f has corners[starts[f]] .. corners[starts[f + 1] - 1]. */
+/* Returns the number of faces of a skin. Faces have three or more corners: face f has corners[starts[f]] ..
+ * corners[starts[f + 1] - 1]. */
 SINEW_API int32_t sinew_skin_face_count(const sinew_skin *skin);
-/* [face_count + 1] index of each face's first corner. */
+/* Returns [face_count + 1] indices of each face's first corner. */
 SINEW_API const int32_t *sinew_skin_face_starts(const sinew_skin *skin);
-/* [starts[face_count]] vertex of each corner. */
+/* Returns [starts[face_count]] vertices, one for each corner of the faces. */
 SINEW_API const int32_t *sinew_skin_corners(const sinew_skin *skin);
-SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count); /* [2 * count] u, v; NULL: none */
-SINEW_API const int32_t *sinew_skin_corner_uvs(const sinew_skin *skin); /* [starts[face_count]] index into uvs, -1:
-                                                                           none; NULL: no texture coordinates */
-/* Names of groups and materials, and the index of each face's name (-1: none). */
+/* Returns [2 * count] texture coordinates u, v; NULL: none. */
+SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count);
+/* Returns [starts[face_count]] indices of each corner's texture coordinates, -1: none; NULL: the skin has no texture
+ * coordinates. */
+SINEW_API const int32_t *sinew_skin_corner_uvs(const sinew_skin *skin);
+/* Names of groups and materials of a skin; sinew_skin_face_names has the index of each face's name (-1: none). */
 SINEW_API int32_t sinew_skin_name_count(const sinew_skin *skin, sinew_skin_set set);
 SINEW_API const char *sinew_skin_name(const sinew_skin *skin, sinew_skin_set set, int32_t index);
-/* [face_count] index of each face's name; NULL: no face has a name. */
+/* Returns [face_count] indices of each face's group or material name; NULL: no face has a name. */
 SINEW_API const int32_t *sinew_skin_face_names(const sinew_skin *skin, sinew_skin_set set);
 /* Painted values: named arrays of one number per vertex. Sources: OBJ: red, green, blue after the coordinates; PLY:
  * scalars of vertices; glTF: COLOR_0 and attributes that start with _. */
 SINEW_API int32_t sinew_skin_attribute_count(const sinew_skin *skin);
 SINEW_API const char *sinew_skin_attribute_name(const sinew_skin *skin, int32_t index);
-/* [vertex_count] values of one attribute. */
+/* Returns [vertex_count] values of one attribute (painted value) of the skin. */
 SINEW_API const float *sinew_skin_attribute(const sinew_skin *skin, int32_t index);
-/* The triangulated faces over the same vertices, in the order of the faces, for trees, pictures and filling. */
+/* Returns the triangulated faces of a skin over the same vertices, in the order of the faces, for trees, pictures and
+ * filling. */
 SINEW_API const sinew_mesh *sinew_skin_mesh(const sinew_skin *skin);
 SINEW_API const int32_t *
-sinew_skin_triangle_faces(const sinew_skin *skin); /* [triangles of the mesh] face of each triangle */
-/* [3 * triangles of the mesh] index in `corners` of each triangle corner. */
+sinew_skin_triangle_faces(const sinew_skin *skin); /* returns [triangles of the mesh] face of each triangle */
+/* Returns [3 * triangles of the mesh] indices in `corners` of each triangle corner of the triangulated skin. */
 SINEW_API const int32_t *sinew_skin_triangle_corners(const sinew_skin *skin);
 /* Path of the material library that an OBJ refers to (mtllib), which is not read; "": none. */
 SINEW_API const char *sinew_skin_material_library(const sinew_skin *skin);
@@ -83,21 +90,24 @@ SINEW_API const char *sinew_skin_warnings(const sinew_skin *skin);
 
 typedef struct sinew_embedding_def {
     uint32_t cookie;
-    const sinew_skin *skin;      /* copied; NULL removes the skin of the body */
-    const sinew_real *positions; /* [3 * vertex_count of the skin] m, in the frame of the body's rest positions; NULL:
-                                    positions of the skin */
-    sinew_real farthest; /* largest distance in m of a vertex from the body at rest, else an error. 0: no limit */
+    const sinew_skin *skin; /* skin to embed in the body; copied; NULL removes the skin of the body */
+    /* [3 * vertex_count of the skin] positions of the skin vertices in m, in the frame of the body's rest positions;
+     * NULL: the skin's own positions. */
+    const sinew_real *positions;
+    /* Largest allowed distance in m of a skin vertex from the body at rest, else an error. 0: no limit. */
+    sinew_real farthest;
 } sinew_embedding_def;
 SINEW_API sinew_embedding_def sinew_default_embedding_def(void);
 SINEW_API sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sinew_embedding_def *def,
                                            sinew_error *error);
 SINEW_API const sinew_skin *sinew_body_skin(const sinew_world *world,
-                                            sinew_body body); /* owned by the world; NULL: none */
-/* The embedding of each skin vertex: vertices of the body [4 * count] and weights [4 * count]. Both are valid until the
- * skin or the body's shape changes. NULL: no skin. */
+                                            /* Returns the skin of a body, owned by the world; NULL: none. */
+                                            sinew_body body);
+/* Return the embedding of each skin vertex: vertices of the body [4 * count] and weights [4 * count]. Both are valid
+ * until the skin or the body's shape changes. NULL: no skin. */
 SINEW_API const int32_t *sinew_body_skin_vertices(const sinew_world *world, sinew_body body);
 SINEW_API const sinew_real *sinew_body_skin_weights(const sinew_world *world, sinew_body body);
-/* Current positions q (m) and velocities v (m/s) of the skin's vertices: [3 * vertex_count of the skin]. */
+/* Return the current positions q (m) and velocities v (m/s) of the skin's vertices: [3 * vertex_count of the skin]. */
 SINEW_API sinew_status sinew_body_skin_positions(const sinew_world *world, sinew_body body, sinew_real *q);
 SINEW_API sinew_status sinew_body_skin_velocities(const sinew_world *world, sinew_body body, sinew_real *v);
 

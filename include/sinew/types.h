@@ -56,27 +56,27 @@ SINEW_API const char *sinew_version(void);
 /* Reason of a failure. A call that fails changes nothing, unless its comment says otherwise. */
 typedef enum sinew_status {
     SINEW_OK = 0,
-    SINEW_ERROR_USAGE,       /* the caller's mistake: a null pointer, a def without its cookie        */
-    SINEW_ERROR_DATA,        /* bad data: out-of-range index, zero-volume element, negative mass, ... */
-    SINEW_ERROR_FILE,        /* cannot open, read or write a file                                     */
-    SINEW_ERROR_FORMAT,      /* malformed file; the text names file and line                          */
-    SINEW_ERROR_MEMORY,      /* an allocation failed                                                  */
-    SINEW_ERROR_NUMERIC,     /* a factorisation failed, a value became non-finite                     */
-    SINEW_ERROR_UNSUPPORTED, /* an impossible combination; the text gives the reason and the remedy  */
-    SINEW_ERROR_INTERRUPTED  /* sinew_world_interrupt() ended the call                               */
+    SINEW_ERROR_USAGE,       /* mistake of the caller: a null pointer, a def without its cookie */
+    SINEW_ERROR_DATA,        /* bad data of the caller: out-of-range index, zero-volume element, negative mass, ... */
+    SINEW_ERROR_FILE,        /* a file cannot be opened, read or written */
+    SINEW_ERROR_FORMAT,      /* a file is malformed; the error text names file and line */
+    SINEW_ERROR_MEMORY,      /* an allocation of memory failed */
+    SINEW_ERROR_NUMERIC,     /* a factorisation failed, or a value became non-finite */
+    SINEW_ERROR_UNSUPPORTED, /* combination that is not supported; the error text gives the reason and the remedy */
+    SINEW_ERROR_INTERRUPTED  /* sinew_world_interrupt() ended the call with this status */
 } sinew_status;
 
-/* One line of text: the error, its location, the remedy. Pass NULL to ignore it. */
+/* Error of a call as one line of text: the error, its location, the remedy. Callers may pass NULL to ignore it. */
 typedef struct sinew_error {
     sinew_status status;
     char text[1024];
 } sinew_error;
 
-/* Short name of a status, e.g. "data". Never NULL. */
+/* Returns the short name of a status, e.g. "data". Never NULL. */
 SINEW_API const char *sinew_status_name(sinew_status status);
 
-/* The name of `names` [count] that is most similar to `word`, or the current name if `word` was renamed; NULL: no name
- * is similar. For "did you mean" messages. */
+/* Returns the name in `names` [count] that is most similar to `word`, or the current name if `word` was renamed;
+ * NULL: no name is similar. For "did you mean" messages. */
 SINEW_API const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count);
 
 /* Called on a caller's mistake (null pointer, bad id). The call then returns NULL, an error status or
@@ -85,7 +85,7 @@ SINEW_API const char *sinew_nearest_name(const char *word, const char *const *na
 typedef void sinew_assert_handler(const char *condition, const char *file, int line, void *context);
 SINEW_API void sinew_set_assert_handler(sinew_assert_handler *handler, void *context);
 
-/* ---- Memory -------------------------------------------------------------------------------- */
+/* ---- Memory allocation ------------------------------------------------------------------------- */
 
 /* Memory hooks of one world or mesh. `allocate` returns NULL on failure; `alignment` is a power of two, at least 16.
  * Zero-filled hooks select the system's allocator. The hooks must outlive the object. Third-party libraries (AMD and
@@ -96,7 +96,7 @@ typedef struct sinew_allocator {
     void *context;
 } sinew_allocator;
 
-/* ---- Threads ------------------------------------------------------------------------------- */
+/* ---- Threads and tasks ------------------------------------------------------------------------ */
 
 /* A task system of the embedding program, used instead of the library's threads. If it is zero-filled, the library
  * starts its own threads when there is work for several, and ends them with the last world or tree. With both set,
@@ -112,8 +112,7 @@ typedef struct sinew_allocator {
  * functions, uses up to 512 KiB of stack, does not allocate, and runs with the caller's floating-point environment
  * (rounding, flushing of denormal numbers), which is restored afterwards. `start` and `finish` are called by the
  * thread that steps, prepares or measures the world, always in pairs. The functions and their context must outlive
- * the world.
- */
+ * the world. */
 typedef void sinew_task_call(void *data, int32_t member);
 typedef struct sinew_task_system {
     void *(*start)(void *context, sinew_task_call *task, void *data, int32_t count);

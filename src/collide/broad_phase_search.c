@@ -11,7 +11,7 @@
 SINEW_VARIANT_TABLE(sinew_search_kernel, sinew_search_kernel);
 
 #define CHUNK_NODES    16
-#define FIRST_CAPACITY (4 * CHUNK_NODES * SINEW_BOXES_WIDE) /* hits that a chunk's buffer holds in the first run */
+#define FIRST_CAPACITY (4 * CHUNK_NODES * SINEW_BOXES_WIDE) /* initial capacity of a search chunk's buffer, in hits */
 
 const sinew_search_kernel *sinew_search_kernel_chosen(void)
 {
@@ -46,7 +46,7 @@ void sinew_search_run_destroy(sinew_search_run *run, const sinew_allocator *allo
     *run = (sinew_search_run){0};
 }
 
-/* ---- Sorting of hits -------------------------------------------------------------------------- */
+/* ---- Sorting of broad-phase hits ---------------------------------------------------------------- */
 
 static void entries_sift_down(uint64_t *heap, int64_t at, int64_t count)
 {
@@ -60,7 +60,7 @@ static void entries_sift_down(uint64_t *heap, int64_t at, int64_t count)
     heap[at] = moving;
 }
 
-/* Sorts in place: short lists by insertion sort, others by heap sort. */
+/* Sorts hits in place: short lists by insertion sort, others by heap sort. */
 static void entries_sort(uint64_t *entries, int64_t count)
 {
     enum {
@@ -86,7 +86,7 @@ static void entries_sort(uint64_t *entries, int64_t count)
     }
 }
 
-/* ---- Chunks of a search ----------------------------------------------------------------------- */
+/* ---- Chunks of a broad-phase search ------------------------------------------------------------ */
 
 typedef struct run_context {
     sinew_search_run *run;
@@ -115,8 +115,8 @@ static void run_search_chunks(const void *context, int32_t member, int32_t first
     }
 }
 
-/* Divides one allocation among the chunks that must be searched (`again`), by their capacities; false: out of memory.
- */
+/* Divides one allocation of hit buffers among the search chunks that must run (`again`), by their capacities; false:
+ * out of memory. */
 static bool run_share_capacity(sinew_search_run *run, const sinew_allocator *allocator, uint64_t **entries,
                                size_t *capacity_bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * candidates.c: finds the candidate pairs.
+ * candidates.c: finds the candidate pairs of collision detection.
  *
  *     positions -> points relative to an origin -> boxes of vertices, edges, primitives (refitted; reordered if spread)
  *               -> searches: vertices in primitives, edges in edges -> hits -> offsets in the list -> closest points
@@ -20,15 +20,19 @@
 #include "collide/broad_phase_search.h"
 
 enum {
-    VERTICES = 0, /* each kind has a list of bodies, then a list of colliders */
+    /* Index of the BVH of body vertices; the BVH of collider vertices follows. EDGES and PRIMITIVES are alike. */
+    VERTICES = 0,
     EDGES = 2,
     PRIMITIVES = 4,
     LIST_COUNT = 6
 };
 
-#define WORSE_ORDER 1.6 /* nodes are reordered if their spread grows by this factor; chosen, not measured */
+/* Features are reordered along the Hilbert curve if the BVH's spread grows by this factor; chosen, not measured. */
+#define WORSE_ORDER 1.6
 #define AT_ONCE     4096
-#define FARTHEST    1e30 /* coordinates above this many m, or NaN, do not extend the frame; their pairs may be missed */
+/* Coordinates above this value in m, or NaN, do not extend the frame of the boxes; pairs of such vertices may be
+ * missed. */
+#define FARTHEST 1e30
 
 struct sinew_detector {
     const sinew_collision_mesh *mesh;
@@ -36,14 +40,17 @@ struct sinew_detector {
     int32_t thread_count;
     const sinew_search_kernel *kernel;
     sinew_box_frame frame;
-    bool had_predicted; /* the BVHs of colliders were last fitted to boxes that include predicted displacements */
-    double size;        /* bound of the distance of all points to the origin of the frame, in m; 0: no frame yet */
+    /* True: the BVHs of colliders were last fitted to boxes that include predicted displacements. */
+    bool had_predicted;
+    /* bound along each axis of the distance of all points from the origin of the frame, in m; 0: no frame yet */
+    double size;
     sinew_boxes lists[LIST_COUNT];
-    int32_t *rank;    /* [primitive_count] place of each primitive in the list sorted by vertex numbers */
-    int32_t *by_rank; /* [primitive_count] the inverse of `rank`: primitive at each place */
-    int64_t *offsets; /* offsets in the list: of the hits of vertices, then of edges; or of the hits of primitives */
+    int32_t *rank;    /* [primitive_count] index of each primitive in the list sorted by vertex numbers */
+    int32_t *by_rank; /* [primitive_count] inverse of `rank`: primitive at each index of the sorted list */
+    /* First index in the list of pairs of the hits of each vertex, then of each edge; or of each primitive. */
+    int64_t *offsets;
     sinew_search_run pairs, intersections;
-    sinew_real *middles; /* work space of the Hilbert order: centres of the features */
+    sinew_real *middles; /* [3 * count] work space of the Hilbert order: centres of the features */
     sinew_pair *order;
     size_t middles_capacity, order_capacity;
 };
@@ -51,7 +58,7 @@ struct sinew_detector {
 /* ---- Creation of the detector ----------------------------------------------------------------- */
 
 /* Lists the vertices first .. last - 1 that belong to a primitive, ascending; if `members` is NULL, only counts them.
- * owned [vertex_count] is a buffer. Returns their number. */
+ * owned [vertex_count] is work space. Returns the number of vertices. */
 static int32_t detector_owned_vertices(const sinew_collision_mesh *f, int32_t first, int32_t last, uint8_t *owned,
                                        int32_t *members)
 {
@@ -83,7 +90,7 @@ static bool detector_make_vertices(sinew_detector *d, uint8_t *owned)
     return true;
 }
 
-/* Splits features into a list of bodies and a list of colliders; features of bodies come first. */
+/* Creates the BVHs of one kind of feature: one of body features, which come first, and one of collider features. */
 static bool detector_make_list(sinew_detector *d, int list, const int32_t *vertices, int32_t width, int32_t count)
 {
     int32_t moved = 0;
@@ -131,7 +138,8 @@ static bool detector_rank_primitives(sinew_detector *d)
     return true;
 }
 
-/* Sets the lists that each search compares. Vertices of colliders are searched among primitives of bodies only. */
+/* Sets the BVHs that each broad-phase search compares. Vertices of colliders are searched among primitives of bodies
+ * only. */
 static bool detector_make_searches(sinew_detector *d)
 {
     const sinew_boxes *l = d->lists;
@@ -208,22 +216,23 @@ void sinew_detector_destroy(sinew_detector *detector)
         sinew_release(&allocator, blocks[i]);
 }
 
-/* ---- Boxes at the current positions ----------------------------------------------------------- */
+/* ---- Boxes of features at the current positions ------------------------------------------------ */
 
 typedef struct point_filling {
     sinew_detector *d;
-    const sinew_detect_input *input; /* input->inflation_radius NULL: all inflation radii are zero */
+    /* Input of the detection; input->inflation_radius NULL: all inflation radii are zero. */
+    const sinew_detect_input *input;
 } point_filling;
 
-/* Length of the displacement of one vertex, in m. */
+/* Length in m of the predicted displacement of one vertex. */
 static double displacement_length(const sinew_real *displacement)
 {
     return sqrt((double)displacement[0] * (double)displacement[0] + (double)displacement[1] * (double)displacement[1] +
                 (double)displacement[2] * (double)displacement[2]);
 }
 
-/* Half the largest extent of all positions along an axis, including radii and predicted displacements, in m. Sets
- * middle to the centre of the positions. */
+/* Half the largest extent of all positions along an axis, including inflation radii and predicted displacements, in
+ * m. Sets middle to the centre of the positions. */
 static double input_half_extent(const sinew_detector *d, const sinew_detect_input *input, double middle[3])
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, max = 0, half = 0;
@@ -247,8 +256,8 @@ static double input_half_extent(const sinew_detector *d, const sinew_detect_inpu
     return half + max;
 }
 
-/* Keeps origin and scale while all points are within the bound and fill at least 1/32 of it, so that boxes at rest stay
- * valid. Returns true if they changed. */
+/* Keeps origin and scale of the box frame while all points are within the bound and fill at least 1/32 of it, so
+ * that boxes at rest stay valid. Returns true if the frame changed. */
 static bool detector_set_frame(sinew_detector *d, const sinew_detect_input *input)
 {
     double middle[3], shift = 0;
@@ -294,8 +303,8 @@ static void frame_fill_points(const void *context, int32_t member, int32_t first
     }
 }
 
-/* True if boxes of colliders must be refitted. Searches for intersections accept larger boxes, so they keep the
- * inflation radii of the last search for pairs. */
+/* True if the boxes of collider features must be refitted. Searches for intersections accept larger boxes, so they
+ * keep the inflation radii of the last search for pairs. */
 static bool colliders_have_changed(const point_filling *f)
 {
     const sinew_collision_mesh *mesh = f->d->mesh;
@@ -331,7 +340,7 @@ static bool detector_fit_list(sinew_detector *d, sinew_boxes *list)
     return true;
 }
 
-/* Fits all boxes to the input. False: out of memory; the next call then refits all. */
+/* Fits the boxes of all features to the input. False: out of memory; the next call then refits all boxes. */
 static bool detector_fit_lists(sinew_detector *d, const sinew_detect_input *input)
 {
     const point_filling filling = {d, input};
@@ -349,7 +358,7 @@ static bool detector_fit_lists(sinew_detector *d, const sinew_detect_input *inpu
     return true;
 }
 
-/* ---- Offsets in the list ---------------------------------------------------------------------- */
+/* ---- Offsets in the list of pairs --------------------------------------------------------------- */
 
 typedef struct list_filling {
     sinew_detector *d;
@@ -358,10 +367,11 @@ typedef struct list_filling {
     int64_t count; /* capacity of the list of pairs: hits at higher offsets are dropped */
     sinew_candidate *pairs;
     int32_t (*primitives)[2];
-    const atomic_bool *stop; /* flag of the calling thread (base/stop.h); NULL: the list is always completed */
+    /* Stop flag of the calling thread (base/stop.h); NULL: the list of pairs is always completed. */
+    const atomic_bool *stop;
 } list_filling;
 
-/* Offsets of the features that a chunk searches: vertices, edges, or primitives. */
+/* Offsets in the list of pairs, per feature that a chunk searches with: vertex, edge or primitive. */
 static int64_t *chunk_offsets(const list_filling *f, const sinew_search_chunk *chunk)
 {
     const bool edges = f->run->searches[chunk->search].kind == SINEW_SEARCH_EDGES;
@@ -394,7 +404,7 @@ static int64_t list_offsets(const list_filling *f, size_t count)
     return sum;
 }
 
-/* ---- Candidate pairs -------------------------------------------------------------------------- */
+/* ---- List of candidate pairs ------------------------------------------------------------------ */
 
 /* Up to four candidate pairs whose closest points are computed together. */
 typedef struct pair_batch {
@@ -474,7 +484,7 @@ static void list_fill_chunks(const void *context, int32_t member, int32_t first,
         list_fill_chunk(f, f->run->chunks + i);
 }
 
-/* Fits the boxes and runs the searches. False: out of memory, or stopped. */
+/* Fits the boxes of features and runs the broad-phase searches. False: out of memory, or stopped. */
 static bool detector_run_searches(sinew_detector *d, sinew_search_run *run, const sinew_detect_input *input)
 {
     for (int i = 0; i < run->search_count; i++) {

@@ -9,7 +9,8 @@
 #include "collide/narrow_phase.h"
 #include "math/vec3.h"
 
-/* Normalises z and returns its length, 0 for z = 0. Scales first if squares would underflow. */
+/* Normalises z, with squared length d2, and returns its length, 0 for z = 0. Scales z first if squares would
+ * underflow. */
 static double unit_of(double z[3], double d2)
 {
     double scale = 1;
@@ -27,8 +28,8 @@ static double unit_of(double z[3], double d2)
     return scale * length;
 }
 
-/* Sets n perpendicular to both directions; to the longer one if they are parallel; to any unit vector if both are
- * zero. */
+/* Sets the unit vector n perpendicular to the directions u and v; to the longer one if they are parallel; to any unit
+ * vector if both are zero. */
 static void across(const double u[3], const double v[3], double n[3])
 {
     const double uu = vec3_dot(u, u), vv = vec3_dot(v, v);
@@ -48,8 +49,8 @@ static void across(const double u[3], const double v[3], double n[3])
             n[k] = axis[k];
 }
 
-/* Closest points of x[0] and x[1] (`point`), or of x[0] and the segment x[1] x[2]. Such pairs are stored as a point and
- * a triangle with repeated vertices. */
+/* Closest points of the points x[0] and x[1] (`point`), or of x[0] and the segment x[1] x[2]. Such pairs are stored
+ * as a point and a triangle with repeated vertices. */
 static void closest_lone(double x[4][3], bool point, sinew_closest *c)
 {
     double from_a[3], from_b[3], along[3];

@@ -27,12 +27,14 @@
 #define SINEW_FLAT  1e-6
 
 typedef struct sinew_closest {
-    double w[4]; /* weights of the vertices; weights of the second feature are negative */
+    /* Interpolation weights of the vertices at the closest points; weights of the second feature are negative. */
+    double w[4];
     double z[3]; /* vector from the closest point of the second feature to that of the first, in m */
-    double d2;   /* |z|^2, the squared distance in m^2 */
+    double d2;   /* squared distance |z|^2 of the closest points, in m^2 */
 } sinew_closest;
 
-/* Stores the vector z between the closest points, and its squared length d2, in the result. */
+/* Stores the vector z between the closest points, and its squared length d2, in the result of a closest-point
+ * computation. */
 static inline void closest_put(sinew_closest *c, const double z[3], double d2)
 {
     for (int k = 0; k < 3; k++)
@@ -40,8 +42,8 @@ static inline void closest_put(sinew_closest *c, const double z[3], double d2)
     c->d2 = d2;
 }
 
-/* Closest points of the point p and the segment a b, given p - a, p - b and b - a. Returns the parameter t from a, and
- * sets z and |z|^2. */
+/* Closest points of the point p and the segment a b, given p - a, p - b and b - a. Returns the parameter t of the
+ * closest point, 0 at a and 1 at b, and sets z and d2 = |z|^2. */
 static inline double closest_on_segment(const double from_a[3], const double from_b[3], const double along[3],
                                         double z[3], double *d2)
 {
@@ -62,10 +64,10 @@ static inline double closest_on_segment(const double from_a[3], const double fro
     return t;
 }
 
-/* ---- A point and a triangle -------------------------------------------------------------------- */
+/* ---- Closest points of a point and a triangle --------------------------------------------------- */
 
-/* Replaces `best` by the closest point on the side from corner i to i + 1 if this point is nearer. r: the point less
- * each corner. */
+/* Replaces `best` by the closest point on the triangle's side from corner i to i + 1 if this point is nearer. r[k]: the
+ * query point less corner k. */
 static inline void closest_try_side(double x[3][3], double r[3][3], int i, sinew_closest *best)
 {
     const int j = (i + 1) % 3;
@@ -80,8 +82,8 @@ static inline void closest_try_side(double x[3][3], double r[3][3], int i, sinew
     best->w[1 + (i + 2) % 3] = 0;
 }
 
-/* The interior solution of a flat triangle, measured between its two points. Errors of the areas displace z along the
- * longest side, so z is made perpendicular to it. */
+/* Tries the interior solution of a flat triangle, measured between its two points. Errors of the areas displace z
+ * along the longest side, so z is made perpendicular to it. */
 static inline void closest_try_inside(double x[3][3], double r[3][3], const double area[3], double sum,
                                       sinew_closest *best)
 {
@@ -146,7 +148,7 @@ static inline void closest_triangle(const double p[3], double x[3][3], sinew_clo
         closest_try_inside(x, r, area, sum, best);
 }
 
-/* ---- Two segments ------------------------------------------------------------------------------ */
+/* ---- Closest points of two segments ------------------------------------------------------------- */
 
 /* Replaces `best` by end `end` (0, 1) of the first segment and its closest point on the second if this distance is
  * smaller. `turned`: the segments are swapped. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * collision_mesh.c: builds edges, primitives, owners and neighbours of the collision mesh.
+ * collision_mesh.c: builds edges, primitives, owners of features and vertex neighbours of the collision mesh.
  *
  * The sides of all primitives are sorted by their vertices, so equal sides are adjacent. Each run of equal sides
  * becomes an edge; the lowest primitive of the run owns the edge, and its first two triangles give the opposite
@@ -19,13 +19,14 @@ typedef struct feature_builder {
     sinew_collision_mesh *f;
     const sinew_object_primitives *primitives;
     const bool *lone_vertices;
-    uint8_t *used;     /* [vertex_count] 1: a triangle or an edge contains the vertex */
-    sinew_pair *sides; /* [3 * primitive_count] major: packed vertices; minor: 4 * primitive + side */
-    sinew_pair *spare; /* [3 * primitive_count] second buffer for sorting `sides` */
+    uint8_t *used; /* [vertex_count] 1: a triangle or an edge contains the vertex */
+    /* [3 * primitive_count] sides of primitives: packed vertices (major), 4 * primitive + side (minor) */
+    sinew_pair *sides;
+    sinew_pair *spare; /* [3 * primitive_count] second buffer of the radix sort of `sides` */
     size_t side_count;
 } feature_builder;
 
-/* ---- Primitives of the objects ---------------------------------------------------------------- */
+/* ---- Primitives of the collision objects -------------------------------------------------------- */
 
 static bool primitive_is_triangle(const int32_t *t)
 {
@@ -43,7 +44,8 @@ static void mesh_put_primitive(feature_builder *d, int32_t a, int32_t b, int32_t
     f->primitive_count++;
 }
 
-/* Writes triangles, lone edges and lone vertices of an object; before the array is allocated, only counts them. */
+/* Writes triangles, lone edges and lone vertices of an object; before the array of primitives is allocated, only counts
+ * them. */
 static void mesh_put_object(feature_builder *d, int32_t o)
 {
     const int32_t first = d->f->objects[o].first_vertex;
@@ -87,7 +89,7 @@ static bool mesh_make_primitives(feature_builder *d)
     return true;
 }
 
-/* ---- Edges of the mesh ------------------------------------------------------------------------ */
+/* ---- Edges of the collision mesh ---------------------------------------------------------------- */
 
 static void mesh_collect_sides(feature_builder *d)
 {
@@ -106,7 +108,7 @@ static void mesh_collect_sides(feature_builder *d)
     sinew_sort_pairs(d->sides, d->side_count, d->spare);
 }
 
-/* The end of the run of equal sides that starts at `begin`. */
+/* Index after the last side of the run of equal sides that starts at index `begin`. */
 static size_t side_run_end(const feature_builder *d, size_t begin)
 {
     size_t end = begin + 1;
@@ -115,7 +117,7 @@ static size_t side_run_end(const feature_builder *d, size_t begin)
     return end;
 }
 
-/* Fills edge e from the run of its sides; the first side of the run belongs to the owner. */
+/* Fills edge e of the collision mesh from its run of equal sides; the first side of the run belongs to the owner. */
 static void mesh_put_edge(sinew_collision_mesh *f, int32_t e, const sinew_pair *sides, size_t count)
 {
     f->edges[e][0] = (int32_t)(sides[0].major >> 32);
@@ -153,7 +155,7 @@ static bool mesh_make_edges(feature_builder *d)
     return true;
 }
 
-/* ---- Owners and neighbours -------------------------------------------------------------------- */
+/* ---- Owners of features and neighbours of vertices ---------------------------------------------- */
 
 static void mesh_mark_primitives(feature_builder *d)
 {
@@ -180,8 +182,8 @@ static bool mesh_make_neighbours(sinew_collision_mesh *f)
     f->neighbours = sinew_allocate(&f->allocator, 2 * (size_t)f->edge_count, sizeof *f->neighbours);
     if (!f->first_neighbour || !f->neighbours)
         return false;
-    /* Counts are stored two entries ahead, and filling advances the entries one ahead, which leaves the final
-     * offsets. */
+    /* Neighbour counts are stored two entries ahead, and filling advances the entries one ahead, which leaves the final
+     * offsets in first_neighbour. */
     int32_t *next = f->first_neighbour + 1;
     for (int32_t e = 0; e < f->edge_count; e++)
         for (int i = 0; i < 2; i++)
@@ -194,7 +196,7 @@ static bool mesh_make_neighbours(sinew_collision_mesh *f)
     return true;
 }
 
-/* ---- Objects of the mesh ---------------------------------------------------------------------- */
+/* ---- Objects of the collision mesh -------------------------------------------------------------- */
 
 static bool mesh_make_objects(sinew_collision_mesh *f, const sinew_collision_object *objects, int32_t count)
 {

@@ -7,7 +7,8 @@
  * vertex repeated; a vertex of no edge (particles, spheres), repeated twice. Each vertex and each edge is *owned* by
  * one of its primitives. So a pair of features is found once, although many pairs of primitives contain it.
  *
- * Spheres are vertices, and capsules are edges, with a solid *radius*: distances are measured from its surface.
+ * Spheres are vertices, and capsules are edges, with a solid *radius*: distances are measured from the surface of the
+ * solid.
  */
 #ifndef SINEW_SRC_COLLIDE_COLLISION_MESH_H
 #define SINEW_SRC_COLLIDE_COLLISION_MESH_H
@@ -16,37 +17,40 @@
 #include "sinew/contact.h"
 
 enum {
-    SINEW_OWNS_VERTEX = 1 << 0, /* shifted by k = 0 .. 2: the primitive owns its vertex k */
-    SINEW_OWNS_EDGE = 1 << 3,   /* shifted by k = 0 .. 2: the primitive owns its side 01, 12 or 20 */
-    SINEW_IS_FACE = 1 << 6,     /* the primitive is a triangle, not a lone edge or a lone vertex */
+    SINEW_OWNS_VERTEX = 1 << 0, /* shifted left by k = 0 .. 2: the primitive owns its vertex k */
+    SINEW_OWNS_EDGE = 1 << 3,   /* shifted left by k = 0 .. 2: the primitive owns its side 01, 12 or 20 */
+    SINEW_IS_FACE = 1 << 6,     /* bit of a primitive that is a triangle, not a lone edge or a lone vertex */
     SINEW_IS_LONE_EDGE = 1 << 7
 };
 
 /* A body or a collider, as an object of collision detection. */
 typedef struct sinew_collision_object {
-    int32_t body, collider; /* slot in the world of the body or collider; the other is -1 */
-    uint32_t generation;    /* generation of that slot, which tells apart successive objects in one slot */
+    int32_t body, collider; /* slots in the world of the body or of the collider; one of the two is -1 */
+    /* Generation of the body's or collider's slot, which tells apart successive users of the slot. */
+    uint32_t generation;
     int32_t first_vertex, vertex_count;
     double half_thickness; /* half the contact thickness of the object, in m */
     double radius;         /* solid radius of spheres and capsules, in m; else 0 */
     double friction, restitution;
     uint32_t group, mask;
-    bool self;      /* parts of the object collide with each other */
-    bool kinematic; /* the object is a collider, whose motion is prescribed */
+    bool self;      /* true: parts of the object collide with each other (self-collision) */
+    bool kinematic; /* true: the object is a collider, whose motion is prescribed */
 } sinew_collision_object;
 
 typedef struct sinew_collision_mesh {
     sinew_allocator allocator;
     int32_t object_count, vertex_count, edge_count, primitive_count;
-    int32_t moved_count;             /* number of vertices that represent particles of bodies; they come first */
-    sinew_collision_object *objects; /* [object_count] bodies, then colliders */
+    int32_t moved_count; /* number of collision vertices that represent particles of bodies; they come first */
+    sinew_collision_object *objects; /* [object_count] objects of collision detection: bodies, then colliders */
     uint8_t *may_collide; /* [object_count * object_count] 1: the two objects may collide; diagonal: self-collision */
-    const int32_t *followed; /* [moved_count] collider that a pinned vertex follows, as an object; -1: none. NULL: no
-                                vertex follows one. Borrowed */
-    int32_t *object;         /* [vertex_count] index of the object that each vertex belongs to */
-    int32_t *particle;       /* [moved_count] numbers in the world's internal order, ascending within a body */
-    sinew_real *rest;        /* [vertex_count][4] rest positions, in m; colliders: positions in their own frame */
-    int32_t (*edges)[2];     /* [edge_count] two vertices of each edge, the lower number first; each edge once */
+    /* [moved_count] object of the collider that a pinned vertex follows; -1: none. NULL: no vertex follows one.
+     * Borrowed. */
+    const int32_t *followed;
+    int32_t *object; /* [vertex_count] index of the object that each vertex belongs to */
+    /* [moved_count] particle of each body vertex, in the world's internal order, ascending within a body */
+    int32_t *particle;
+    sinew_real *rest;    /* [vertex_count][4] rest positions, in m; colliders: positions in their own frame */
+    int32_t (*edges)[2]; /* [edge_count] two vertices of each edge, the lower number first; each edge once */
     int32_t (
         *opposite_vertices)[2]; /* [edge_count] vertices opposite to the edge in its first two triangles; -1: none */
     int32_t (*primitives)[3];   /* [primitive_count] vertices of each triangle, lone edge or lone vertex */
@@ -56,23 +60,24 @@ typedef struct sinew_collision_mesh {
     int32_t *neighbours;        /* [2 * edge_count] vertices that share an edge with each vertex, vertex by vertex */
 } sinew_collision_mesh;
 
-/* Triangles and lone edges of one object; vertex 0 is the object's first_vertex. */
+/* Triangles and lone edges of one object, given to sinew_collision_mesh_create(); vertex 0 is the object's
+ * first_vertex. */
 typedef struct sinew_object_primitives {
-    const int32_t *triangles; /* [3 * triangle_count] vertices of the triangles */
+    const int32_t *triangles; /* [3 * triangle_count] vertices of the object's triangles */
     int32_t triangle_count;
-    const int32_t *edges; /* [2 * edge_count] vertices of the edges that belong to no triangle */
+    const int32_t *edges; /* [2 * edge_count] vertices of the object's edges that belong to no triangle */
     int32_t edge_count;
 } sinew_object_primitives;
 
-/* Builds edges, opposite vertices, primitives, owners and neighbours. All fields of the objects are set; vertices are
- * in the order of objects, kinematic ones last. `object`, `particle`, `rest` and `may_collide` are allocated; the
- * caller fills the last three. Triangles with a repeated vertex are omitted. Vertices without a primitive become lone
- * vertices only if `lone_vertices[o]`. On failure everything is freed. */
+/* Builds the collision mesh: edges, opposite vertices, primitives, owners and neighbours. All fields of the objects
+ * are set; vertices are in the order of objects, kinematic ones last. `object`, `particle`, `rest` and `may_collide`
+ * are allocated; the caller fills the last three. Triangles with a repeated vertex are omitted. Vertices without a
+ * primitive become lone vertices only if `lone_vertices[o]`. On failure everything is freed. */
 sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew_allocator *allocator,
                                          const sinew_collision_object *objects,
                                          const sinew_object_primitives *primitives, const bool *lone_vertices,
                                          int32_t object_count, sinew_error *error);
-/* Frees all arrays of the mesh; accepts a zeroed struct. */
+/* Frees all arrays of the collision mesh; accepts a zeroed struct. */
 void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh);
 
 static inline bool sinew_may_collide(const sinew_collision_mesh *f, int32_t a, int32_t b)
@@ -80,7 +85,7 @@ static inline bool sinew_may_collide(const sinew_collision_mesh *f, int32_t a, i
     return f->may_collide[(size_t)a * (size_t)f->object_count + (size_t)b];
 }
 
-/* True if one of `count` vertices follows the object: the feature does not collide with it. */
+/* True if one of the `count` vertices of a feature follows the object, so that the feature does not collide with it. */
 static inline bool sinew_feature_follows(const sinew_collision_mesh *f, const int32_t *vertices, int count,
                                          int32_t object)
 {

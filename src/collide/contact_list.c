@@ -13,7 +13,8 @@
 #include "math/vec3.h"
 #include "base/sort_pairs.h"
 
-/* Largest cosine by which a direction may leave the wedge of its feature. Chosen, not measured. */
+/* Largest cosine by which a contact direction may leave the wedge (Voronoi region) of its feature. Chosen, not
+ * measured. */
 #define WEDGE 1e-3
 /* Fraction of its depth by which a vertex inside a collider moves out per step; the full depth in one step would give
  * the vertex the speed depth / h. Chosen, not measured. */
@@ -34,7 +35,7 @@
 /* The other feature of a pair. Features that share a vertex with the other feature form no pair with it, so they cannot
  * own the contact. Without this exception the ends of a crushed edge would have no contact. */
 typedef struct other_feature {
-    const int32_t *v; /* [count] vertices of the other feature */
+    const int32_t *v; /* [count] vertices of the other feature of the pair */
     int count;
 } other_feature;
 
@@ -46,7 +47,7 @@ static bool other_feature_has(const other_feature *o, int32_t v)
     return false;
 }
 
-/* True if no neighbour of vertex v is nearer to a point in direction m (unit) from v. */
+/* Corner rule of contact_list.h: true if no neighbour of vertex v is nearer to a point in direction m (unit) from v. */
 static bool feature_owns_corner(const sinew_collision_mesh *f, const sinew_real *x, int32_t v, const double m[3],
                                 other_feature other)
 {
@@ -63,7 +64,7 @@ static bool feature_owns_corner(const sinew_collision_mesh *f, const sinew_real 
     return true;
 }
 
-/* True if no face at the edge is nearer to a point in direction m (unit) from the edge. */
+/* Side rule of contact_list.h: true if no face at the edge is nearer to a point in direction m (unit) from the edge. */
 static bool feature_owns_side(const sinew_collision_mesh *f, const sinew_real *x, int32_t edge, const double m[3],
                               other_feature other)
 {
@@ -96,8 +97,8 @@ static int32_t edge_between(const sinew_collision_mesh *f, int32_t primitive, in
     return -1;
 }
 
-/* The key of a vertex-face pair; false: a neighbour of the face owns the contact. m: direction from the face to the
- * vertex. */
+/* Computes the contact key of a vertex-face pair; false: a neighbour of the face owns the contact. m: direction from
+ * the face to the vertex. */
 static bool candidate_face_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
                                const double m[3], uint64_t *key)
 {
@@ -126,8 +127,8 @@ static bool edge_is_lone(const sinew_collision_mesh *f, int32_t edge)
     return f->opposite_vertices[edge][0] < 0;
 }
 
-/* The key of an edge-edge pair; false: another pair owns the contact. Closest points at ends belong to vertex-face
- * pairs. Ropes have no faces, so their ends count here. */
+/* Computes the contact key of an edge-edge pair; false: another pair owns the contact. Closest points at ends belong
+ * to vertex-face pairs. Ropes have no faces, so their ends count here. */
 static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
                                 const double m[3], uint64_t *key)
 {
@@ -169,7 +170,8 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
 
 /* ---- From candidate pairs to contacts -------------------------------------------------------- */
 
-/* Offset of a pair, in m. Within one body it is below the distance at rest. */
+/* Offset of a candidate pair, in m: the sum of both half thicknesses; within one body at most REST_FRACTION of the
+ * distance at rest. */
 static double candidate_offset(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
 {
     const double offset = f->objects[a].half_thickness + f->objects[b].half_thickness;
@@ -180,7 +182,7 @@ static double candidate_offset(const sinew_collision_mesh *f, const sinew_candid
     return fmin(offset, REST_FRACTION * (double)rest.distance);
 }
 
-/* Approach of the closest points from x to x_predicted, in m. */
+/* Approach of the closest points of a candidate pair from x to x_predicted, in m. */
 static double candidate_approach(const sinew_candidate *p, const sinew_contact_rule *rule)
 {
     double sum = 0;
@@ -255,9 +257,9 @@ bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision
     return true;
 }
 
-/* ---- Penetration ----------------------------------------------------------------------------- */
+/* ---- Penetration of candidate pairs ------------------------------------------------------------- */
 
-/* Bound of the approach of the two features, in m: the sum of the two longest displacements of vertices. */
+/* Bound of the approach of a candidate pair's features, in m: the sum of the two longest vertex displacements. */
 static double candidate_longest_displacements(const sinew_candidate *p, const sinew_real *x_start,
                                               const sinew_real *x_end)
 {
@@ -299,9 +301,9 @@ sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *f, co
     return found;
 }
 
-/* ---- Spheres and capsules -------------------------------------------------------------------- */
+/* ---- Relaxation of contacts with spheres and capsules ------------------------------------------- */
 
-/* Sets n and distance from the two points that the weights give. */
+/* Sets the normal n and the distance of a contact from the two points that its weights give at x. */
 static void contact_update_direction(sinew_contact_constraint *t, const sinew_real *x)
 {
     double z[3] = {0, 0, 0};
@@ -314,7 +316,7 @@ static void contact_update_direction(sinew_contact_constraint *t, const sinew_re
     t->distance = length - t->radius;
 }
 
-/* Reduces the relaxation if the error of n reversed its direction, else raises it. */
+/* Reduces the relaxation of a contact if the error of its normal n reversed its direction, else raises it. */
 static void contact_choose_relaxation(sinew_contact_constraint *t, const sinew_real n[3])
 {
     double miss[3];
@@ -346,9 +348,9 @@ double sinew_contact_relax_closest(sinew_contact_constraint *t, const sinew_real
     return fmax(0, fmin(now.distance, t->offset) - (double)p.distance);
 }
 
-/* ---- Warm start ------------------------------------------------------------------------------ */
+/* ---- Warm start from the previous list of contacts ---------------------------------------------- */
 
-/* Rotates the friction into the tangent plane of n and preserves its length. */
+/* Rotates the friction force `from` into the tangent plane of n and preserves its length. */
 static void contact_turn_friction(const double from[3], const double n[3], double to[3])
 {
     const double normal = vec3_dot(from, n), size = vec3_norm(from);
@@ -374,7 +376,8 @@ static bool contact_side_key(const sinew_contact_constraint *t, uint64_t *side_k
     return t->key >> 60 != SINEW_CONTACT_EDGE_EDGE && t->key >> 60 != SINEW_CONTACT_SKIN_COLLIDER;
 }
 
-/* Index of an unmatched contact with this key that is not taken, in a list [count] sorted by key; -1: none. */
+/* Index of the first contact with this side key that is not taken, in the list [count] of unmatched contacts sorted by
+ * key; -1: none. */
 static int32_t find_unmatched(const sinew_pair *unmatched, int32_t count, const uint8_t *taken, uint64_t side_key)
 {
     int32_t low = 0, high = count;

@@ -24,12 +24,14 @@
 
 /* Kinds of contacts, named by the first and the second feature of the pair. */
 typedef enum sinew_contact_kind {
-    SINEW_CONTACT_VERTEX_FACE = 0, /* first feature: a vertex; second: a primitive */
+    SINEW_CONTACT_VERTEX_FACE = 0, /* contact of a vertex (first feature) and a primitive (second feature) */
     SINEW_CONTACT_VERTEX_EDGE,
     SINEW_CONTACT_VERTEX_VERTEX,
     SINEW_CONTACT_EDGE_EDGE,
-    SINEW_CONTACT_VERTEX_PLANE,  /* first feature: a vertex; second: a plane collider, given as an object */
-    SINEW_CONTACT_SKIN_COLLIDER, /* a vertex of an embedded surface (not a feature), and a collider, as an object */
+    /* Contact of a vertex (first feature) and a plane collider (second, given as an object). */
+    SINEW_CONTACT_VERTEX_PLANE,
+    /* Contact of a vertex of an embedded surface (not a feature) and a collider, given as an object. */
+    SINEW_CONTACT_SKIN_COLLIDER,
     SINEW_CONTACT_KIND_COUNT
 } sinew_contact_kind;
 
@@ -46,16 +48,17 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
 }
 
 typedef struct sinew_contact_constraint {
-    uint64_t key;               /* key of kind and both features, from sinew_contact_key() */
-    int32_t v[4];               /* vertices of the first feature, then of the second */
-    uint8_t candidate_kind;     /* sinew_candidate_kind of the candidate pair that became this contact */
-    sinew_real w[4];            /* weights of v: positive for the first object, negative for the second */
-    int32_t first, second;      /* indices of the two objects in the collision mesh */
-    double n[3];                /* unit normal from the second to the first object */
-    double distance;            /* distance of the features at detection, less both solid radii, in m */
-    double offset;              /* distance r that the contact keeps, in addition to solid radii, in m */
-    double radius;              /* sum of the solid radii of both objects (spheres, capsules), in m */
-    double initial_penetration; /* depth that this step does not yet resolve, for vertices inside a collider, in m */
+    uint64_t key;           /* contact key: kind and both features, from sinew_contact_key() */
+    int32_t v[4];           /* vertices of the first feature, then of the second */
+    uint8_t candidate_kind; /* sinew_candidate_kind of the candidate pair that became this contact */
+    sinew_real w[4];        /* interpolation weights of v: positive for the first object, negative for the second */
+    int32_t first, second;  /* indices of the two objects in the collision mesh */
+    double n[3];            /* unit normal of the contact, from the second to the first object */
+    double distance;        /* distance of the features at detection, less both solid radii, in m */
+    double offset;          /* distance r that the contact maintains in addition to solid radii, in m */
+    double radius;          /* sum of the solid radii of both objects (spheres, capsules), in m */
+    /* Initial penetration depth that this step does not yet resolve, for vertices inside a collider, in m. */
+    double initial_penetration;
     double mu;                  /* coefficient of Coulomb friction of the pair of objects */
     double lambda;              /* multiplier of the normal contact force, in N */
     double lagged_normal_force; /* normal force that bounds friction, from the last multiplier update, in N */
@@ -68,21 +71,21 @@ typedef struct sinew_contact_constraint {
     sinew_real barycentric[3];  /* contacts of embedded surfaces: barycentric weights of the primitive's vertices */
     double relaxation;          /* spheres and capsules: fraction of the distance to the closest points per update */
     double normal_error[3];     /* spheres and capsules: normal at the closest points less n, at the last update */
-    bool was_active;            /* the contact had a force at the start of the step */
-    bool matched;               /* the contact continues a contact of the start of the step that had another key */
+    bool was_active;            /* true: the contact had a force at the start of the step */
+    bool matched; /* true: the contact continues a contact of the start of the step that had another key */
 } sinew_contact_constraint;
 
 typedef struct sinew_contact_list {
-    sinew_contact_constraint *list; /* [count] contacts, sorted by key */
+    sinew_contact_constraint *list; /* [count] contacts, sorted by contact key */
     int32_t count;
-    sinew_contact_constraint *found; /* work space for building the list, as are `work` and `taken` */
+    sinew_contact_constraint *found; /* work space for building the list of contacts */
     sinew_pair *work;
     uint8_t *taken;
     size_t capacity_bytes, found_capacity, work_capacity, taken_capacity;
 } sinew_contact_list;
 
-/* Pairs become contacts if their clearance, less their approach to x_predicted, is at most `margin` times the sum of
- * both half thicknesses. */
+/* Rule that selects contacts: candidate pairs become contacts if their clearance, less their approach to
+ * x_predicted, is at most `margin` times the sum of both half thicknesses. */
 typedef struct sinew_contact_rule {
     const sinew_real *x, *x_predicted; /* [vertex_count][4] current and predicted positions in m */
     double margin;
@@ -90,25 +93,27 @@ typedef struct sinew_contact_rule {
 
 /* Largest penetration over a list of candidate pairs. */
 typedef struct sinew_penetration {
-    double violation; /* largest value of offset minus distance over all pairs, in m */
-    double fraction;  /* that penetration relative to half the sum of both thicknesses */
+    double violation; /* largest value of offset minus distance over all candidate pairs, in m */
+    double fraction;  /* largest violation of a pair relative to the sum of its two half thicknesses */
 } sinew_penetration;
 
-/* Penetration over all candidate pairs, including pairs whose contact was merged into a neighbour's: the neighbour may
- * have a smaller offset (features close at rest). x_end NULL: uses the listed distances. Otherwise the pairs were
- * listed at x_start, and distances that the motion may have changed enough are computed again at x_end; both
- * [vertex_count][4] m. Planes and vertices inside closed colliders are omitted. */
+/* Computes the largest penetration over all candidate pairs, including pairs whose contact was merged into a
+ * neighbour's: the neighbour may have a smaller offset (features close at rest). x_end NULL: uses the listed
+ * distances. Otherwise the pairs were listed at x_start, and distances that the motion may have changed enough are
+ * computed again at x_end; both [vertex_count][4] m. Planes and vertices inside closed colliders are omitted. */
 sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *mesh, const sinew_candidates *pairs,
                                                const sinew_real *x_start, const sinew_real *x_end);
-/* Finds the contacts among the pairs, in the order of keys, without multipliers; false: out of memory. */
+/* Finds the contacts among the candidate pairs, in the order of contact keys, without multipliers; false: out of
+ * memory. */
 bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision_mesh *mesh,
                              const sinew_candidates *pairs, const sinew_contact_rule *rule);
-/* Moves a contact with a sphere or a capsule a fraction of the distance to its closest points. The closest point on a
- * face moves by the radius times the rotation of the face, and the contact force rotates the face back: a contact that
- * jumped to its closest points would oscillate. x [4][4] m: positions of its vertices. Returns the penetration (m) that
- * the current contact points miss. `move` false: the contact does not change. */
+/* Moves the points of a contact with a sphere or a capsule a fraction of the distance to its closest points. The
+ * closest point on a face moves by the radius times the rotation of the face, and the contact force rotates the face
+ * back: a contact that jumped to its closest points would oscillate. x [4][4] m: positions of its vertices. Returns
+ * the penetration (m) that the current contact points miss. `move` false: the contact does not change. */
 double sinew_contact_relax_closest(sinew_contact_constraint *contact, const sinew_real *x, bool move);
-/* Copies multipliers, friction and was_active from the previous list to the new one. False: out of memory. */
+/* Warm start: copies multipliers, friction and was_active from the previous list of contacts to the new one. False: out
+ * of memory. */
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
                                    const sinew_collision_mesh *mesh);
 void sinew_contact_list_release(sinew_contact_list *contacts, const sinew_allocator *allocator);

@@ -39,13 +39,13 @@ static inline box8 bounds_root(box8 a)
 #endif
 }
 
-/* Per slot: a where the mask is set, else b. */
+/* Per slot of the SIMD vector: a where the mask is set, else b. */
 static inline box8 bounds_select(box8_mask m, box8 a, box8 b)
 {
     return (box8)(((box8_mask)a & m) | ((box8_mask)b & ~m));
 }
 
-/* Per slot: over / under, clamped to 0 .. 1. */
+/* Per slot of the SIMD vector: over / under, clamped to 0 .. 1. */
 static inline box8 bounds_fraction(box8 over, box8 under)
 {
     const box8 t = over / box8_max(under, box8_set(1e-36f));
@@ -75,8 +75,8 @@ static inline void bounds_set(const float rows[3][SINEW_BOXES_WIDE], int slot, b
         out[k] = box8_set(rows[k][slot]);
 }
 
-/* Bounds between the edge in slot `slot` of a node and the edges of another node; `approach` is added to the inflation
- * radii. */
+/* Distance bounds between the edge in slot `slot` of a node and the edges of another node; `approach` is added to
+ * the inflation radii. */
 static inline distance_bounds bounds_edges(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf,
                                            box8 approach)
 {
@@ -100,7 +100,7 @@ static inline distance_bounds bounds_edges(const sinew_box_shape *own, int slot,
                          box8_set(own->sure[slot]) + box8_load(leaf->sure));
 }
 
-/* Replaces z by the vector to the point (s, t) of the triangle if this vector is shorter. */
+/* Per slot: replaces z by the vector to the point with parameters (s, t) of the triangle if this vector is shorter. */
 static inline void bounds_try(const box8 r[3], box8 e[2][3], box8 s, box8 t, box8 z[3], box8 *zz)
 {
     box8 other[3];
@@ -113,8 +113,8 @@ static inline void bounds_try(const box8 r[3], box8 e[2][3], box8 s, box8 t, box
     *zz = bounds_select(better, less, *zz);
 }
 
-/* Bounds between the vertex in slot `slot` of a node and the triangles of another node; `approach` is added to the
- * inflation radii. */
+/* Distance bounds between the vertex in slot `slot` of a node and the triangles of another node; `approach` is added
+ * to the inflation radii. */
 static inline distance_bounds bounds_faces(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf,
                                            box8 approach)
 {
@@ -154,7 +154,7 @@ static inline uint32_t bounds_bits(box8_mask m)
 #endif
 }
 
-/* Bit k is set if ids[k] > own: each pair is then found once. */
+/* Bit k is set if the feature number ids[k] > own: each pair of features is then found once. */
 static inline uint32_t bounds_higher(const int32_t ids[SINEW_BOXES_WIDE], int32_t own)
 {
     box8_mask them;

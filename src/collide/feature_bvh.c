@@ -10,7 +10,7 @@
 #include "base/tasks.h"
 #include "mesh/topology.h"
 
-#define AT_ONCE 512 /* nodes of level 0 that a thread processes per work item */
+#define AT_ONCE 512 /* number of nodes of level 0 that a thread processes per work item */
 
 bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
                         int32_t count)
@@ -48,7 +48,7 @@ void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator)
     *boxes = (sinew_boxes){0};
 }
 
-/* ---- Order of the features -------------------------------------------------------------------- */
+/* ---- Hilbert order of the features -------------------------------------------------------------- */
 
 void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_real *middles, sinew_pair *pairs)
 {
@@ -69,7 +69,7 @@ void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_r
     boxes->ordered = true;
 }
 
-/* ---- Fitting of the boxes --------------------------------------------------------------------- */
+/* ---- Fitting of the BVH's boxes ----------------------------------------------------------------- */
 
 static void box_clear(sinew_box_node *node, int slot)
 {
@@ -80,7 +80,7 @@ static void box_clear(sinew_box_node *node, int slot)
     node->id[slot] = node->object[slot] = -1;
 }
 
-/* The empty box of displacements, for a slot without a feature. */
+/* Sets the empty box of predicted displacements, for a slot without a feature. */
 static void box_clear_displacements(sinew_box_displacements *predicted, int slot)
 {
     for (int k = 0; k < 3; k++) {
@@ -90,7 +90,7 @@ static void box_clear_displacements(sinew_box_displacements *predicted, int slot
     predicted->longest[slot] = 0;
 }
 
-/* Extends the displacements of a slot by a box of displacements. */
+/* Extends the bounds of predicted displacements in a slot by another box of displacements. */
 static void box_add_displacements(sinew_box_displacements *predicted, int slot, const float low[3], const float high[3],
                                   float longest)
 {
@@ -112,7 +112,7 @@ static void box_put_displacements(const sinew_boxes *boxes, const sinew_box_fram
     }
 }
 
-/* Writes the displacements of a node into its slot in the level above. */
+/* Writes the bounds of a node's predicted displacements into its slot in the level above. */
 static void box_join_displacements(const sinew_box_displacements *predicted, int32_t index,
                                    sinew_box_displacements *parents)
 {
@@ -125,7 +125,8 @@ static void box_join_displacements(const sinew_box_displacements *predicted, int
     }
 }
 
-/* Writes corners, and upper and lower bounds of inflation radius plus solid radius. `extent`: sum of the box sides. */
+/* Writes the corners of a feature, and upper and lower bounds of inflation radius plus solid radius. `extent`: sum of
+ * the box sides. */
 static void box_put_shape(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, float extent,
                           float radius, sinew_box_shape *shape, int slot)
 {
@@ -170,7 +171,7 @@ static void box_put_feature(const sinew_boxes *boxes, const sinew_collision_mesh
     node->object[slot] = f->object[shape->vertices[0][slot]];
 }
 
-/* Clears a slot without a feature: its box overlaps no other box, and its corners are finite. */
+/* Clears a slot of a BVH node without a feature: its box overlaps no other box, and its corners are finite. */
 static void box_clear_feature(const sinew_boxes *boxes, int32_t n, int slot)
 {
     sinew_box_shape *shape = boxes->shapes + n;
@@ -182,7 +183,7 @@ static void box_clear_feature(const sinew_boxes *boxes, int32_t n, int slot)
     shape->max[slot] = shape->sure[slot] = 0;
 }
 
-/* Writes the node's box, highest feature and common object into its slot in the level above. */
+/* Writes a node's box, highest feature index and common object into its slot in the level above. */
 static void box_put_node(const sinew_box_node *node, int32_t index, sinew_box_node *parents)
 {
     sinew_box_node *parent = parents + index / SINEW_BOXES_WIDE;
@@ -257,7 +258,7 @@ void sinew_boxes_fit(sinew_boxes *boxes, const sinew_collision_mesh *mesh, const
 double sinew_boxes_spread(const sinew_boxes *boxes)
 {
     enum {
-        STRIDE = 8 /* every STRIDE-th node of level 0 is sampled */
+        STRIDE = 8 /* every STRIDE-th node of level 0 is sampled when the spread of the BVH is measured */
     };
     double nodes = 0, features = 0;
     for (int32_t n = 0; n < boxes->node_count[0]; n += STRIDE) {

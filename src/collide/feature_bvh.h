@@ -20,15 +20,18 @@
 #include "base/sort_pairs.h"
 
 #define SINEW_BOXES_WIDE   8
-#define SINEW_BOXES_LEVELS 11                       /* levels of nodes with 8 children: 8^11 > 2^31 features */
-#define SINEW_BOXES_STACK  (8 * SINEW_BOXES_LEVELS) /* at most 8 children per node on a path are pending */
+#define SINEW_BOXES_LEVELS 11 /* maximum number of levels of nodes with 8 children: 8^11 > 2^31 features */
+/* Capacity of the traversal stack: at most 8 children per node on a path are pending. */
+#define SINEW_BOXES_STACK (8 * SINEW_BOXES_LEVELS)
 
 typedef struct sinew_box_node {
     _Alignas(32) float low[3][SINEW_BOXES_WIDE];
     float high[3][SINEW_BOXES_WIDE];
-    int32_t id[SINEW_BOXES_WIDE]; /* level 0: the feature; above: highest feature index of the subtree; -1: none */
+    /* Level 0: index of the feature; above: highest feature index of the subtree; -1: empty slot. */
+    int32_t id[SINEW_BOXES_WIDE];
     int32_t
-        object[SINEW_BOXES_WIDE]; /* object of the feature; higher levels: object of the whole subtree, -1: several */
+        /* Object of the feature; higher levels: object of all features in the subtree, -1: several. */
+        object[SINEW_BOXES_WIDE];
 } sinew_box_node;
 
 /* Predicted displacements of the vertices of a node's features, in units of boxes: component-wise bounds, and the
@@ -39,7 +42,7 @@ typedef struct sinew_box_displacements {
     float longest[SINEW_BOXES_WIDE];
 } sinew_box_displacements;
 
-/* The corners of the features of a node of level 0. `max` and `sure` are upper and lower bounds of inflation radius
+/* Corners of the features of a node of level 0. `max` and `sure` are upper and lower bounds of inflation radius
  * plus solid radius; their difference covers the round-off of distances computed from these floats. */
 typedef struct sinew_box_shape {
     _Alignas(32) float corner[3][SINEW_BOXES_WIDE]; /* first vertex of each feature, in units of boxes */
@@ -48,43 +51,47 @@ typedef struct sinew_box_shape {
     int32_t vertices[3][SINEW_BOXES_WIDE]; /* vertices of each feature, the last one repeated; -1: no feature */
 } sinew_box_shape;
 
-#define SINEW_BOX_PAD   0x1p-22 /* round-off margin in units of boxes: over four times that of a coordinate */
-#define SINEW_BOX_SLACK 0x1p-18 /* relative to lengths: more than the round-off of distances computed from floats */
+#define SINEW_BOX_PAD 0x1p-22 /* round-off margin in units of boxes: over four times that of a coordinate */
+/* Round-off margin of distances computed from floats, relative to lengths: more than their round-off. */
+#define SINEW_BOX_SLACK 0x1p-18
 
-/* Positions of vertices in units of boxes, relative to the origin. */
+/* Frame of the boxes: positions of vertices in units of boxes, relative to the origin. */
 typedef struct sinew_box_frame {
     double origin[3];
-    double scale;          /* units of boxes per metre, a power of two */
-    float (*points)[4];    /* [vertex_count] (x - origin) scale; (inflation radius + solid radius) scale */
+    double scale;       /* units of boxes per metre, a power of two */
+    float (*points)[4]; /* [vertex_count] (x - origin) scale; fourth number: (inflation radius + solid radius) scale */
     float (*predicted)[4]; /* [vertex_count] predicted displacement times scale; fourth: its length times scale */
-    bool moving;           /* `predicted` is set: boxes include predicted displacements */
+    bool moving;           /* true: `predicted` is set, and boxes include predicted displacements */
 } sinew_box_frame;
 
 typedef struct sinew_boxes {
     int32_t count;
-    int32_t width;           /* number of vertices of a feature: 1 .. 3 */
-    const int32_t *vertices; /* [..][width] vertices of each feature; NULL: the features are vertices */
+    int32_t width;           /* number of vertices of each feature of the BVH: 1 .. 3 */
+    const int32_t *vertices; /* [feature count][width] vertices of each feature; NULL: the features are vertices */
     int32_t *members;        /* [count] features in Hilbert order; filled by the caller before the first ordering */
     int32_t level_count;     /* number of levels of the BVH, >= 2 */
     int32_t node_count[SINEW_BOXES_LEVELS]; /* number of nodes of each level; level 0: ceil(count / 8) */
     sinew_box_node *nodes[SINEW_BOXES_LEVELS];
-    sinew_box_displacements *predicted[SINEW_BOXES_LEVELS]; /* bounds of the displacements in nodes, if frame.moving */
+    /* [node_count[l]] for each level l: bounds of the predicted displacements in nodes, if frame.moving */
+    sinew_box_displacements *predicted[SINEW_BOXES_LEVELS];
     sinew_box_shape *shapes; /* [node_count[0]] corners of the features in each node of level 0 */
     bool ordered;
-    double spread; /* value of sinew_boxes_spread() after the last ordering */
+    double spread; /* value of sinew_boxes_spread() after the last Hilbert ordering */
 } sinew_boxes;
 
-/* Allocates `count` members, which the caller fills. False: out of memory, and nothing stays allocated. */
+/* Creates a BVH of features: allocates `count` members, which the caller fills. False: out of memory, and nothing stays
+ * allocated. */
 bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
                         int32_t count);
-/* Frees the arrays; accepts a zeroed struct. */
+/* Frees the arrays of the BVH; accepts a zeroed struct. */
 void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator);
-/* Sorts members along the Hilbert curve. middles [3 * count] and pairs [2 * count] are overwritten. */
+/* Sorts the features `members` along the Hilbert curve. middles [3 * count] and pairs [2 * count] are work space. */
 void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_real *middles, sinew_pair *pairs);
 /* Fits the boxes of all levels of the BVH to the positions in the frame. */
 void sinew_boxes_fit(sinew_boxes *boxes, const sinew_collision_mesh *mesh, const sinew_box_frame *frame,
                      int32_t thread_count);
-/* Extent of nodes over the extent of their features; the ratio grows as the order degrades. */
+/* Spread of the BVH: extent of nodes over the extent of their features; the ratio grows as the Hilbert order
+ * degrades. */
 double sinew_boxes_spread(const sinew_boxes *boxes);
 
 static inline int32_t sinew_boxes_vertex(const sinew_boxes *boxes, int32_t feature, int i)

@@ -15,7 +15,7 @@
 
 static const double bound = (7 + 56 * DBL_EPSILON / 2) * DBL_EPSILON / 2;
 
-/* -1, 0 or 1: the side of the plane through p, q, r on which x lies. */
+/* Side of the plane through p, q, r on which x lies: -1 or 1; 0: undecided within round-off. */
 static int plane_side(const double p[3], const double q[3], const double r[3], const double x[3])
 {
     double a[3], b[3], c[3], volume = 0, size = 0;
@@ -31,14 +31,14 @@ static int plane_side(const double p[3], const double q[3], const double r[3], c
     return volume > bound * size ? 1 : volume < -bound * size ? -1 : 0;
 }
 
-/* True if the segment p q, which passes through the plane of t, passes through the triangle t. */
+/* True if the segment p q, which crosses the plane of triangle t, passes through t. */
 static bool segment_passes_triangle(const double p[3], const double q[3], double t[3][3])
 {
     const int first = plane_side(p, q, t[0], t[1]);
     return first != 0 && plane_side(p, q, t[1], t[2]) == first && plane_side(p, q, t[2], t[0]) == first;
 }
 
-/* Copies the vertex positions of a primitive to its corners; returns their number. */
+/* Copies the vertex positions of a primitive to `corners`; returns the number of corners: 1, 2 or 3. */
 static int primitive_corners(const sinew_collision_mesh *f, const sinew_real *x, int32_t primitive,
                              double corners[3][3])
 {
@@ -49,7 +49,8 @@ static int primitive_corners(const sinew_collision_mesh *f, const sinew_real *x,
     return count;
 }
 
-/* Finds the sides of the plane of t on which the corners lie. False: all corners are certainly on one side. */
+/* Finds the sides of triangle t's plane on which the corners of a primitive lie. False: all corners are certainly on
+ * one side. */
 static bool primitive_may_pass(double corners[3][3], int count, double t[3][3], int sides[3])
 {
     int sum = 0;
@@ -60,7 +61,7 @@ static bool primitive_may_pass(double corners[3][3], int count, double t[3][3], 
     return sum != count && sum != -count;
 }
 
-/* True if an edge of a primitive passes through t; `sides`: sides of the plane of t on which its corners lie. */
+/* True if an edge of a primitive passes through triangle t; `sides`: sides of t's plane on which the corners lie. */
 static bool primitive_side_passes(double corners[3][3], int count, const int sides[3], double t[3][3])
 {
     for (int i = 0; i < (count == 3 ? 3 : count - 1); i++) {
@@ -71,7 +72,8 @@ static bool primitive_side_passes(double corners[3][3], int count, const int sid
     return false;
 }
 
-/* Two intersecting triangles each have corners on both sides of the other's plane. */
+/* True if two primitives pass through each other. Two intersecting triangles each have corners on both sides of the
+ * other's plane. */
 static bool primitives_pass(double p[3][3], int p_count, double q[3][3], int q_count)
 {
     int p_sides[3], q_sides[3];

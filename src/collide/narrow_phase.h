@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * narrow_phase.h: the exact test for candidate pairs, with the same bits as the listed distances.
+ * narrow_phase.h: the exact distance test of candidate pairs, with the same bits as the listed distances.
  */
 #ifndef SINEW_SRC_COLLIDE_NARROW_PHASE_H
 #define SINEW_SRC_COLLIDE_NARROW_PHASE_H
@@ -9,7 +9,7 @@
 #include "collide/candidates.h"
 #include "collide/broad_phase_search.h"
 
-/* As sinew_candidate_closest(), with the sum of both radii subtracted from the distance. */
+/* Like sinew_candidate_closest(), but subtracts the sum of both solid radii from the distance. */
 void sinew_candidate_closest_with_radii(sinew_candidate *pair, const sinew_real *x, double radii);
 
 static inline double narrow_larger(double a, double b)
@@ -30,7 +30,8 @@ static inline double narrow_radii(const sinew_collision_mesh *f, int32_t v, int3
 }
 
 /* Bound of the approach of two features by predicted displacements, in m; the first `first` vertices belong to the
- * first feature. Vertices of one object share lambda (trust_region.h), so only differences count. */
+ * first feature. Vertices of one object share lambda (trust_region.h), so only differences of displacements count;
+ * for two objects, the sum of the longest ones counts. */
 static inline double narrow_approach(const sinew_collision_mesh *f, const sinew_real *predicted, const int32_t v[4],
                                      int first)
 {
@@ -57,7 +58,8 @@ static inline double narrow_approach(const sinew_collision_mesh *f, const sinew_
     return sqrt(length[0]) + sqrt(length[1]);
 }
 
-/* Compares the distance after rounding to sinew_real, because the list stores the rounded distance. */
+/* Compares the distance of two features with their inflation radius after rounding to sinew_real, because the list
+ * stores the rounded distance. */
 static inline bool narrow_within(double d2, double radii, double inflation_radius)
 {
     return (double)(sinew_real)(sqrt(d2) - radii) <= inflation_radius;
@@ -68,7 +70,7 @@ static inline bool narrow_is_lone(const sinew_collision_mesh *f, int32_t v)
     return f->first_neighbour[v] == f->first_neighbour[v + 1];
 }
 
-/* Tests a lone vertex against a lone edge, or against a lone vertex of higher number. */
+/* Distance test of a lone vertex against a lone edge, or against a lone vertex of higher number. */
 static inline bool narrow_lone(const sinew_search *s, int32_t v, int32_t primitive, double inflation_radius)
 {
     const sinew_collision_mesh *f = s->mesh;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact.h: contact of a world: its state, and the stages of a step.
+ * contact.h: state of contact handling of a world, and the contact stages of a time step.
  *
  *     begin     collision mesh; first detection pass: candidate pairs, step filter, contacts        step.c
  *     filter    after every iteration: truncates displacements that could cause an intersection     step.c
@@ -24,20 +24,22 @@
 
 typedef struct sinew_contact_work sinew_contact_work;
 
-/* The data of one body that contact handling reads. */
+/* Data of one body that contact handling reads. */
 typedef struct sinew_contact_body {
     const sinew_mesh *mesh; /* mesh of the body; NULL: the body was removed */
-    int32_t first, count;   /* number of its first particle in the public order (outside number); particle count */
-    int32_t start;          /* number of its first particle in the world's internal order (inside number) */
+    /* Number of the body's first particle in the public order (outside number); number of its particles. */
+    int32_t first, count;
+    int32_t start; /* number of the body's first particle in the world's internal order (inside number) */
     uint32_t generation;
     sinew_body_contact contact;
-    const sinew_skin *skin;         /* embedded surface of the body; NULL: the body has none */
-    const int32_t *skin_vertices;   /* [4 * vertex_count of the skin] body vertices that embed each skin vertex */
-    const sinew_real *skin_weights; /* [4 * vertex_count of the skin] weights of these body vertices */
+    const sinew_skin *skin;       /* embedded surface of the body; NULL: the body has none */
+    const int32_t *skin_vertices; /* [4 * vertex_count of the skin] body vertices that embed each skin vertex */
+    /* [4 * vertex_count of the skin] interpolation weights of the body vertices in `skin_vertices` */
+    const sinew_real *skin_weights;
 } sinew_contact_body;
 
-/* The part of a world that contact uses. Arrays are borrowed; arrays without const may be written. The world fills the
- * view (world/contact_api/view.c) for one step or one query. */
+/* The part of a world that contact handling reads and writes. Arrays are borrowed; arrays without const may be
+ * written. The world fills the view (world/contact_api/view.c) for one step or one query. */
 typedef struct sinew_contact_view {
     sinew_contact_work *contact;
     const sinew_allocator *allocator;
@@ -45,16 +47,19 @@ typedef struct sinew_contact_view {
     sinew_solve *solve;
     sinew_error *error;     /* receives errors of contact updates within a step */
     double time, time_step; /* current time and time step h, in s */
-    double gravity[3];      /* gravity in m/s^2 */
+    double gravity[3];      /* acceleration of gravity, in m/s^2 */
     bool quasistatic;
     sinew_measure measure;
     int64_t shape_version; /* version of the rest shapes: changes when rest shapes of bodies change */
     int32_t particle_count;
-    sinew_real *q, *v, *v_before, *q_tilde; /* [particle_count][4]; v_before: NULL before the first step with contact */
+    /* [particle_count][4] positions (m), velocities (m/s), velocities at the start of the last step with contact (NULL
+     * before the first such step), inertial predictions (m). */
+    sinew_real *q, *v, *v_before, *q_tilde;
     /* [particle_count][4] external forces in N; [particle_count] masses in kg; [particle_count][4] rest shape in m */
     const sinew_real *f_ext, *mass, *rest;
-    const uint8_t *pinned;   /* [particle_count] 1: the particle is pinned in all directions */
-    const int32_t *followed; /* [particle_count] slot of the collider that a pin follows, -1: none; NULL: no pin does */
+    const uint8_t *pinned; /* [particle_count] 1: the particle is pinned in all directions */
+    /* [particle_count] slot of the collider that a pinned particle follows, -1: none; NULL: no pin follows one */
+    const int32_t *followed;
     const int32_t *inside, *outside;  /* inside[public particle number] = internal number; outside: the inverse map */
     const sinew_contact_body *bodies; /* [body_count] bodies, indexed by their slot in the world */
     sinew_collider_record *colliders; /* [collider_count] colliders, indexed by their slot in the world */
@@ -68,10 +73,11 @@ typedef struct sinew_contact_view {
 typedef struct sinew_contact_cache_entry {
     int32_t kind;           /* kind of the contact, a value of sinew_contact_kind */
     int32_t object_slot[2]; /* slots in the world of the first and the second object */
-    uint32_t generation[2]; /* generations of these two slots */
+    uint32_t generation[2]; /* generations of the two slots in `object_slot`: a reused slot has another generation */
     uint32_t colliders;     /* bit s, s = 0 or 1: object s is a collider; else a body */
     uint32_t sides;         /* bit k: entry k of `vertices` belongs to the second object */
-    int32_t vertices[5];    /* vertices of the first feature, then of the second; last: the contact's first vertex */
+    /* Vertices of the first feature, then of the second; vertices[4]: the contact's first vertex. */
+    int32_t vertices[5];
     /* Copies of the fields of sinew_contact_constraint with the same names, in N. */
     double lambda;
     double lagged_normal_force;
@@ -79,115 +85,128 @@ typedef struct sinew_contact_cache_entry {
     double force;
 } sinew_contact_cache_entry;
 
-/* Work of contacts in a step, for its energy balance, in J. */
+/* Work of contacts and kinetic energy that they add in one step, for the step's energy balance, in J. */
 typedef struct sinew_contact_energy {
     double normal, friction; /* work on particles of the normal and the friction forces in the objective */
     double rubbed, rebound;  /* kinetic energy added by velocity friction and by restitution after the step */
-    double heat;             /* energy that friction turns into heat */
+    double heat;             /* energy that friction turns into heat in the step */
 } sinew_contact_energy;
 
 /* A vertex of the embedded surface of a body that collides with colliders. */
 typedef struct sinew_skin_vertex {
-    int32_t object, number; /* object of the body; index of the vertex in the embedded surface */
+    int32_t object, number; /* object of the body in the collision mesh; index of the vertex in the embedded surface */
     int32_t v[4];           /* vertices of the collision mesh that the skin vertex is embedded in */
-    sinew_real w[4];        /* weights of these four vertices */
+    sinew_real w[4];        /* interpolation weights of the four vertices in `v` */
 } sinew_skin_vertex;
 
 /* BVH of the triangles of one collider. */
 typedef struct sinew_contact_tree {
-    struct sinew_tree *tree;                 /* the BVH; NULL until it is first needed */
-    int32_t first_primitive, triangle_count; /* the BVH holds consecutive primitives of the collision mesh */
+    struct sinew_tree *tree; /* BVH of the collider's triangles; NULL until it is first needed */
+    /* Index of the first triangle among the mesh's primitives; number of triangles in the BVH, which are consecutive */
+    int32_t first_primitive, triangle_count;
 } sinew_contact_tree;
 
 struct sinew_contact_work {
-    sinew_contact_body *bodies; /* [body_count] copies of the bodies of the last view */
+    sinew_contact_body *bodies; /* [body_count] copies of the bodies of the last contact view */
     size_t body_capacity;
-    int32_t *followed; /* [particle_count] copy of `followed` of the last view */
+    int32_t *followed; /* [particle_count] copy of the array `followed` of the last contact view */
     size_t followed_capacity;
     sinew_contact_def def;
     sinew_contact_filter *filter;
     void *filter_context;
 
-    /* Collision surfaces (surfaces.c), rebuilt when bodies or colliders change. */
-    bool stale;            /* bodies, colliders or their settings changed: the surfaces must be rebuilt */
-    int64_t shape_version; /* shape_version of the view from which the surfaces were built */
+    /* Collision mesh (surfaces.c), rebuilt when bodies or colliders change. */
+    bool stale; /* true: bodies, colliders or their settings changed, so that the collision mesh must be rebuilt */
+    int64_t shape_version; /* value of shape_version of the contact view from which the collision mesh was built */
     sinew_collision_mesh mesh;
     sinew_detector *detector;
-    int32_t *vertex_followed; /* [moved_count] objects that vertices follow; `followed` of the mesh points here */
+    /* [moved_count] objects that pinned vertices follow; `followed` of the collision mesh points here */
+    int32_t *vertex_followed;
     size_t vertex_followed_capacity;
-    double *mean_edge;        /* [object_count] mean edge length of each object, in m */
+    double *mean_edge;        /* [object_count] mean edge length of each object at rest, in m */
     int32_t *vertex_number;   /* [vertex_count] number of each vertex in the mesh of its body or in its collider */
     sinew_skin_vertex *skins; /* [skin_count] vertices of embedded surfaces, in the order of objects */
     int32_t skin_count;
     sinew_contact_tree
-        *trees; /* [object_count] trees of colliders with triangles, each built on first use; NULL: none was needed */
+        /* [object_count] BVHs of colliders with triangles, each built on first use; NULL: no BVH was needed yet */
+        *trees;
     /* Contacts that warm-start the next step: contacts of the last step from before a rebuild of the surfaces, or of a
      * loaded state. */
-    sinew_contact_cache_entry *cache; /* [cache_count] contacts kept over a rebuild of the surfaces */
+    /* [cache_count] contacts kept while the collision mesh is rebuilt, or loaded from a state */
+    sinew_contact_cache_entry *cache;
     int32_t cache_count;
-    bool cached; /* the contacts of the last step are in `cache`; the lists of contacts are empty */
+    bool cached; /* true: the contacts of the last step are in `cache`, and the lists of contacts are empty */
 
-    /* Data of the current detection pass. */
+    /* Positions, search radii and contacts of the current detection pass. */
     sinew_real *x_pass_start; /* [vertex_count][4] positions at the start of the detection pass, in m */
     sinew_real *x_predicted;  /* [vertex_count][4] predicted positions at the end of the step, in m */
     sinew_real *x_requested;  /* [vertex_count][4] positions that the solver last requested, before truncation, in m */
     sinew_real *x_step_start; /* [vertex_count][4] positions at the start of the step, in m */
     sinew_real *kinematic;    /* [vertices of one collider][4] work space: positions of one collider */
     sinew_real *inflation_radius; /* [vertex_count] inflation radius of each vertex, in m */
-    double *fraction; /* [object_count] fraction of its motion in this step that each collider has completed */
-    double *progress; /* [object_count] work space: trial values of `fraction` */
+    /* [object_count] fraction 0 .. 1 of its prescribed motion in this step that each collider has completed */
+    double *fraction;
+    double *progress; /* [object_count] work space: trial values of `fraction`, 0 .. 1, of each collider */
     sinew_candidates pairs;
-    sinew_real *packed; /* [vertices of one collider][3] work space: positions without a fourth number */
-    int32_t *bounded;   /* [moved_count] work space: vertices within the bounds of a closed collider */
-    uint8_t *is_inside; /* [moved_count] work space, 1: the vertex is inside the closed collider */
+    /* [vertices of one collider][3] work space: the collider's vertex positions without the fourth number, in m */
+    sinew_real *packed;
+    int32_t *bounded;   /* [moved_count] work space: body vertices within the bounding box of a closed collider */
+    uint8_t *is_inside; /* [moved_count] work space, 1: the body vertex is inside the closed collider under test */
     sinew_step_filter step_filter;
-    uint8_t *truncated; /* [vertex_count] 1: the step filter truncated the vertex in the last iteration */
-    /* [step_start_count] contacts at the start of the step, sorted by key */
+    /* [vertex_count] 1: the step filter shortened the vertex's displacement in the last iteration */
+    uint8_t *truncated;
+    /* [step_start_count] contacts at the start of the step, sorted by contact key */
     sinew_contact_constraint *step_start_contacts;
-    sinew_contact_constraint *ended; /* [ended_count] contacts of step_start_contacts that have ended, sorted by key */
+    /* [ended_count] contacts of step_start_contacts that have ended, sorted by contact key */
+    sinew_contact_constraint *ended;
     int32_t step_start_count, ended_count;
     sinew_contact_list contacts; /* contacts found by the current detection pass */
-    sinew_contact_list previous; /* contacts of the previous detection pass, or of the last step */
+    sinew_contact_list previous; /* contacts of the previous detection pass, or of the last step, for the warm start */
 
     /* Contacts as elements of a transient batch of the objective. */
     int32_t element_count;
-    int32_t *element_of;            /* [contacts.count] element of a contact, -1: none of its particles can move */
-    int32_t *contact_of;            /* [element_count] index in `contacts` of the contact of each element */
-    int32_t *particles;             /* [element_count][4] particles of each contact element */
-    sinew_real *data;               /* [element_count][SINEW_CONTACT_DATA_COUNT] contact data of each element */
+    /* [contacts.count] index of the element of each contact, -1: none of the contact's particles can move */
+    int32_t *element_of;
+    int32_t *contact_of; /* [element_count] index in `contacts` of the contact of each element */
+    int32_t *particles;  /* [element_count][4] particles of each contact element */
+    sinew_real *data; /* [element_count][SINEW_CONTACT_DATA_COUNT] parameters of the contact energy of each element */
     sinew_real *solver_multipliers; /* [element_count][4] multipliers of solvers that keep their own (XPBD) */
-    sinew_batch *batch;             /* batch of the contact elements; NULL until the first contact */
+    sinew_batch *batch;             /* transient batch of the contact elements; NULL until the first contact */
     sinew_batch_layout layout;
     sinew_batch_work batch_work;
 
-    /* Data of the current step. */
-    sinew_contact_view view; /* copy of the view of the world in this step */
+    /* Data of contact handling that live for one time step. */
+    sinew_contact_view view; /* copy of the contact view of the world in this step */
     sinew_contact_hooks hooks;
-    double time;       /* time at the start of the step, in s */
+    double time;       /* simulated time at the start of the step, in s */
     double *blocks;    /* [particle_count][9] Hessian blocks of the fixed elements at the start of the step, in N/m */
     sinew_real *guess; /* [particle_count][4] initial guess for solvers that would start from q_tilde, in m */
-    sinew_real *x_projected_start;   /* [particle_count][4] mode projection: start of the step, projected, in m */
-    sinew_real *x_unprojected_start; /* [particle_count][4] mode projection: start of the step, not projected, in m */
-    sinew_real *v_step_start;    /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
-    bool step_start_stored;      /* step_start_contacts holds the contacts of this step, not of an earlier one */
-    bool projected;              /* the mode projection has moved positions at the start of the step */
+    /* [particle_count][4] contact mode `projection`: positions at the start of the step after projection, in m */
+    sinew_real *x_projected_start;
+    /* [particle_count][4] contact mode `projection`: positions at the start of the step before projection, in m */
+    sinew_real *x_unprojected_start;
+    sinew_real *v_step_start; /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
+    /* True: step_start_contacts holds the contacts at the start of this step, not of an earlier one. */
+    bool step_start_stored;
+    bool projected;              /* true: the contact mode `projection` has moved particles at the start of the step */
     double residual_gate;        /* multipliers are updated only if the residual is below this force, in N */
     int32_t detection_iteration; /* number of iterations of the step before the last detection pass */
     int32_t last_update;         /* number of iterations of the step before the last multiplier update; -1: none yet */
     int32_t truncated_count;
-    bool trial_filtered;         /* a line search has already filtered its trial positions and set `truncated` */
-    double multiplier_change;    /* relative change that an update would make, at the last convergence test */
+    bool trial_filtered; /* true: a line search has already filtered its trial positions and set `truncated` */
+    /* Relative change of multipliers that an update would make, at the last convergence test. */
+    double multiplier_change;
     int32_t idle_updates;        /* number of consecutive convergence tests that found multiplier_change unchanged */
     double redetect_penetration; /* smallest relative penetration that caused a pass in this step; HUGE_VAL: none */
-    bool too_near;               /* at the end of the step, surfaces are nearer than the contact tolerance allows */
+    bool too_near; /* true: at the end of the step, surfaces are nearer than the contact tolerance allows */
     sinew_contact_report report;
     sinew_contact_energy energy;
-    /* Copies of the last estimate of the position error (settled_copy.c). */
-    sinew_contact_constraint *saved_list; /* [contacts.count] copy of the list of contacts */
-    sinew_real *saved_data; /* copy of the data of contact elements, followed by the data of their batch */
-    uint32_t saved_version, saved_form_version; /* copies of version and form_version of the batch */
-    bool listed;                                /* the list holds the contacts at the end of the last step */
-    bool intersections_known;                   /* report.intersections was computed at the current positions */
+    /* Contact data saved while settled_copy.c estimates the position error of the step. */
+    sinew_contact_constraint *saved_list; /* [contacts.count] saved copy of the list of contacts */
+    sinew_real *saved_data; /* saved copy of the parameters of contact elements, followed by the data of their batch */
+    uint32_t saved_version, saved_form_version; /* saved values of version and form_version of the contact batch */
+    bool listed;              /* true: the list of contacts holds the contacts at the end of the last step */
+    bool intersections_known; /* true: report.intersections was computed at the current positions */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
         truncated_capacity, kinematic_capacity, inflation_radius_capacity, progress_capacity, fraction_capacity,
@@ -201,11 +220,13 @@ struct sinew_contact_work {
 /* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
 sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
 void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator);
-/* x [vertex_count][4] m: particles at q, vertices of colliders at the completed fraction of their motion. */
+/* Gathers positions of collision vertices into x [vertex_count][4], m: particles at q, vertices of colliders at the
+ * completed fraction of their motion. */
 void sinew_contact_gather(const sinew_contact_view *view, const sinew_real *q, sinew_real *x);
-/* x [vertices of the collider][4] m: vertices of a collider at `fraction` 0 .. 1 of its motion in this step. */
+/* Computes x [vertices of the collider][4], m: vertices of a collider at `fraction` 0 .. 1 of its motion in this
+ * step. */
 void sinew_contact_collider_positions(const sinew_contact_view *view, int32_t object, double fraction, sinew_real *x);
-/* A point and the normal of a collider that is a plane, at `fraction` of its motion. */
+/* Computes a point (m) and the unit normal of a plane collider at `fraction` 0 .. 1 of its motion in this step. */
 void sinew_contact_plane(const sinew_contact_view *view, int32_t object, double fraction, double point[3],
                          double normal[3]);
 
@@ -218,12 +239,12 @@ bool sinew_contact_is_cacheable(const sinew_contact_constraint *contact);
 sinew_contact_cache_entry sinew_contact_cache_entry_of(const sinew_contact_work *c,
                                                        const sinew_contact_constraint *contact);
 
-/* Appends a candidate pair, which the caller fills; NULL: out of memory. */
+/* Appends a candidate pair to the list, which the caller then fills. Returns NULL if out of memory. */
 sinew_candidate *sinew_contact_add_pair(const sinew_contact_view *view);
-/* Replaces pairs of vertices inside closed colliders by pairs that push them out (penetration.c). */
+/* Replaces candidate pairs of vertices inside closed colliders by pairs that push them out (penetration.c). */
 sinew_status sinew_contact_resolve_penetration(const sinew_contact_view *view, sinew_error *error);
 void sinew_contact_trees_release(sinew_contact_work *c);
-/* Refits the BVH of an object's triangles, a collider, to x_pass_start. */
+/* Refits the BVH of a collider's triangles to the positions x_pass_start. */
 sinew_status sinew_contact_refit_tree(const sinew_contact_view *view, int32_t object, sinew_error *error);
 /* Embedded surfaces (embedded_contacts.c): list the vertices of skins when the collision mesh is built; append their
  * contacts to the list; compute b [3] m, the point of the collider in a contact of a skin vertex. */
@@ -235,57 +256,61 @@ void sinew_contact_skin_target(const sinew_contact_work *c, const sinew_contact_
 /* Body or collider of the world that an object of the collision mesh represents. */
 sinew_contact_object sinew_contact_object_of(const sinew_contact_work *c, int32_t object);
 
-/* Stages of a step. begin runs the first detection pass, after the objective, the solver and q_tilde are prepared. */
+/* Stages of contact in a step. sinew_contact_begin runs the first detection pass, after the objective, the solver and
+ * q_tilde are prepared. */
 sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *error);
-/* After a step that failed or ended with values that are not finite: restores the list of contacts, and the positions
- * that the mode `projection` moved, and detaches contact from the solver. */
+/* sinew_contact_abandon, after a step that failed or ended with values that are not finite: restores the list of
+ * contacts, and the positions that the mode `projection` moved, and detaches contact from the solver. */
 void sinew_contact_abandon(const sinew_contact_view *view);
 void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result);
 
-/* Restores the start of the step that the mode `projection` has moved (projection_mode.c). */
+/* Restores the positions at the start of the step that the contact mode `projection` has moved (projection_mode.c). */
 void sinew_contact_projection_undo(const sinew_contact_view *view);
 
-/* Contacts that started, continued or ended (events.c). Stores the contacts at the start of the step; false: out of
- * memory. */
+/* Contact events (events.c): contacts that started, continued or ended. sinew_contact_store_previous stores the
+ * contacts at the start of the step; false: out of memory. */
 bool sinew_contact_store_previous(const sinew_contact_view *view);
-/* Restores the list of contacts before the step, after a step that failed. */
+/* Restores the list of contacts from the start of the step, after a step that failed. */
 void sinew_contact_restore_previous(const sinew_contact_view *view);
-/* Finds clearances and ended contacts at the end of the step, x [vertex_count][4]. */
+/* Computes the clearances of contacts and finds ended contacts, at the end of the step with positions x
+ * [vertex_count][4], m. */
 void sinew_contact_find_ended(const sinew_contact_view *view, const sinew_real *x);
 double sinew_contact_clearance(const sinew_contact_view *view, const sinew_contact_constraint *contact,
                                const sinew_real *x);
-/* The next active or ended contact in the order of keys. *next and *ended are positions in both lists, which start at 0
- * and are advanced. NULL: no more. */
+/* Returns the next active or ended contact in the order of contact keys; NULL: no more. *next and *ended index the two
+ * lists, start at 0 and are advanced. */
 const sinew_contact_constraint *sinew_contact_next_listed(const sinew_contact_work *c, int32_t *next, int32_t *ended);
-/* Contact forces in N on particles first .. first + count - 1 of the public order, out [3 * count]. */
+/* Computes out [3 * count], N: contact forces on particles first .. first + count - 1 of the public order. */
 void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first, int32_t count, sinew_real *out);
 
 /* One detection pass at x_pass_start (detection_pass.c): candidate pairs, step filter and contacts. `first`: the first
  * pass of the step. */
 sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, sinew_error *error);
-/* True if the step filter is on: intersection_free, in a mode that supports it. */
+/* True if the step filter is active: intersection_free is set, and the contact mode supports the filter. */
 bool sinew_contact_is_filtered(const sinew_contact_work *c);
 
-/* Contacts as elements (elements.c). Sets stiffness, anchors and friction of the contacts of this pass. */
+/* Contacts as elements of the objective (elements.c): sets stiffness, friction anchor and friction limit of the
+ * contacts of this detection pass. */
 sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_error *error);
-/* Writes multipliers and friction limits of all contacts into the contact elements. */
+/* Writes the multipliers and friction limits of all contacts into the parameters of the contact elements. */
 void sinew_contact_write_numbers(sinew_contact_work *c);
-/* If `move`, relaxes contacts with spheres and capsules towards their closest points at q; the caller then writes the
- * numbers. Returns the largest penetration that the current contact points miss, as a fraction of the offset. */
+/* If `move`, relaxes contacts with spheres and capsules towards their closest points at q; the caller then calls
+ * sinew_contact_write_numbers. Returns the largest penetration that the current contact points miss, as a fraction of
+ * the offset. */
 double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_real *q, bool move);
-/* Evaluates the residual; true if it is small enough for a multiplier update. Solvers that sweep over constraints or
- * vertices evaluate nothing: always true. */
+/* Evaluates the gradient residual of the objective; true if it is small enough for a multiplier update. Solvers that
+ * sweep over constraints or vertices evaluate nothing: always true. */
 bool sinew_contact_gate(const sinew_contact_view *view);
-/* Normal force (N) and slip u (m) of a contact at q. */
+/* Returns the normal force (N) and the slip u (m) of a contact element at positions q. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
-/* values [element_count][4] N: multipliers of a solver that keeps its own (XPBD): the normal force, then the tangential
- * force on the first side. False: the solver keeps none. */
+/* Computes values [element_count][4], N: multipliers of a solver that keeps its own (XPBD): the normal force, then
+ * the tangential force on the first side. False: the solver keeps none. */
 bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values);
 /* Hooks of the estimate of the position error (settled_copy.c; sinew_contact_hooks). */
 const char *sinew_contact_settle_begin(void *context, bool *multipliers, bool *adopted);
 void sinew_contact_settle_update(void *context, const sinew_real *q);
 void sinew_contact_settle_end(void *context);
-/* b: minus the weighted sum of the collider vertices at x; zero if both sides are bodies. */
+/* Computes b (m) of a contact: minus the weighted sum of its collider vertices at x; zero if both sides are bodies. */
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *contact,
                                   const sinew_real *x, double b[3]);
 

@@ -10,14 +10,17 @@
 #include "contact/modes.h"
 #include "math/vec3.h"
 
-/* The values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter). With these
- * values scenes/tablecloth has at most 18 520 candidate pairs and 2.5 detections per step
- * (docs/evidence/contact.md). */
-#define RADIUS_FACTOR    1.2  /* trust region radius divided by the deviation from the predicted path */
-#define STOP_EDGES       0.25 /* bound of the radius for stopping on the predicted path, in mean edge lengths */
-#define RADIUS_EDGES_MAX 1.5  /* bound of the radius and of deviations from the mean, in mean edge lengths */
-#define MARGIN           0.5  /* contact elements: pairs with clearance below this fraction of the half thicknesses */
-#define PLANE_HALVINGS   20   /* number of bisections of the motion of a plane before the plane stops */
+/* Parameters of the detection pass. The values are chosen, not measured; the filter's guarantee holds for any values
+ * (test_step_filter). With these values scenes/tablecloth has at most 18 520 candidate pairs and 2.5 detections per
+ * step (docs/evidence/contact.md). */
+#define RADIUS_FACTOR 1.2 /* trust-region radius divided by the vertex's deviation from its predicted path */
+/* Bound of the trust-region radius for stopping on the predicted path, in mean edge lengths. */
+#define STOP_EDGES 0.25
+/* Bound of trust-region radii and of deviations from the mean displacement, in mean edge lengths. */
+#define RADIUS_EDGES_MAX 1.5
+/* Pairs become contact elements if their clearance is below this fraction of their half thicknesses. */
+#define MARGIN         0.5
+#define PLANE_HALVINGS 20 /* number of bisections of a plane's motion before the plane stops */
 
 bool sinew_contact_is_filtered(const sinew_contact_work *c)
 {
@@ -29,10 +32,10 @@ static bool object_is_plane(const sinew_collision_object *o)
     return o->kinematic && o->vertex_count == 0;
 }
 
-/* ---- Predicted displacements ----------------------------------------------------------------- */
+/* ---- Predicted displacements of vertices ------------------------------------------------------ */
 
-/* Predicted positions. Bodies: the solver's first guess or, in later passes, its last request. Colliders: the end of
- * their motion. */
+/* Sets the predicted positions of collision vertices. Bodies: the solver's first guess (quasistatic: q) or, in later
+ * passes, its last request. Colliders: the end of their motion. */
 static void gather_predicted(const sinew_contact_view *view, bool first)
 {
     sinew_contact_work *c = view->contact;
@@ -47,8 +50,8 @@ static void gather_predicted(const sinew_contact_view *view, bool first)
             sinew_contact_collider_positions(view, o, 1, c->x_predicted + 4 * (size_t)f->objects[o].first_vertex);
 }
 
-/* Mean predicted displacement of an object, in m. It is 0 unless `carried`: only in the first pass of a step do bodies
- * move far. */
+/* Mean predicted displacement of an object, in m. It is 0 unless `carried`, which is set in the first detection pass of
+ * a dynamic filtered step: only then do bodies move far. */
 static void mean_displacement(const sinew_contact_work *c, const sinew_collision_object *object, bool carried,
                               double mean[3])
 {
@@ -61,7 +64,7 @@ static void mean_displacement(const sinew_contact_work *c, const sinew_collision
         mean[i] = moves ? sum[i] / object->vertex_count : 0;
 }
 
-/* Distance between `there` and the displaced start position of vertex v, in m. */
+/* Distance in m between the position `there` and the start position of vertex v plus `displacement`. */
 static double deviation_from(const sinew_contact_work *c, int32_t v, const sinew_real *there,
                              const double displacement[3])
 {
@@ -71,7 +74,8 @@ static double deviation_from(const sinew_contact_work *c, int32_t v, const sinew
     return vec3_norm(rest);
 }
 
-/* All vertices of a collider have its mean displacement, with radii that contain their start positions. */
+/* Gives all vertices of a collider its mean predicted displacement, and trust-region radii that contain their start
+ * positions. */
 static void set_collider_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
 {
     const sinew_collision_object *object = &c->mesh.objects[o];
@@ -89,7 +93,8 @@ static void set_collider_predicted(sinew_contact_work *c, int32_t o, const doubl
 }
 
 /* Sets predicted displacements of the vertices of a body and limits their distance from the mean, because one
- * unreachable request would enlarge the search for all vertices. Returns the longest displacement. */
+ * unreachable request would enlarge the search for all vertices. Returns the length of the longest displacement, in
+ * m. */
 static double set_body_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
 {
     const sinew_collision_object *object = &c->mesh.objects[o];
@@ -128,7 +133,8 @@ static void set_body_radii(const sinew_contact_view *view, int32_t o, double lon
     }
 }
 
-/* Sets predicted displacements and trust regions (collide/filter/trust_region.h), and from them inflation radii. */
+/* Sets predicted displacements and trust-region radii of all vertices (collide/filter/trust_region.h), and from them
+ * their inflation radii. */
 static void set_inflation_radii(const sinew_contact_view *view, bool carried)
 {
     sinew_contact_work *c = view->contact;
@@ -161,7 +167,7 @@ sinew_candidate *sinew_contact_add_pair(const sinew_contact_view *view)
     return &pairs->list[pairs->count++];
 }
 
-/* Appends the candidate pairs of a plane with the vertices near it. */
+/* Appends the candidate pairs of a plane collider with the body vertices near it. False: out of memory. */
 static bool add_plane_pairs(const sinew_contact_view *view, sinew_contact_work *c, int32_t o)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -208,7 +214,7 @@ static sinew_status find_candidates(const sinew_contact_view *view, sinew_error 
 /* ---- Motion of colliders --------------------------------------------------------------------- */
 
 /* True if all vertices in front of a plane that may collide with it keep at least 0.2 of their distance when the plane
- * is at `fraction`. */
+ * is at `fraction` of its motion. */
 static bool plane_is_open(const sinew_contact_view *view, int32_t o, double fraction)
 {
     const sinew_contact_work *c = view->contact;
@@ -248,9 +254,9 @@ static void advance_planes(const sinew_contact_view *view)
             advance_plane(view, o);
 }
 
-/* ---- One pass -------------------------------------------------------------------------------- */
+/* ---- One detection pass ----------------------------------------------------------------------- */
 
-/* Lists the transient batches of the energies, then the batch of contacts, for the solver's driver. */
+/* Lists the transient batches of the energies, then the batch of contacts, for the solver driver. */
 static void list_transient_batches(sinew_contact_work *c)
 {
     c->hooks.batch_count = c->view.transient_count;
@@ -275,7 +281,7 @@ static sinew_status find_contacts(const sinew_contact_view *view, sinew_error *e
     return status;
 }
 
-/* Without the step filter, colliders complete their motion of the step. */
+/* Without the step filter, all colliders complete their motion of the step at once. */
 static void complete_collider_motion(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;

@@ -31,8 +31,8 @@ void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_conta
             b[i] -= (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
 }
 
-/* b of a contact, m: at the start of the step, or else at the end of the colliders' motion. For a plane, b is its point
- * at the start of the step or at its current fraction. */
+/* Computes b of a contact (file head), m: at the start of the step, or else at the end of the colliders' motion. For a
+ * plane, b is its point at the start of the step or at its completed fraction of motion. */
 static void contact_fixed_point(const sinew_contact_view *view, const sinew_contact_constraint *t, bool at_step_start,
                                 double b[3])
 {
@@ -77,7 +77,7 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
     return sum;
 }
 
-/* ---- Data of elements ------------------------------------------------------------------------ */
+/* ---- Parameters of contact elements --------------------------------------------------------- */
 
 static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_constraint *t)
 {
@@ -160,7 +160,7 @@ double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, 
     return fmax(0, t->lambda + t->kn * ((double)data[SINEW_CONTACT_OFFSET] - height));
 }
 
-/* ---- Spheres and capsules -------------------------------------------------------------------- */
+/* ---- Contacts with spheres and capsules ------------------------------------------------------- */
 
 static bool contact_is_round(const sinew_contact_constraint *t)
 {
@@ -191,7 +191,7 @@ double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_rea
     return max;
 }
 
-/* ---- Elements of the batch ------------------------------------------------------------------- */
+/* ---- Contact elements in their batch --------------------------------------------------------- */
 
 static bool elements_reserve(const sinew_allocator *m, sinew_contact_work *c)
 {
@@ -204,7 +204,8 @@ static bool elements_reserve(const sinew_allocator *m, sinew_contact_work *c)
            sinew_reserve_spare(m, &c->data, &c->data_capacity, SINEW_CONTACT_DATA_COUNT * n, sizeof *c->data);
 }
 
-/* Lists the particles of a contact; entries without a particle repeat the first. */
+/* Lists the four particles of a contact; entries of vertices without a particle (collider vertices) repeat the first
+ * particle. */
 static void contact_list_particles(const sinew_contact_work *c, const sinew_contact_constraint *t, int32_t *particles)
 {
     int32_t some = -1;

@@ -15,13 +15,14 @@
 #include "sinew/tree.h"
 #include "contact/contact.h"
 
-#define MARGIN       0.5 /* contacts start at 1 + MARGIN times the offset; same value as in detection_pass.c */
-#define INSIDE       0.5 /* a point is inside if its winding number is above this value */
-#define OUT_FRACTION 0.2 /* fraction of the depth that a step resolves, as in collide/contact_list.c */
+/* Contacts are created below 1 + MARGIN times the offset; same value as in detection_pass.c. */
+#define MARGIN       0.5
+#define INSIDE       0.5 /* a point is inside a closed collider if its winding number is above this value */
+#define OUT_FRACTION 0.2 /* fraction of the initial penetration that one step resolves, as in collide/contact_list.c */
 
 /* ---- Vertices of embedded surfaces ----------------------------------------------------------- */
 
-/* The vertex of a particle in the collision mesh. Particles of a body ascend. */
+/* Finds the vertex of a particle in the collision mesh. Particles of a body ascend. */
 static int32_t skin_mesh_vertex(const sinew_collision_mesh *f, const sinew_collision_object *o, int32_t particle)
 {
     int32_t low = o->first_vertex, high = o->first_vertex + o->vertex_count;
@@ -84,16 +85,16 @@ void sinew_contact_skin_target(const sinew_contact_work *c, const sinew_contact_
     }
 }
 
-/* ---- Nearest points -------------------------------------------------------------------------- */
+/* ---- Nearest points of colliders ------------------------------------------------------------ */
 
-/* The nearest-point query of one vertex: its position and its search radius, m. */
+/* Nearest-point query of one vertex of an embedded surface: its position and its search radius, in m. */
 typedef struct skin_search {
     double p[3];
     double limit;
 } skin_search;
 
-/* Sets the distance, and n from the point b of a collider to the vertex; sign -1: the vertex is inside, the distance is
- * negative, and n points outwards. */
+/* Sets the distance and the unit normal n of a skin vertex's contact, from the collider point b to the vertex; sign
+ * -1: the vertex is inside, the distance is negative, and n points outwards. */
 static void skin_set_direction(const skin_search *s, const double b[3], double sign, sinew_contact_constraint *t)
 {
     double size = 0;
@@ -119,7 +120,8 @@ static bool skin_near_plane(const sinew_contact_view *view, int32_t o, const ski
     return t->distance <= s->limit;
 }
 
-/* A sphere or a capsule has one primitive: a vertex or an edge. */
+/* Nearest point of a sphere or a capsule, whose only primitive is a vertex or an edge. True: within the search
+ * radius. */
 static bool skin_near_round(const sinew_contact_work *c, int32_t o, const skin_search *s, sinew_contact_constraint *t)
 {
     const int32_t first = c->mesh.objects[o].first_vertex;
@@ -164,7 +166,7 @@ static bool skin_near_triangles(const sinew_contact_view *view, int32_t o, const
     return true;
 }
 
-/* Sets t to the contact of a skin vertex with the collider o; false: they are too far apart. */
+/* Sets t to the contact of a skin vertex with the collider o; false: the vertex and the collider are too far apart. */
 static bool skin_find_contact(const sinew_contact_view *view, int32_t skin, int32_t o, sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;

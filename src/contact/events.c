@@ -39,7 +39,8 @@ void sinew_contact_restore_previous(const sinew_contact_view *view)
     if (!c->step_start_stored)
         return;
     c->step_start_stored = c->listed = false;
-    /* The arrays change places: a copy would need memory, which may be the reason why the step was abandoned. */
+    /* Swaps the two lists of contacts: a copy would need memory, whose lack may be the reason why the step was
+     * abandoned. */
     sinew_contact_constraint *list = c->contacts.list;
     const size_t capacity = c->contacts.capacity_bytes;
     c->contacts.list = c->step_start_contacts;
@@ -50,7 +51,7 @@ void sinew_contact_restore_previous(const sinew_contact_view *view)
     c->step_start_count = c->previous.count = 0;
 }
 
-/* Index of the contact with this key in a list sorted by keys; -1: none. */
+/* Index of the contact with this key in a list of contacts sorted by key; -1: none. */
 static int32_t contact_find_key(const sinew_contact_constraint *list, int32_t count, uint64_t key)
 {
     int32_t low = 0, high = count;
@@ -62,8 +63,8 @@ static int32_t contact_find_key(const sinew_contact_constraint *list, int32_t co
     return low < count && list[low].key == key ? low : -1;
 }
 
-/* True if a contact of the list continues the lost contact, by vertex and object. Each contact matches at most once,
- * and is marked. */
+/* True if a contact of the current list continues the lost contact, by vertex and object. A contact continues at most
+ * one lost contact, and is marked. */
 static bool contact_has_match(sinew_contact_work *c, const sinew_contact_constraint *lost)
 {
     if (lost->key >> 60 == SINEW_CONTACT_EDGE_EDGE || lost->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
@@ -80,8 +81,8 @@ static bool contact_has_match(sinew_contact_work *c, const sinew_contact_constra
     return false;
 }
 
-/* Sets vertices and weights of a contact from its key, at the start of the step, because contacts from the cache have
- * only keys. Also sets the normal, except for planes and embedded surfaces. */
+/* Sets vertices and weights of a contact from its contact key, at positions of the start of the step, because
+ * contacts from the cache have only keys. Also sets the normal, except for planes and embedded surfaces. */
 static void contact_find_weights(const sinew_contact_work *c, sinew_contact_constraint *t)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -166,7 +167,7 @@ const sinew_contact_constraint *sinew_contact_next_listed(const sinew_contact_wo
     return other ? &c->ended[(*ended)++] : NULL;
 }
 
-/* ---- Particles ------------------------------------------------------------------------------- */
+/* ---- Contact forces on particles -------------------------------------------------------------- */
 
 void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first, int32_t count, sinew_real *out)
 {

@@ -4,8 +4,8 @@
  */
 #include "contact/modes.h"
 
-/* Stiffness of the springs of the mode projection, relative to the stiffness of their particles. Chosen, not measured;
- * test_contact_modes checks both precisions. */
+/* Stiffness of the springs of the contact mode `projection`, relative to the stiffness of their particles. Chosen, not
+ * measured; test_contact_modes checks both precisions. */
 #define PROJECTION_STIFFNESS (sizeof(sinew_real) == 4 ? 1e2 : 1e4)
 
 static void augmented_set_stiffness(const sinew_contact_def *def, double compliance, sinew_contact_constraint *t)

@@ -14,27 +14,28 @@
 
 typedef struct sinew_contact_mode_ops {
     const char *name;       /* name of the contact mode in scene files */
-    bool filtered;          /* the mode uses the intersection-free step filter */
-    bool multipliers;       /* contacts of the mode have multipliers and lagged friction */
-    bool velocity_friction; /* friction is applied to velocities after the solve of the step */
+    bool filtered;          /* true: the contact mode uses the intersection-free step filter */
+    bool multipliers;       /* true: contacts of the mode have multipliers and lagged friction */
+    bool velocity_friction; /* true: the mode applies friction to velocities after the solve of the step */
     /* Sets kn and kt of a contact whose particles have this compliance (m/N); in modes without multipliers, also sets
      * its multipliers to zero. */
     void (*set_stiffness)(const sinew_contact_def *def, double compliance, sinew_contact_constraint *contact);
     /* Optional: fails for solvers that do not support the contact mode. */
     sinew_status (*check)(const sinew_solver_ops *ops, sinew_error *error);
-    /* Optional: changes the start of the step after its contacts are found. */
+    /* Optional: changes positions at the start of the step after its contacts are found. */
     sinew_status (*begin)(const sinew_contact_view *view, sinew_error *error);
-    /* Optional: filters the iterate q instead of the step filter; true: q was changed. */
+    /* Optional: filters the iterate q in place of the step filter. Returns true if q was changed. */
     bool (*filter)(const sinew_contact_view *view, sinew_real *q);
-    /* Optional: true if a contact becomes an element; NULL: every contact does. */
+    /* Optional: true if a contact becomes an element of the objective; NULL: every contact does. */
     bool (*takes)(const sinew_contact_work *c, const sinew_contact_constraint *contact);
-    /* Optional: m, distance above the offset at which the spring of a contact starts to act; NULL: 0. */
+    /* Optional: distance in m above the offset at which the spring of a contact starts to act; NULL: 0. */
     double (*spring_start)(const sinew_contact_constraint *contact);
-    /* Optional: N, force of a contact at the end of the step in addition to its spring; NULL: 0. */
+    /* Optional: force in N of a contact at the end of the step in addition to its spring; NULL: 0. */
     double (*extra_force)(const sinew_contact_view *view, const sinew_contact_constraint *contact);
 } sinew_contact_mode_ops;
 
-const sinew_contact_mode_ops *sinew_contact_mode_get(sinew_contact_mode mode); /* returns NULL for an unknown mode */
+/* Returns NULL for an unknown contact mode. */
+const sinew_contact_mode_ops *sinew_contact_mode_get(sinew_contact_mode mode);
 
 /* Operations of the contact mode `projection` (projection_mode.c). */
 sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error);

@@ -16,7 +16,7 @@
 #include "sinew/tree.h"
 #include "contact/contact.h"
 
-#define INSIDE 0.5 /* a point is inside if its winding number is above this value */
+#define INSIDE 0.5 /* a point is inside a closed collider if its winding number is above this value */
 
 void sinew_contact_trees_release(sinew_contact_work *c)
 {
@@ -26,9 +26,10 @@ void sinew_contact_trees_release(sinew_contact_work *c)
     c->trees = NULL;
 }
 
-/* ---- Trees of colliders ---------------------------------------------------------------------- */
+/* ---- BVHs of colliders ------------------------------------------------------------------------ */
 
-/* Finds the triangles of a collider among the primitives: those of an object are consecutive, its triangles first. */
+/* Finds the triangles of a collider among the primitives of the collision mesh: primitives of one object are
+ * consecutive, its triangles first. */
 static void tree_find_triangles(const sinew_collision_mesh *f, int32_t object, sinew_contact_tree *t)
 {
     t->first_primitive = -1;
@@ -87,15 +88,15 @@ sinew_status sinew_contact_refit_tree(const sinew_contact_view *view, int32_t ob
                                  : tree_build(view, object, c->packed, error);
 }
 
-/* ---- Vertices inside a collider -------------------------------------------------------------- */
+/* ---- Vertices inside a closed collider --------------------------------------------------------- */
 
 static bool object_has_inside(const sinew_contact_view *view, const sinew_collision_object *o)
 {
     return o->kinematic && view->colliders[o->collider].closed && view->colliders[o->collider].triangle_count > 0;
 }
 
-/* Lists in `bounded` the vertices within the bounds of a collider, of bodies that may collide with it. Returns their
- * number. */
+/* Lists in `bounded` the body vertices that are within the bounding box of a collider and may collide with it. Returns
+ * their number. */
 static int32_t list_bounded_vertices(sinew_contact_work *c, int32_t object)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -118,8 +119,8 @@ static int32_t list_bounded_vertices(sinew_contact_work *c, int32_t object)
     return count;
 }
 
-/* Keeps the vertices of `bounded` [count] that are inside the collider, and marks them in `is_inside`. Returns their
- * number. */
+/* Keeps the vertices of `bounded` [count] that are inside the collider by their winding number, and marks them in
+ * `is_inside`. Returns their number. */
 static int32_t keep_inside_vertices(sinew_contact_work *c, const sinew_tree *tree, int32_t count)
 {
     int32_t kept = 0;
@@ -134,9 +135,9 @@ static int32_t keep_inside_vertices(sinew_contact_work *c, const sinew_tree *tre
     return kept;
 }
 
-/* ---- Pairs ----------------------------------------------------------------------------------- */
+/* ---- Candidate pairs of vertices inside a collider ---------------------------------------------- */
 
-/* True if a pair contains the collider and a vertex inside it. */
+/* True if a candidate pair contains the collider and a vertex inside it, so that one outward pair replaces it. */
 static bool candidate_is_replaced(const sinew_contact_work *c, const sinew_candidate *p, int32_t object)
 {
     bool own = false, inside = false;
@@ -156,7 +157,7 @@ static void drop_replaced_candidates(sinew_contact_work *c, int32_t object)
     c->pairs.count = kept;
 }
 
-/* Creates the pair of a vertex inside a collider and the nearest point of the collider's surface. */
+/* Creates the candidate pair of a vertex inside a collider and the nearest point of the collider's surface. */
 static void candidate_out(const sinew_contact_work *c, int32_t object, int32_t v, sinew_candidate *p)
 {
     const sinew_contact_tree *t = &c->trees[object];
@@ -177,7 +178,7 @@ static void candidate_out(const sinew_contact_work *c, int32_t object, int32_t v
                       (double)c->x_pass_start[4 * (size_t)corners[0] + a];
     }
     p->distance = (sinew_real)-sqrt(size);
-    /* At distance zero, the normal of the triangle is the outward direction. */
+    /* At distance zero from the surface, the normal of the triangle is the outward direction. */
     for (int a = 0; size == 0 && a < 3; a++)
         n[a] = e[0][(a + 1) % 3] * e[1][(a + 2) % 3] - e[0][(a + 2) % 3] * e[1][(a + 1) % 3];
     const double length = vec3_norm(n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * projection_mode.c: the mode `projection`: colliders as hard constraints of vertices, PBNG 7.2.
+ * projection_mode.c: the contact mode `projection`: colliders as hard constraints of vertices, PBNG 7.2.
  *
  * At the start of a step each vertex at or below the surface of a collider (half thicknesses included) is moved onto
  * the surface. After each iteration the inward normal component of each displacement since the start is removed:
@@ -25,10 +25,11 @@
 
 #include "contact/modes.h"
 
-/* Vertices within this fraction of the offset above the surface are also projected, so that they do not alternate
- * between both states. Single precision needs a wider band (test_contact_modes). */
+/* Vertices within this fraction of the contact offset above the surface are also projected, so that they do not
+ * alternate between both states. Single precision needs a wider band (test_contact_modes). */
 #define SURFACE_TOLERANCE (sizeof(sinew_real) == 4 ? 2e-2 : 1e-3)
-#define SPRING_START      (SURFACE_TOLERANCE / 2) /* springs act up to this fraction of the offset above it */
+/* Contact springs act up to this fraction of the contact offset above the surface. */
+#define SPRING_START (SURFACE_TOLERANCE / 2)
 
 sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error)
 {
@@ -40,7 +41,8 @@ sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *er
                       ops->info.name);
 }
 
-/* Distance in m of a contact with its collider at the end of the collider's motion; t->distance of a plane is there. */
+/* Distance in m of a contact vertex from its collider at the end of the collider's motion; for a plane, t->distance is
+ * already measured there. */
 static double projection_distance(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     double from[3], to[3], distance = t->distance;
@@ -65,7 +67,8 @@ double sinew_projection_spring_start(const sinew_contact_constraint *t)
     return SPRING_START * t->offset;
 }
 
-/* Moves a particle at the start of the step, and moves its q_tilde and initial guess by the same vector. */
+/* Moves a particle at the start of the step by `by` m along n, and shifts its q_tilde and initial guess by the same
+ * vector. */
 static void shift_particle(const sinew_contact_view *view, int32_t particle, const double n[3], double by)
 {
     sinew_contact_work *c = view->contact;
@@ -92,7 +95,7 @@ sinew_status sinew_projection_begin(const sinew_contact_view *view, sinew_error 
         if (!sinew_projection_takes(c, t))
             continue;
         const int32_t p = c->mesh.particle[t->v[0]];
-        /* Another contact of the vertex may already have moved it. */
+        /* Another contact of the vertex may already have moved it along this normal. */
         double moved = 0;
         for (size_t i = 0; i < 3; i++)
             moved += t->n[i] * ((double)view->q[4 * (size_t)p + i] - (double)c->x_unprojected_start[4 * (size_t)p + i]);

@@ -9,7 +9,7 @@
 #include "contact/modes.h"
 #include "math/vec3.h"
 
-/* Impacts below this speed, in units of g h, do not rebound. Chosen, not measured. */
+/* Impacts with an approach speed below this value times g h do not rebound. Chosen, not measured. */
 #define REBOUND_SPEED 2.0
 /* Relative penetration, friction lag and cone violation above which the status bit `contact` is set. Without the bit,
  * test_no_crossing allows a violation of 1.01 % of half the sum of both thicknesses. */
@@ -24,7 +24,7 @@ bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values
            s->ops->multipliers(s, view->contact->batch, values);
 }
 
-/* Friction of the contact energy at slip u: -kt u, with its length limited to `limit`. */
+/* Friction force of the contact energy at slip u: -kt u, with its length limited to `limit`, in N. */
 static void contact_spring_friction(const sinew_contact_constraint *t, double limit, const double u[3],
                                     double friction[3])
 {
@@ -34,7 +34,8 @@ static void contact_spring_friction(const sinew_contact_constraint *t, double li
         friction[i] = -stiffness * u[i];
 }
 
-/* Adds the work of a contact on particles over the step, computed from the forces of the objective. */
+/* Adds the work of a contact on its particles over the step to the energy balance, computed from the forces of the
+ * objective. */
 static void contact_add_work(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     sinew_contact_work *c = view->contact;
@@ -58,8 +59,8 @@ static double kinetic_energy(const sinew_contact_view *view)
     return sum / 2;
 }
 
-/* Sets force and friction of each contact, and the multipliers for the next step; adds up work, heat and counts of the
- * report. own [element_count][4] N: multipliers of the solver, or NULL. */
+/* Sets normal force and friction of each contact at the end of the step, and the multipliers for the next step; adds
+ * up work, heat and counts of the report. own [element_count][4] N: multipliers of the solver, or NULL. */
 static void contacts_take_forces(const sinew_contact_view *view, const sinew_real *own)
 {
     sinew_contact_work *c = view->contact;
@@ -99,7 +100,7 @@ static void contacts_take_forces(const sinew_contact_view *view, const sinew_rea
     }
 }
 
-/* Position of the contact point on the first object. */
+/* Position of the contact point on the first object of a contact, in m. */
 static void contact_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
                           double point[3])
 {
@@ -111,8 +112,8 @@ static void contact_point(const sinew_contact_work *c, const sinew_contact_const
     }
 }
 
-/* Adds the angular impulse of a force f on the first side and -f on the second; it is not zero because the contact
- * points are apart. */
+/* Adds to the report the angular impulse over `time` of a contact force f on the first side and -f on the second; it
+ * is not zero because the contact points are apart. */
 static void contact_add_couple(sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
                                const double f[3], double time)
 {
@@ -129,7 +130,7 @@ static bool contact_is_between_bodies(const sinew_contact_work *c, const sinew_c
 }
 
 /* Computes forces and torques on all colliders, and adds the angular impulses of contacts between bodies to the report.
- * x [vertex_count][4] m: end of the step. */
+ * x [vertex_count][4] m: vertex positions at the end of the step. */
 static void colliders_add_forces(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -161,10 +162,10 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
     }
 }
 
-/* ---- Restitution ----------------------------------------------------------------------------- */
+/* ---- Restitution and velocity friction --------------------------------------------------------- */
 
-/* Separation speed of the sides of a contact, with particle velocities v [particle_count][4], in m/s. The velocity of
- * collider vertices is their displacement in the step over h. */
+/* Separation speed of the two sides of a contact along its normal, with particle velocities v [particle_count][4],
+ * in m/s. The velocity of collider vertices is their displacement in the step over h. */
 static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *v, const sinew_real *x)
 {
@@ -181,7 +182,7 @@ static double contact_separation_speed(const sinew_contact_view *view, const sin
     return speed;
 }
 
-/* Effective mass 1 / sum w^2/m over the free vertices, in kg; 0: no free vertex. */
+/* Effective mass 1 / sum w^2/m of a contact over its free vertices, in kg; 0: no free vertex. */
 static double contact_effective_mass(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
@@ -218,8 +219,8 @@ static double contact_impact_speed(const sinew_contact_view *view, const sinew_c
     return before > 0 ? sqrt(fmax(0, before * before + 2 * pull * left)) : 0;
 }
 
-/* Restitution by impulses in the order of contacts. Impulses between free bodies conserve linear momentum to
- * round-off. */
+/* Applies restitution impulses along contact normals, one contact after the other. Impulses between free bodies
+ * conserve linear momentum to round-off. */
 static void apply_restitution(const sinew_contact_view *view, const sinew_real *v_old, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -245,7 +246,7 @@ static void apply_restitution(const sinew_contact_view *view, const sinew_real *
     }
 }
 
-/* Changes velocities by friction after the solve of the step (PD, section 6). */
+/* Changes particle velocities by Coulomb friction impulses after the solve of the step (PD, section 6). */
 static void apply_velocity_friction(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -275,7 +276,8 @@ static void apply_velocity_friction(const sinew_contact_view *view, const sinew_
     }
 }
 
-/* Applies friction and restitution to velocities after the step, and records their energy. */
+/* Applies velocity friction and restitution after the solve of the step, and records the kinetic energy that they
+ * add. */
 static void change_velocities(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -298,7 +300,7 @@ static void report_violation(sinew_contact_work *c, double violation, double fra
     c->too_near = c->too_near || fraction > VIOLATION_MAX;
 }
 
-/* Measures clearances between planes and all vertices that may collide with them. */
+/* Measures clearances between plane colliders and all body vertices that may collide with them. */
 static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -322,8 +324,8 @@ static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
     }
 }
 
-/* Measures clearances at the end of the step by a separate detection, because the contacts of the step may miss
- * pairs. */
+/* Measures clearances of surfaces at the end of the step by a separate detection, because the contacts of the step may
+ * miss pairs. */
 static void measure_clearance(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -333,7 +335,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
     const sinew_detect_input places = {.x = x, .inflation_radius = c->inflation_radius};
     if (sinew_detect(c->detector, &places, 0, &c->pairs, NULL) != SINEW_OK) {
         c->pairs.count = 0;
-        c->too_near = true; /* out of memory: the violation is unknown and counts as too large */
+        c->too_near = true; /* out of memory: the contact violation is unknown and counts as too large */
     }
     const sinew_penetration near = sinew_candidates_penetration(&c->mesh, &c->pairs, NULL, NULL);
     report_violation(c, near.violation, near.fraction);
@@ -343,7 +345,8 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
     c->report.solver_update_seconds = c->hooks.seconds;
 }
 
-/* Measures complementarity, and the clearances that the detection does not measure. */
+/* Measures complementarity of the contacts, and clearances that the detection of measure_clearance() does not
+ * measure. */
 static void measure_contacts(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
@@ -354,7 +357,7 @@ static void measure_contacts(const sinew_contact_view *view)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->mesh.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)view->q[4 * (size_t)c->mesh.particle[t->v[a]] + i];
-        /* The detection measures unsigned distances and does not see embedded surfaces. */
+        /* The detection in measure_clearance() measures unsigned distances and ignores embedded surfaces. */
         if (t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
             report_violation(c, t->initial_penetration - height,
                              (t->initial_penetration - height) / (t->offset + t->initial_penetration));
@@ -386,8 +389,8 @@ static void measure_truncated(const sinew_contact_view *view)
     c->report.filtered_residual = view->solve->gradient_known ? sqrt(filtered_square) : NAN;
 }
 
-/* Ends the step of all colliders: stores the delay of truncated colliders, and reports the largest distance to their
- * prescribed positions. */
+/* Ends the time step of all colliders: stores the delay of truncated colliders, and reports the largest distance to
+ * their prescribed positions. */
 static void end_collider_steps(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -419,7 +422,7 @@ static void end_collider_steps(const sinew_contact_view *view, const sinew_real 
     }
 }
 
-/* ---- End of the step ------------------------------------------------------------------------- */
+/* ---- Report at the end of the step -------------------------------------------------------------- */
 
 static uint32_t contact_step_bits(const sinew_contact_view *view)
 {

@@ -34,8 +34,8 @@
  * of redundant contacts drift, for example under a cloth on a sphere (test_contact_solvers). Chosen, not measured. */
 #define IDLE_UPDATES_MAX 16
 #define IDLE_CHANGE      0.01
-/* Many vertices are truncated if their count exceeds this fraction of all vertices of bodies, and this number. Chosen,
- * not measured. */
+/* The step filter has truncated many vertices if their count exceeds this fraction of all vertices of bodies, and
+ * this number. Chosen, not measured. */
 #define TRUNCATED_FRACTION 0.01
 #define TRUNCATED_FEW      3
 /* Iterations between two detection passes while many vertices are truncated, and the factor on this interval while few
@@ -54,10 +54,11 @@
 #define PENETRATION_MIN  8e-3
 #define PENETRATION_GAIN 0.5
 #define PENETRATION_TIME 0.3
-/* Reductions of a collider's motion; the last one stops the collider. Chosen, not measured. */
+/* Maximum number of reductions of a truncated collider's motion in one filtering; the last one stops the collider.
+ * Chosen, not measured. */
 #define COLLIDER_TRIALS 4
 
-/* ---- Traits of solvers ----------------------------------------------------------------------- */
+/* ---- Properties of solvers --------------------------------------------------------------------- */
 
 static bool solver_follows_gradient(const sinew_solve *s)
 {
@@ -72,7 +73,7 @@ static bool has_multiplier_updates(const sinew_contact_view *view)
 
 /* ---- Step filter ----------------------------------------------------------------------------- */
 
-/* Requests q for particles, and the end of their motion for pins and colliders. */
+/* Requests q for free particles, and the positions at the end of the step for pinned particles and colliders. */
 static void request_positions(const sinew_contact_view *view, const sinew_real *q)
 {
     sinew_contact_work *c = view->contact;
@@ -130,7 +131,8 @@ static int32_t filter_limits(const sinew_contact_view *view, double *progress)
     return truncated;
 }
 
-/* Without the step filter vertices are where q has them, and the next detection pass starts there. */
+/* Without the step filter, vertices are accepted at q (pinned ones at q_tilde), and the next detection pass starts
+ * there. */
 static void accept_positions(const sinew_contact_view *view, const sinew_real *q)
 {
     sinew_contact_work *c = view->contact;
@@ -142,8 +144,8 @@ static void accept_positions(const sinew_contact_view *view, const sinew_real *q
     }
 }
 
-/* Truncates q [particle_count][4] so that no surfaces intersect. `late`: writes only pins to q, for solvers that are
- * filtered at the end of the step. True: q was changed. */
+/* Truncates the iterate q [particle_count][4] so that no surfaces intersect. `late`: writes only pins to q, for
+ * solvers that are filtered at the end of the step. True: q was changed. */
 static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool late)
 {
     sinew_contact_work *c = view->contact;
@@ -182,7 +184,8 @@ static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool l
     return changed;
 }
 
-/* Truncates a trial of a line search as filter_iterate() would, and stores the truncated vertices. */
+/* Truncates the trial positions of a line search as filter_iterate() would, and stores which vertices were
+ * truncated. */
 static void filter_trial_hook(void *context, sinew_real *trial)
 {
     const sinew_contact_view *view = context;
@@ -225,8 +228,8 @@ bool sinew_contact_gate(const sinew_contact_view *view)
     return s->residual <= (gate > 0 ? gate : RESIDUAL_GATE * s->scale);
 }
 
-/* The relative change that a multiplier update would make: of normal forces over kn times the offset, and of lagged
- * normal forces over the largest force. */
+/* Relative change that a multiplier update would make: of normal forces over kn times the offset, and of lagged normal
+ * forces over the largest normal force. */
 static double multiplier_change_fraction(const sinew_contact_work *c, const sinew_real *q)
 {
     double force_max = 0, friction_change = 0, offset_change = 0;
@@ -241,7 +244,7 @@ static double multiplier_change_fraction(const sinew_contact_work *c, const sine
     return fmax(offset_change, friction_change > 0 ? friction_change / force_max : 0);
 }
 
-/* True if another update is unnecessary: contacts with spheres and capsules are at their closest points, and
+/* True if another multiplier update is unnecessary: contacts with spheres and capsules are at their closest points, and
  * multipliers have converged. Forces of redundant contacts may drift for many updates; only small tolerances wait for
  * them. */
 static bool multipliers_converged(const sinew_contact_view *view, const sinew_solve *s)
@@ -256,7 +259,8 @@ static bool multipliers_converged(const sinew_contact_view *view, const sinew_so
     return (fraction <= max || idle) && sinew_contact_relax_round(view, s->q, false) <= max;
 }
 
-/* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. */
+/* Sets the lagged normal forces of contacts to the current normal forces; if the residual gate is `open`, also sets the
+ * multipliers. */
 static void set_multipliers(const sinew_contact_view *view, const sinew_solve *s, bool open)
 {
     sinew_contact_work *c = view->contact;
@@ -285,11 +289,11 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
     sinew_contact_work *c = view->contact;
     if (!has_multiplier_updates(view) || s->in_subproblem || c->element_count == 0 || c->report.updates >= UPDATES_MAX)
         return 0;
-    /* No iteration followed the last update, so that update changed nothing above the tolerance. */
+    /* If no iteration followed the last multiplier update, that update changed nothing above the tolerance. */
     if (solved ? iteration == c->last_update
                : iteration - fmax(c->last_update, c->detection_iteration) < update_interval(view))
         return 0;
-    /* An update that the remaining iterations cannot solve would worsen the step. */
+    /* A multiplier update that the remaining iterations cannot solve would worsen the step. */
     if (solved && (s->def.iterations - iteration < UPDATE_ITERATIONS_MIN || multipliers_converged(view, s)))
         return 0;
     const bool open = sinew_contact_gate(view);
@@ -381,9 +385,9 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
     return SINEW_UPDATE_ELEMENTS | SINEW_UPDATE_POSITIONS;
 }
 
-/* True if the penetration of candidate pairs justifies another pass. A contact acts at one point along one direction;
- * after rotation or sliding, other candidate pairs may penetrate although the contacts are solved. With the step
- * filter, pairs that are not candidates cannot penetrate. */
+/* True if the penetration of candidate pairs justifies another detection pass. A contact acts at one point along one
+ * direction; after rotation or sliding, other candidate pairs may penetrate although the contacts are solved. With
+ * the step filter, pairs that are not candidates cannot penetrate. */
 static bool penetration_needs_detection(sinew_contact_work *c)
 {
     const double fraction =
@@ -417,11 +421,11 @@ static void filter_end_hook(void *context, sinew_solve *s)
         filter_iterate(view, s->q, false);
 }
 
-/* ---- Start of the step ----------------------------------------------------------------------- */
+/* ---- Contact at the start of the step --------------------------------------------------------- */
 
-/* First guess of solvers that start from inertia: x + h v + h^2 a, with the fraction of the external acceleration that
- * changed the velocity in the last step. From q_tilde, resting bodies would start inside their support; from q_n,
- * falling bodies would lag. If no contact was active in the last step, the guess is q_tilde. */
+/* Sets the initial guess of solvers that start from inertia: x + h v + h^2 a, with the fraction of the external
+ * acceleration that changed the velocity in the last step. From q_tilde, resting bodies would start inside their
+ * support; from q_n, falling bodies would lag. If no contact was active in the last step, the guess is q_tilde. */
 static void set_first_guess(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;

@@ -12,13 +12,13 @@
 #include "mesh/mesh.h"
 #include "contact/contact.h"
 
-/* Objects and their primitives, collected before the collision mesh is built. */
+/* Objects of the collision mesh and their primitives, collected before the mesh is built. */
 typedef struct sketch {
-    sinew_collision_object *objects;     /* [count] objects of collision detection, bodies first */
-    sinew_object_primitives *primitives; /* [count] triangles and lone edges of each object */
+    sinew_collision_object *objects;     /* [count] objects of the collision mesh, bodies first */
+    sinew_object_primitives *primitives; /* [count] triangles and lone edges of each collision object */
     bool *lone;          /* [count] true: vertices of the object in no triangle or edge collide as points */
     sinew_mesh **meshes; /* [count] surface mesh of each object that is a body */
-    int32_t **numbers;   /* [count] triangles and edges of a body, as vertices of the object */
+    int32_t **numbers;   /* [count] triangles, then edges of each body, as indices of the object's vertices */
     int32_t **particles; /* [count][vertex_count] particle of each vertex of each object */
     int32_t count;
 } sketch;
@@ -57,7 +57,8 @@ static double own_or_common(sinew_real own, sinew_real common)
 
 /* ---- Surfaces of bodies ---------------------------------------------------------------------- */
 
-/* Marks the vertices of the triangles and (ropes) edges of a surface in used [vertex_count]. Returns their number. */
+/* Marks in used [vertex_count] the vertices of a surface mesh's triangles and, if `ropes`, of its edges. Returns the
+ * number of marked vertices. */
 static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *used)
 {
     const int32_t *triangles = sinew_mesh_triangles(mesh), *edges = sinew_mesh_edges(mesh);
@@ -73,13 +74,14 @@ static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *u
     return count;
 }
 
-/* True for bodies without primitives: clouds of particles, all of which collide. */
+/* True for a mesh without triangles and edges: a cloud of particles, all of which collide. */
 static bool mesh_is_cloud(const sinew_mesh *mesh)
 {
     return sinew_mesh_triangle_count(mesh) == 0 && sinew_mesh_edge_count(mesh) == 0;
 }
 
-/* Numbers the particles of a body in ascending order, and converts its primitives to these numbers. */
+/* Numbers the colliding particles of a body in ascending internal order, and converts its primitives to these
+ * numbers. */
 static bool sketch_number_body(const sinew_contact_view *view, const sinew_contact_body *body, sketch *s, int32_t o)
 {
     const sinew_allocator *allocator = view->allocator;
@@ -99,7 +101,8 @@ static bool sketch_number_body(const sinew_contact_view *view, const sinew_conta
         good = s->particles[o] && s->numbers[o];
     }
     if (good) {
-        /* Vertices are in the order of inside numbers: particle start + i of the body is vertex outside - first. */
+        /* Collision vertices are in the internal order: particle start + i is mesh vertex outside[start + i] -
+         * first. */
         int32_t next = 0;
         for (int32_t i = 0; i < body->count; i++) {
             const int32_t vertex = view->outside[body->start + i] - body->first;
@@ -122,8 +125,8 @@ static bool sketch_number_body(const sinew_contact_view *view, const sinew_conta
     return good;
 }
 
-/* A body that collides with its embedded surface has no primitives; its vertices are the particles that the surface is
- * embedded in. */
+/* Adds a body with an embedded surface to the collision mesh. A body that collides with its embedded surface has no
+ * primitives; its vertices are the particles that the surface is embedded in. */
 static sinew_status sketch_skin(const sinew_contact_view *view, int32_t slot, sketch *s, int32_t o, sinew_error *error)
 {
     const sinew_contact_body *body = &view->bodies[slot];
@@ -189,7 +192,8 @@ static void sketch_collider(const sinew_contact_view *view, int32_t slot, sketch
     s->lone[o] = r->triangle_count == 0 && r->edge_count == 0;
 }
 
-/* The time of a collider at `fraction` of the step, in s. A truncated collider starts with a delay and catches up. */
+/* Time in s at which a collider's motion is evaluated at `fraction` of the step. A truncated collider starts with a
+ * delay and catches up. */
 static double collider_time(const sinew_contact_view *view, const sinew_collider_record *r, double fraction)
 {
     return view->contact->time - r->behind + fraction * ((double)view->time_step + r->behind);
@@ -219,7 +223,7 @@ sinew_contact_object sinew_contact_object_of(const sinew_contact_work *c, int32_
     return contact_object;
 }
 
-/* ---- All objects ------------------------------------------------------------------------------ */
+/* ---- All collision objects ------------------------------------------------------------------ */
 
 static bool objects_may_collide(const sinew_contact_view *view, const sinew_collision_object *a,
                                 const sinew_collision_object *b)
@@ -235,8 +239,8 @@ static bool objects_may_collide(const sinew_contact_view *view, const sinew_coll
     return !c->filter || c->filter(c->filter_context, &first, &second);
 }
 
-/* The rest shape of a collider is in its own frame: it does not depend on the time at which the mesh is built, which a
- * loaded state changes. */
+/* Copies the rest shape of a collider in its own frame. It does not depend on the time at which the mesh is built,
+ * which a loaded state changes. */
 static void collider_rest(const sinew_collider_record *r, sinew_real *rest)
 {
     for (int32_t v = 0; v < r->vertex_count; v++)
@@ -266,7 +270,7 @@ static void fill_collision_mesh(const sinew_contact_view *view, const sketch *s,
                 objects_may_collide(view, &f->objects[a], &f->objects[b]);
 }
 
-/* Collects all objects: bodies first, then colliders. */
+/* Collects all objects of the collision mesh: bodies first, then colliders. */
 static sinew_status sketch_all(const sinew_contact_view *view, sketch *s, sinew_error *error)
 {
     int32_t count = 0, first = 0;
@@ -308,13 +312,13 @@ static bool contact_reserve_buffers(const sinew_contact_view *view, sinew_contac
            sinew_reserve(m, &c->fraction, &c->fraction_capacity, objects, sizeof *c->fraction);
 }
 
-/* Computes mean edge lengths at rest; HUGE_VAL for objects without edges, which imposes no limit. */
+/* Computes the mean edge length of each object at rest; HUGE_VAL for objects without edges, which imposes no limit. */
 static void measure_mean_edges(sinew_contact_work *c)
 {
     const sinew_collision_mesh *f = &c->mesh;
     for (int32_t o = 0; o < f->object_count; o++) {
         c->mean_edge[o] = 0;
-        c->fraction[o] = 0; /* used as the number of edges of each object until the division below */
+        c->fraction[o] = 0; /* used as the edge count of each object until the division below */
     }
     for (int32_t e = 0; e < f->edge_count; e++) {
         double square = 0;
@@ -341,7 +345,7 @@ void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator
     sinew_collision_mesh_destroy(&c->mesh);
 }
 
-/* Lists the objects that vertices follow. Pins may have changed since the collision mesh was built. */
+/* Lists the objects that pinned vertices follow. Pins may have changed since the collision mesh was built. */
 static sinew_status find_followed(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;

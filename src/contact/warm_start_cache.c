@@ -14,7 +14,7 @@
 #include "contact/contact.h"
 
 enum {
-    FIRST_VERTEX = 4 /* index in `vertices` of a cache entry that holds the contact's first vertex */
+    FIRST_VERTEX = 4 /* index in `vertices` of a cache entry at which the contact's first vertex is stored */
 };
 
 /* Number of vertices of the first and of the second feature of each contact kind. */
@@ -84,8 +84,8 @@ bool sinew_contact_cache_store(const sinew_contact_view *view)
 
 /* ---- From cache entries to contacts ---------------------------------------------------------- */
 
-/* The object of a body or collider; -1: none, or another generation. Bodies precede colliders, both in the order of
- * their slots. */
+/* Finds the collision object of a body or collider by slot; -1: none, or the slot has another generation. Bodies
+ * precede colliders, both in the order of their slots. */
 static int32_t entry_find_object(const sinew_collision_mesh *f, bool collider, int32_t slot, uint32_t generation)
 {
     int32_t low = 0, high = f->object_count;
@@ -102,7 +102,8 @@ static int32_t entry_find_object(const sinew_collision_mesh *f, bool collider, i
     return low;
 }
 
-/* The vertex of an object with this index in its mesh, -1: none. Particles of a body ascend. */
+/* Finds the collision vertex of an object by its vertex number in the mesh of the object; -1: none. Particles of a body
+ * ascend. */
 static int32_t entry_find_vertex(const sinew_contact_view *view, int32_t object, int32_t number)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;
@@ -135,7 +136,7 @@ static int32_t mesh_find_edge(const sinew_collision_mesh *f, int32_t a, int32_t 
     return low < f->edge_count && sinew_pack(f->edges[low][0], f->edges[low][1]) == name_wanted ? low : -1;
 }
 
-/* Packs the two lowest vertices of a primitive into one integer; *last is the third vertex. */
+/* Packs the two lowest vertices of a primitive into one integer, its sort key; *last is the highest vertex. */
 static uint64_t primitive_name(const int32_t v[3], int32_t *last)
 {
     const int32_t low = v[0] < v[1] ? (v[0] < v[2] ? v[0] : v[2]) : (v[1] < v[2] ? v[1] : v[2]);
@@ -143,9 +144,10 @@ static uint64_t primitive_name(const int32_t v[3], int32_t *last)
     return sinew_pack(low, v[0] ^ v[1] ^ v[2] ^ low ^ *last);
 }
 
-/* Primitives sorted by packed vertices, to find a primitive by its vertices. */
+/* Index of primitives: sorted by packed vertices, to find a primitive by its vertices. */
 typedef struct primitive_index {
-    sinew_pair *pairs; /* [2 * count] (primitive_name(), primitive), sorted; the second half is work space */
+    /* [2 * count] pairs (primitive_name(), primitive), sorted by name; the second half is work space */
+    sinew_pair *pairs;
     int32_t count;
 } primitive_index;
 
@@ -181,7 +183,7 @@ static int32_t primitive_find(const sinew_collision_mesh *f, const primitive_ind
     return -1;
 }
 
-/* Index of the embedded surface's vertex with this number, -1: none. */
+/* Index in `skins` of the embedded-surface vertex with this number in its object; -1: none. */
 static int32_t skin_find_vertex(const sinew_contact_work *c, int32_t object, int32_t number)
 {
     int32_t low = 0, high = c->skin_count;
@@ -195,7 +197,7 @@ static int32_t skin_find_vertex(const sinew_contact_work *c, int32_t object, int
     return low < c->skin_count && c->skins[low].object == object && c->skins[low].number == number ? low : -1;
 }
 
-/* The contact of a cache entry; false: its objects or features no longer exist. */
+/* Rebuilds the contact of a cache entry; false: its objects or features no longer exist. */
 static bool contact_of_entry(const sinew_contact_view *view, const primitive_index *primitives,
                              const sinew_contact_cache_entry *entry, sinew_contact_constraint *t)
 {
@@ -234,7 +236,7 @@ static bool contact_of_entry(const sinew_contact_view *view, const primitive_ind
     return true;
 }
 
-/* Sorts found [count] by key into the list and drops repeated keys. */
+/* Sorts found [count] contacts by key into the list of contacts and drops repeated keys. */
 static void contacts_sort(sinew_contact_list *contacts, int32_t count)
 {
     for (int32_t k = 0; k < count; k++)

@@ -13,8 +13,8 @@
  *
  * A named vertex, of a collider or of a cache, is the position of its point; the base point is then not used.
  *
- * The target of a step is the place at its end. A collider that the step filter delays is not waited for: the collider
- * catches up (collide/shapes/colliders.h), and the pin is filtered itself.
+ * The target position of a step is the position at the end of the step. A collider that the step filter delays is not
+ * waited for: the collider catches up (collide/shapes/colliders.h), and the pin is filtered itself.
  */
 #include "world/follow.h"
 
@@ -25,7 +25,8 @@
 #include "math/vec3.h"
 #include "sinew/tree.h"
 
-#define FLAT 1e-24 /* sin^2 of the angle of a triangle's sides below which s and t are not computed */
+/* Squared sine of the angle between a triangle's sides below which the coordinates s and t are not computed. */
+#define FLAT 1e-24
 
 sinew_follow sinew_default_follow(void)
 {
@@ -48,7 +49,7 @@ static void bind_to_frame(const sinew_world *world, const sinew_collider_record 
     }
 }
 
-/* The index of a vertex of the mesh among the collider's vertices, which are ascending; -1: no triangle has it. */
+/* Index of a mesh vertex among the collider's vertices, which ascend; -1: no triangle has the vertex. */
 static int32_t follow_find_vertex(const sinew_collider_record *record, int32_t vertex)
 {
     int32_t low = 0, high = record->vertex_count;
@@ -100,7 +101,8 @@ static void triangle_sides(double (*x)[3], double sides[2][3], double normal[3])
         normal[k] = length > 0 ? normal[k] / length : 0;
 }
 
-/* local = (s, t, d) of the point; of its nearest point on the triangle, with weights `nearest`, if it is flat. */
+/* Computes local = (s, t, d) of the point relative to a triangle; of its nearest point on the triangle, with weights
+ * `nearest`, if the triangle is flat. */
 static void bind_to_triangle(double (*x)[3], const sinew_real *point, const sinew_real nearest[3], double local[3])
 {
     double e[2][3], n[3], to[3];
@@ -170,7 +172,7 @@ static sinew_status bind_to_collider(const sinew_world *world, sinew_trajectory 
     return status;
 }
 
-/* ---- Frames of a cache ----------------------------------------------------------------------- */
+/* ---- Points that follow the frames of a vertex cache ------------------------------------------- */
 
 static sinew_status check_frames(const sinew_follow *follow, const char *owner, sinew_error *error)
 {
@@ -184,7 +186,7 @@ static sinew_status check_frames(const sinew_follow *follow, const char *owner, 
     return SINEW_OK;
 }
 
-/* Copies the cache frames of the vertices that the points follow. */
+/* Copies the frames of the vertex cache for the vertices that the points follow. */
 static sinew_status bind_to_frames(const sinew_world *world, sinew_trajectory *trajectory, const sinew_follow *follow,
                                    const char *owner, sinew_error *error)
 {
@@ -225,7 +227,7 @@ static void move_with_frames(sinew_trajectory *trajectory, double time)
         trajectory->current[i] = (sinew_real)((1 - fraction) * (double)from[i] + fraction * (double)to[i]);
 }
 
-/* ---- Motion of the points -------------------------------------------------------------------- */
+/* ---- Motion of following points ---------------------------------------------------------------- */
 
 static void move_with_collider(const sinew_world *world, sinew_trajectory *trajectory, double time)
 {
@@ -279,7 +281,7 @@ sinew_status sinew_follow_bind(const sinew_world *world, sinew_trajectory *traje
     return SINEW_OK;
 }
 
-/* ---- States, colliders and contact ----------------------------------------------------------- */
+/* ---- Following points in states, collider removal and contact ---------------------------------- */
 
 uint32_t sinew_follow_digest(uint32_t digest, const sinew_follow *follow, int32_t count)
 {
@@ -330,7 +332,7 @@ sinew_status sinew_follow_check_unused(const sinew_world *world, int32_t collide
     return SINEW_OK;
 }
 
-/* True if the pins constrain all directions and follow a collider. */
+/* True if a set of pins constrains all directions and follows a collider. */
 static bool pin_follows_collider(const sinew_pin_record *pin)
 {
     return pin->count > 0 && !sinew_pin_is_partial(pin) && pin->trajectory.follows && pin->trajectory.points;

@@ -12,11 +12,11 @@
 /* Description of one slot of the world (body, energy, ...), for error texts. */
 typedef struct slot_view {
     const char *noun; /* noun for error texts: "body", "energy", "pins" or "collider" */
-    bool many;        /* the noun is a plural, as "pins" */
+    bool many;        /* true: the noun is a plural, such as "pins" */
     int32_t count;    /* number of slots of this kind in the world */
-    bool live;        /* the slot is in use; the next two fields describe its current or last object */
+    bool live;        /* true: the slot is in use; name and kind describe its current or last object */
     uint32_t generation;
-    const char *kind; /* kind of the object; "" if there is only one kind */
+    const char *kind; /* kind of the slot's object for error texts; "" if there is only one kind */
 } slot_view;
 
 static bool names_present(const slot_view *at, int32_t index, uint32_t generation)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inertia.c: see inertia.h.
+ * inertia.c: solves with the tensor of inertia of particles, and finds the line of collinear particles (inertia.h).
  */
 #include "world/inertia.h"
 
@@ -18,7 +18,7 @@ bool sinew_inertia_line(const double S[9], double line[3])
     const double *row = S + 3 * (size_t)widest, length = vec3_norm(row);
     for (int c = 0; c < 3; c++)
         line[c] = length > 0 ? row[c] / length : 0;
-    /* For collinear points S = trace line line^T; the remainder is the smallest moment of inertia. */
+    /* For collinear particles S = trace(S) line line^T; the remainder is the smallest moment of inertia. */
     double left = trace;
     for (int i = 0; i < 9; i++)
         left -= line[i / 3] * S[i] * line[i % 3];
@@ -32,7 +32,7 @@ void sinew_inertia_solve(const double S[9], const double M[3], double out[3])
     int exponent;
     const bool thin = sinew_inertia_line(S, line);
     const double along = vec3_dot(M, line);
-    /* A power of two, which changes no digit, keeps the determinant of large bodies from overflow. */
+    /* Scales J by a power of two, which changes no digit and keeps the determinant of large bodies from overflow. */
     (void)frexp(trace, &exponent);
     for (int i = 0; i < 9; i++)
         J[i] = ldexp((i % 4 == 0 ? trace : 0) - S[i], -exponent);

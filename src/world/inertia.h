@@ -8,11 +8,11 @@
 
 #include <stdbool.h>
 
-/* spread: S, row-major. `line` receives the direction of the line on which the particles lie (zero for coincident
- * particles); false if they are not collinear. */
+/* Tests whether particles with spread = S (row-major) are collinear. `line` receives the unit direction of their line
+ * (zero for coincident particles). */
 bool sinew_inertia_line(const double spread[9], double line[3]);
-/* out = J^-1 M, with J of spread = S; for collinear particles without the component of M along their line, for
- * coincident particles zero. */
+/* Computes out = J^-1 M, with the tensor of inertia J of spread = S; for collinear particles without the component
+ * of M along their line, for coincident particles zero. */
 void sinew_inertia_solve(const double spread[9], const double M[3], double out[3]);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * motion.c: current = pivot + R(t) (base - pivot) + T(t), R and T from the key frames (mesh/key_frames.h).
+ * motion.c: key-framed motion of points: current = pivot + R(t) (base - pivot) + T(t), R and T from the key frames
+ * (mesh/key_frames.h).
  */
 #include "world/motion.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameter_names.c: sets numbers and keywords of energy and solver defs by the names of scene files.
+ * parameter_names.c: sets numbers and keywords of energy and solver definitions by the names of scene files.
  *
  * The order of a def's parameters is internal; a program that sets them by index breaks when the table grows. The
  * error for an unknown name suggests the most similar name; an invalid value gives the same error as in the world.
@@ -17,7 +17,7 @@ enum {
     NAME_MAX_COUNT = SINEW_PARAMETER_MAX + 8
 };
 
-/* A list of descriptors with the name of its energy or solver. */
+/* List of parameter descriptors, with the name of their energy or solver. */
 typedef struct name_list {
     const char *owner, *topic; /* name of the energy or solver; topic under which `sinew info` describes it */
     const sinew_parameter *entries[NAME_MAX_COUNT];
@@ -30,7 +30,7 @@ static void parameter_add_names(name_list *list, const sinew_parameter *paramete
         list->entries[list->count++] = &parameters[i];
 }
 
-/* The index of a name in the list; -1 with an error if it is unknown. */
+/* Index of a parameter name in the list; -1, with an error, if the name is unknown. */
 static int32_t find_name(const name_list *list, const char *name, sinew_error *error)
 {
     const char *names[NAME_MAX_COUNT];
@@ -49,19 +49,20 @@ static int32_t find_name(const name_list *list, const char *name, sinew_error *e
     return -1;
 }
 
-/* The index of a name that accepts `value`; -1, with an error, for an unknown name or a value out of range. */
+/* Index of a parameter name that accepts `value`; -1, with an error, for an unknown name or a value out of range. */
 static int32_t find_number(const name_list *list, const char *name, double value, sinew_error *error)
 {
     const int32_t at = find_name(list, name, error);
     if (at < 0 || sinew_parameter_check(list->entries[at], value, list->owner, error) != SINEW_OK)
         return -1;
-    /* The value is checked again after rounding to sinew_real, which may turn it into zero or infinity. */
+    /* The parameter value is checked again after rounding to sinew_real, which may turn it into zero or infinity. */
     if (sinew_parameter_check(list->entries[at], (double)(sinew_real)value, list->owner, error) != SINEW_OK)
         return -1;
     return at;
 }
 
-/* The index of a name that takes keywords, and the index of the keyword; -1 with an error. */
+/* Index of a parameter that takes keywords, and in *index that of the keyword `word`; -1, with an error, if there is
+ * none. */
 static int32_t find_keyword(const name_list *list, const char *name, const char *word, int32_t *index,
                             sinew_error *error)
 {
@@ -166,7 +167,7 @@ static bool solver_names(const sinew_solver_def *def, const char *name, name_lis
     return true;
 }
 
-/* Writes the value to the parameter at an index of the list. */
+/* Writes the value to the solver setting or parameter at an index of the name list. */
 static void store(sinew_solver_def *def, int32_t at, double value)
 {
     if (at >= MEMBER_COUNT)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * step_filter.c: finds the admissible fraction of the step of each vertex. See step_filter.h.
+ * step_filter.c: finds the fraction of its requested displacement that each vertex may take. See step_filter.h.
  */
 #include "collide/filter/step_filter.h"
 
@@ -14,16 +14,17 @@
 #include "collide/filter/trust_region.h"
 #include "collide/narrow_phase.h"
 
-/* All values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter,
- * test_no_crossing). */
-#define APPROACH_FRACTION 0.9  /* fraction of the separation above the floor that one truncation may use */
+/* Parameters of the step filter. All values are chosen, not measured; the filter's guarantee holds for any values
+ * (test_step_filter, test_no_crossing). */
+#define APPROACH_FRACTION 0.9  /* fraction of a pair's separation above the floor that one truncation may use */
 #define FLOOR_FRACTION    1e-2 /* smallest separation of a pair as a fraction of its contact offset */
-#define SEPARATION_PASSES 10   /* largest number of passes that move requested positions apart */
-#define SEPARATION_EXTRA  0.1  /* fraction of the floor that is added so that the separation passes end */
-#define PATIENT_PASSES    8    /* number of passes that reduce the step fraction tau; later passes set tau to 0 */
-#define PASSES_MAX        200  /* largest number of passes; afterwards all vertices stop */
+#define SEPARATION_PASSES 10   /* maximum number of passes that move requested positions apart */
+/* Fraction of the floor that separation passes add to a pair's separation, so that they terminate. */
+#define SEPARATION_EXTRA 0.1
+#define PATIENT_PASSES   8   /* number of passes that reduce the step fraction tau; later passes set tau to 0 */
+#define PASSES_MAX       200 /* maximum number of passes that reduce tau; afterwards all vertices stop */
 
-/* ---- Memory of the filter -------------------------------------------------------------------- */
+/* ---- Memory of the step filter ------------------------------------------------------------------ */
 
 bool sinew_step_filter_begin(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
@@ -44,7 +45,7 @@ bool sinew_step_filter_begin(sinew_step_filter *g, const sinew_collision_mesh *f
     return true;
 }
 
-/* ---- Filtered pairs -------------------------------------------------------------------------- */
+/* ---- Pairs of the step filter ------------------------------------------------------------------- */
 
 static double height_along(const sinew_real n[3], const sinew_real *x)
 {
@@ -63,8 +64,8 @@ static double pair_floor(const sinew_collision_mesh *f, const sinew_candidate *p
     return fmax(FLOOR_FRACTION * offset, 64 * epsilon * largest);
 }
 
-/* Separation of a pair from the heights of its vertices. `base`: height of a plane; for other pairs the sum of both
- * radii. */
+/* Separation of a filtered pair in m, from the heights of its vertices along n. `base`: height of a plane; for other
+ * pairs the sum of both radii. */
 static double pair_separation(const sinew_filter_pair *p, const double height[4])
 {
     double low = height[0];
@@ -130,14 +131,14 @@ void sinew_step_filter_release(sinew_step_filter *g, const sinew_allocator *allo
     *g = (sinew_step_filter){0};
 }
 
-/* ---- Limits of tau --------------------------------------------------------------------------- */
+/* ---- Limits of the step fraction tau ------------------------------------------------------------ */
 
 typedef struct limit_pass {
     sinew_step_filter *filter;
     const sinew_collision_mesh *mesh;
 } limit_pass;
 
-/* m2: squared distance from the position at the start of the detection pass. */
+/* Squared distance in m^2 of a vertex from its position at the start of the detection pass. */
 static double squared_displacement(const sinew_real *x, const sinew_real *x_start)
 {
     double square = 0;
@@ -173,7 +174,7 @@ static void filter_deviation_range(const void *context, int32_t member, int32_t 
     }
 }
 
-/* True if a pair cannot come too near for any tau: the separation shrinks by at most the displacements of both
+/* True if a filtered pair cannot come too near for any tau: the separation shrinks by at most the displacements of both
  * features. Within one object only differences of predicted displacements count, which p->approach bounds. */
 static bool pair_stays_separated(const sinew_step_filter *g, const sinew_filter_pair *p)
 {
@@ -199,13 +200,14 @@ static void filter_list_near_pairs(sinew_step_filter *g, const sinew_collision_m
             g->near_pairs[g->near_count++] = (int32_t)k;
 }
 
-/* The corners of a pair at the start and at the end of the motion. */
+/* Corners of a filtered pair at the start and at the end of the motion. */
 typedef struct pair_motion {
-    sinew_real now[4][4], there[4][4]; /* positions at start and end of the motion, as in detection */
+    /* [corner of the pair][coordinate] positions at the start (now) and at the end (there) of the motion, in m */
+    sinew_real now[4][4], there[4][4];
 } pair_motion;
 
-/* The end of the truncated motion of vertex v. It differs from sinew_step_filter_position() by round-off only, far
- * below the floor of a pair. */
+/* Computes the position of vertex v at the end of its truncated motion. It differs from sinew_step_filter_position()
+ * by round-off only, far below the floor of a pair. */
 static void filter_vertex_end(const sinew_step_filter *g, int32_t v, sinew_real x[4])
 {
     const sinew_real *from = g->x_accepted + 4 * (size_t)v, *to = g->x_requested + 4 * (size_t)v;
@@ -226,7 +228,8 @@ static pair_motion pair_motion_of(const sinew_step_filter *g, const sinew_filter
     return m;
 }
 
-/* True if a pair is separated along its n at the end of the motion. This test is cheap, and most pairs pass it. */
+/* True if a filtered pair is separated along its direction n at the end of the motion. This test is cheap, and most
+ * pairs pass it. */
 static bool pair_ends_separated(const sinew_step_filter *g, const sinew_filter_pair *p)
 {
     double height[4];
@@ -245,7 +248,7 @@ static double pair_separation_along(const sinew_filter_pair *p, const sinew_real
     return pair_separation(p, height);
 }
 
-/* The direction between the closest points of a pair's features at x. */
+/* Computes the unit direction n between the closest points of a pair's features at positions x. */
 static void pair_direction_at(const sinew_filter_pair *p, sinew_real x[4][4], sinew_real n[3])
 {
     sinew_candidate pair = {.v = {0, 1, 2, 3},
@@ -259,8 +262,9 @@ static bool pair_is_separated(const sinew_filter_pair *p, double now, double the
     return there >= (double)p->min || (now > 0 && there >= now);
 }
 
-/* Tries the direction of the closest points at the end of the motion, then at the start. True: the pair is separated
- * along the new n. The direction at the start replaces n whenever it does not reduce the separation at the start. */
+/* Tries the direction of the closest points at the end of the motion, then at the start. Returns true if the pair is
+ * separated along the new n. The direction at the start replaces n whenever it does not reduce the separation at the
+ * start. */
 static bool pair_turn_direction(sinew_filter_pair *p, pair_motion *m)
 {
     const double had = pair_separation_along(p, p->n, m->now);
@@ -278,8 +282,9 @@ static bool pair_turn_direction(sinew_filter_pair *p, pair_motion *m)
     return pair_is_separated(p, pair_separation_along(p, n, m->now), pair_separation_along(p, n, m->there));
 }
 
-/* The factor 0 .. 1 on tau of a pair's vertices; with `stop`, 0 or 1. The separation is concave along a common motion,
- * so linear interpolation between both ends gives an admissible factor if all four vertices use it. */
+/* Computes the factor 0 .. 1 on the step fraction tau of a pair's vertices; with `stop`, 0 or 1. The separation is
+ * concave along a common motion, so linear interpolation between both ends gives an admissible factor if all four
+ * vertices use it. */
 static double pair_factor(const sinew_step_filter *g, sinew_filter_pair *p, bool stop)
 {
     if (pair_ends_separated(g, p))
@@ -294,8 +299,8 @@ static double pair_factor(const sinew_step_filter *g, sinew_filter_pair *p, bool
     return stop || !(free_separation > 0) ? 0 : fmin(free_separation / (separation - end), 1);
 }
 
-/* Heights along n that both features must reach at the end. Each feature takes half of the missing separation; if one
- * feature is prescribed (pins, colliders), the other takes all of it. */
+/* Computes the heights along n that both features of a pair must reach at the end of the motion. Each feature takes
+ * half of the missing separation; if one feature is prescribed (pins, colliders), the other takes all of it. */
 static void pair_wanted_heights(const sinew_step_filter *g, const sinew_filter_pair *p, const pair_motion *m,
                                 double *high, double *low)
 {
@@ -344,7 +349,7 @@ static bool pair_separate(sinew_step_filter *g, sinew_filter_pair *p)
     return false;
 }
 
-/* Number of the latest move of any of the pair's vertices. */
+/* Number of the latest correction of x_requested at any of the pair's vertices. */
 static int32_t pair_last_stamp(const sinew_step_filter *g, const sinew_filter_pair *p)
 {
     int32_t last = 0;
@@ -353,8 +358,8 @@ static int32_t pair_last_stamp(const sinew_step_filter *g, const sinew_filter_pa
     return last;
 }
 
-/* Separates pairs in list order; skips pairs whose vertices have not moved since the last test. Returns true if all
- * pairs were separated. */
+/* Separates the requested positions of near pairs in list order; skips pairs whose vertices have not moved since the
+ * last test. Returns true if all pairs were separated. */
 static bool filter_separate_pairs(sinew_step_filter *g)
 {
     bool all = true;
@@ -381,8 +386,9 @@ static bool filter_separate(sinew_step_filter *g)
     return passes > 0;
 }
 
-/* Reduces tau of the vertices of pairs that are too near. All factors refer to tau before the pass, so the order of
- * pairs does not matter. Skips pairs without a change in the last pass. Returns true if any tau was reduced. */
+/* Reduces the step fraction tau of the vertices of pairs that are too near. All factors refer to tau before the
+ * pass, so the order of pairs does not matter. Skips pairs without a change in the last pass. Returns true if any
+ * tau was reduced. */
 static bool filter_truncate_pass(sinew_step_filter *g, int pass)
 {
     bool any = false;
@@ -409,7 +415,7 @@ static bool filter_truncate_pass(sinew_step_filter *g, int pass)
     return any;
 }
 
-/* All vertices of a collider take the smallest tau among its vertices. */
+/* Gives all vertices of a collider the smallest step fraction tau among its vertices. */
 static void filter_join_colliders(sinew_step_filter *g, const sinew_collision_mesh *f, int pass)
 {
     for (int32_t o = 0; o < f->object_count; o++) {
@@ -447,7 +453,8 @@ static bool filter_is_full_step(const sinew_step_filter *g, const sinew_collisio
     return true;
 }
 
-/* Sets tau from the trust regions alone, and lists the pairs that might come too near. */
+/* Sets the step fraction tau of all vertices from the trust regions alone, and lists the pairs that might come too
+ * near. */
 static void filter_start(sinew_step_filter *g, const sinew_collision_mesh *f, int32_t threads)
 {
     const limit_pass pass = {g, f};
@@ -477,7 +484,7 @@ int32_t sinew_step_filter_limit(sinew_step_filter *g, const sinew_collision_mesh
     int32_t count = 0;
     filter_start(g, f, threads);
     memset(g->truncated, 0, (size_t)g->vertex_count);
-    /* Separated positions may lie outside their trust regions or too near other features, so tau starts again. */
+    /* Separated positions may lie outside their trust regions or too near other features, so tau is computed again. */
     if (g->near_count > 0 && filter_separate(g))
         filter_start(g, f, threads);
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);

@@ -39,20 +39,22 @@ typedef struct sinew_filter_pair {
     sinew_real n[3];       /* unit direction along which the pair is separated, from the second to the first feature */
     sinew_real min;        /* smallest admissible separation, in m; -inf: the pair is not filtered */
     sinew_real separation; /* separation of the features along n at the start of the detection pass, in m */
-    sinew_real approach;   /* m: largest approach from relative predicted displacement, for pairs within one object;
-                              0 for pairs of two objects */
-    sinew_real base;       /* sum of both radii, in m; plane: height of the plane along n */
+    /* Largest approach in m from relative predicted displacement, for pairs within one object; 0 for pairs of two
+     * objects. */
+    sinew_real approach;
+    sinew_real base; /* sum of both radii, in m; plane: height of the plane along n */
     int32_t v[4];
-    int16_t first; /* vertices of the first feature: v[0] .. v[first - 1]; 4: the second is a plane */
-    bool same;     /* both features belong to the same object (self-collision) */
+    /* Number of vertices of the first feature, v[0] .. v[first - 1]; 4: the second feature is a plane. */
+    int16_t first;
+    bool same; /* true: both features belong to the same object (self-collision) */
 } sinew_filter_pair;
 
-/* Progress of an object along its predicted displacement (trust_region.h). */
+/* Trust region of an object: its progress along its predicted displacement (trust_region.h). */
 typedef struct sinew_trust_region {
     double progress;   /* parameter lambda on the predicted path at x_accepted */
     double target;     /* parameter lambda on the predicted path that fits x_requested best */
-    double fraction;   /* sigma: fraction of the way from `progress` to `target` that this motion takes */
-    bool unrestricted; /* all vertices of x_requested are within their trust regions at `target` */
+    double fraction;   /* sigma: fraction of the interval from `progress` to `target` that this motion takes */
+    bool unrestricted; /* true: all vertices of x_requested are within their trust regions at `target` */
 } sinew_trust_region;
 
 typedef struct sinew_step_filter {
@@ -60,35 +62,40 @@ typedef struct sinew_step_filter {
     int64_t pair_count, near_count;
     sinew_filter_pair *pairs; /* [pair_count] candidate pairs of the detection pass */
     int32_t *near_pairs;      /* [near_count] indices of pairs that might come too near in this motion */
-    int32_t *seen;            /* [near_count] value of `moves` at the last test of each pair; < 0: not separated */
-    int32_t *stamp;           /* [vertex_count] last move of each vertex, or the pass that last reduced its tau */
-    int32_t moves;            /* 1 + number of corrections of x_requested in the current separation */
-    sinew_real *work;         /* [vertex_count][2] two numbers of work space per vertex */
-    uint8_t *fixed;           /* [vertex_count] 1: prescribed (pins, colliders); set by the caller after build */
-    uint8_t *truncated;       /* [vertex_count] 1: the last motion does not reach the caller's x_requested */
+    /* [near_count] value of `moves` at the last test of each pair; < 0: the pair was not separated */
+    int32_t *seen;
+    /* [vertex_count] value of `moves` at the last correction of each vertex, or number of the pass that last reduced
+     * its tau */
+    int32_t *stamp;
+    int32_t moves; /* 1 + number of corrections of x_requested in the current separation of pairs */
+    /* [vertex_count][2] work space: bounds of two distances of each vertex in m, or in [0] a factor on its tau */
+    sinew_real *work;
+    uint8_t *fixed; /* [vertex_count] 1: the vertex is prescribed (pin or collider); set by the caller after build */
+    uint8_t *truncated; /* [vertex_count] 1: the last motion of the vertex does not reach the caller's x_requested */
     sinew_real *x_pass_start; /* [vertex_count][4] positions at the start of the detection pass, in m */
     sinew_real *x_accepted;   /* [vertex_count][4] admissible positions, in m; the fourth number is tau of the motion */
     sinew_real *x_requested;  /* [vertex_count][4] end of the motion that the caller requests, in m */
     sinew_real *predicted;    /* [vertex_count][4] predicted displacement, in m; fourth: radius of the trust region */
     sinew_trust_region *trust_regions; /* [object_count] trust region of each object */
-    bool partial;                      /* some tau or fraction is below 1, so the end of the motion is not final */
+    bool partial; /* true: some tau or sigma is below 1, so that the end of the motion is not final */
     size_t pair_capacity, near_pair_capacity, seen_capacity, stamp_capacity, work_capacity, fixed_capacity,
         truncated_capacity, x_pass_start_capacity, x_accepted_capacity, x_requested_capacity, predicted_capacity,
         trust_region_capacity;
 } sinew_step_filter;
 
-/* Allocates the arrays of vertices and objects; the caller fills `predicted`. False: out of memory. */
+/* Starts a detection pass of the step filter: allocates the arrays of vertices and objects; the caller then fills
+ * `predicted`. False: out of memory. */
 bool sinew_step_filter_begin(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
-/* Copies the candidates of a detection pass that starts at x [vertex_count][4]. Pairs that touch or overlap (distance
- * <= 0) are not filtered. False: out of memory, or stopped. */
+/* Copies into the filter the candidate pairs of a detection pass that starts at x [vertex_count][4]. Pairs that
+ * touch or overlap (distance <= 0) are not filtered. False: out of memory, or stopped. */
 bool sinew_step_filter_build(sinew_step_filter *filter, const sinew_collision_mesh *mesh, const sinew_real *x,
                              const sinew_candidates *pairs);
 void sinew_step_filter_release(sinew_step_filter *filter, const sinew_allocator *allocator);
 
-/* Separates the requested positions, and finds tau of all vertices from x_accepted to x_requested, into the fourth
- * numbers of x_accepted. Returns the number of truncated vertices. */
+/* Separates the requested positions, and finds the fraction tau of the motion from x_accepted to x_requested for all
+ * vertices, written to the fourth numbers of x_accepted. Returns the number of truncated vertices. */
 int32_t sinew_step_filter_limit(sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t thread_count);
-/* The position of vertex v at the end of its truncated motion. */
+/* Computes the position of vertex v at the end of its truncated motion, in m. */
 void sinew_step_filter_position(const sinew_step_filter *filter, int32_t v, sinew_real x[3]);
 /* Ends a motion after the caller has written all new positions to x_accepted: advances the progress of all trust
  * regions. */

@@ -9,9 +9,9 @@
 #include "collide/closest.h"
 #include "math/vec3.h"
 
-#define HALVINGS 30 /* bisections of the fraction sigma, to an accuracy of 1e-9 */
+#define HALVINGS 30 /* number of bisections of the fraction sigma, to an accuracy of 1e-9 */
 
-/* The left side of (1) in trust_region.h, for one vertex in a motion: |e + tau a - sigma b|, m. */
+/* The left side of (1) in trust_region.h, for one vertex in a motion: |e + tau a - sigma b|, in m. */
 typedef struct trust_ball {
     double e[3], a[3], b[3];
     double radius;
@@ -32,14 +32,13 @@ static inline __attribute__((always_inline)) trust_ball trust_ball_of(const sine
     return ball;
 }
 
-/* out = a + t b, for 3-vectors a and b */
 static void add_scaled3(const double a[3], double t, const double b[3], double out[3])
 {
     for (int k = 0; k < 3; k++)
         out[k] = a[k] + t * b[k];
 }
 
-/* The square of the left side of (1); comparing squares avoids a square root per vertex. */
+/* Square of the left side of (1) in trust_region.h, m^2; comparing squares avoids a square root per vertex. */
 static double trust_ball_square(const trust_ball *ball, double sigma, double tau)
 {
     double z[3];
@@ -53,7 +52,7 @@ static double trust_larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The largest t in 0 .. max with |from + t along| <= radius. Such a t exists, except for round-off. */
+/* Largest t in 0 .. max with |from + t along| <= radius. Such a t exists, except for round-off. */
 static double largest_step_within(const double from[3], const double along[3], double radius, double max)
 {
     const double a = vec3_dot(along, along), b = vec3_dot(from, along), c = vec3_dot(from, from) - radius * radius;
@@ -77,7 +76,8 @@ static double trust_ball_sigma(const trust_ball *ball, double tau, double max)
     return largest_step_within(from, back, ball->radius, max);
 }
 
-/* True if some tau is admissible with sigma: the tau of the point nearest to the centre of the ball. */
+/* True if some step fraction tau is admissible with sigma: tests the tau whose point is nearest to the ball's
+ * centre. */
 static bool trust_ball_has_tau(const trust_ball *ball, double sigma)
 {
     const double square = vec3_dot(ball->a, ball->a);
@@ -95,7 +95,7 @@ void sinew_trust_region_begin(sinew_step_filter *g, const sinew_collision_mesh *
     }
 }
 
-/* The lambda that fits x_requested best, by least squares over the vertices of an object. */
+/* Progress lambda that fits x_requested best, by least squares over the vertices of an object. */
 static double region_best_lambda(const sinew_step_filter *g, const sinew_collision_object *object)
 {
     double over = 0, under = 0;
@@ -109,7 +109,7 @@ static double region_best_lambda(const sinew_step_filter *g, const sinew_collisi
     return under > 0 && over > 0 ? fmin(1, over / under) : 0;
 }
 
-/* True if the full step is admissible for every vertex of the object. */
+/* True if the full step, sigma = tau = 1, keeps every vertex of the object in its trust region. */
 static bool region_is_unrestricted(const sinew_step_filter *g, const sinew_collision_mesh *f,
                                    const sinew_collision_object *object)
 {
@@ -121,7 +121,7 @@ static bool region_is_unrestricted(const sinew_step_filter *g, const sinew_colli
     return true;
 }
 
-/* The largest sigma that is admissible for every vertex of the object, with some tau. */
+/* Largest fraction sigma that is admissible for every vertex of the object, with some tau. */
 static double largest_fraction(const sinew_step_filter *g, const sinew_collision_mesh *f,
                                const sinew_collision_object *object)
 {
@@ -178,8 +178,8 @@ double sinew_trust_region_deviation(const sinew_step_filter *g, const sinew_coll
     return sqrt(trust_larger(now, max < within ? max : within));
 }
 
-/* Reduces tau of an object's vertices to the largest value that its fraction sigma allows, and stamps changed vertices.
- */
+/* Reduces the step fraction tau of an object's vertices to the largest value that its fraction sigma allows, and stamps
+ * changed vertices. */
 static void region_truncate_vertices(sinew_step_filter *g, const sinew_collision_mesh *f,
                                      const sinew_collision_object *object, int32_t stamp)
 {

@@ -36,17 +36,17 @@
 
 #include "collide/filter/step_filter.h"
 
-/* Starts a detection pass: bodies at lambda = 0, colliders at lambda = 1. */
+/* Starts a detection pass: sets the progress of bodies to lambda = 0 and of colliders to lambda = 1. */
 void sinew_trust_region_begin(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
-/* Sets `target` and the largest `fraction` of all objects for x_requested. */
+/* Sets `target`, and the largest admissible `fraction` sigma, of the trust regions of all objects for x_requested. */
 void sinew_trust_region_choose(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
-/* The largest tau of a vertex, at most `max`, with the fraction of its object. */
+/* Largest step fraction tau of a vertex, at most `max`, at the fraction sigma of its object. */
 double sinew_trust_region_tau(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v, double max);
-/* Bound of the left side of (1) for vertex v, in m: over the full step or, if `partial`, for all admissible sigma and
- * tau. */
+/* Bound of the left side of (1) for vertex v, in m: over the full step or, if the filter's `partial` is set, for all
+ * admissible sigma and tau. */
 double sinew_trust_region_deviation(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v);
-/* Reduces the fraction of each object to the reduced tau of its vertices with this stamp, then reduces tau of its other
- * vertices to this fraction and gives them the stamp. */
+/* Reduces the fraction sigma of each object to the reduced tau of its vertices with this stamp, then reduces tau of
+ * its other vertices to this fraction and gives them the stamp. */
 void sinew_trust_region_restrict(sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t stamp);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * closest4.c: the closest points of four pairs at once.
+ * closest4.c: the closest points of four candidate pairs at once, in SIMD vectors.
  *
  * The arithmetic and its order equal those of closest.h, but every border is tried, with masks instead of branches:
  * results have the same bits. closest.c handles flat triangles, interior solutions of triangles that are not steep
@@ -60,7 +60,7 @@ static inline four four_on_segment(const four from_a[3], const four from_b[3], c
     return four_pick(end, one, t);
 }
 
-/* Replaces z and weights if the mask is set and z is shorter than the best. */
+/* Per pair: replaces z and the weights of `best` if the mask is set and z is shorter than the best vector so far. */
 static inline void four_take(closest_four *best, four_mask wanted, const four z[3], four d2, const four w[4])
 {
     const four_mask take = wanted & (four_mask)(d2 < best->d2);
@@ -71,9 +71,10 @@ static inline void four_take(closest_four *best, four_mask wanted, const four z[
     best->d2 = four_pick(take, d2, best->d2);
 }
 
-/* ---- Two edges -------------------------------------------------------------------------------- */
+/* ---- Closest points of four pairs of edges ------------------------------------------------------ */
 
-/* closest_try_end() for four pairs: end `end` of the first edge (`turned`: of the second) and the other edge. */
+/* closest_try_end() of closest.h for four pairs: end `end` of the first edge (`turned`: of the second) and the other
+ * edge. */
 static inline void four_try_end(four x[4][3], int end, bool turned, four_mask wanted, closest_four *best)
 {
     four(*p)[3] = turned ? x + 2 : x, (*q)[3] = turned ? x : x + 2;
@@ -128,7 +129,7 @@ static inline void four_edges(four x[4][3], closest_four *best)
     four_take(best, inside, z, d2, w);
 }
 
-/* ---- A vertex and a triangle ------------------------------------------------------------------- */
+/* ---- Closest points of four vertices and triangles ---------------------------------------------- */
 
 /* closest_try_side() of closest.h for four pairs at once, in SIMD lanes. */
 static inline void four_try_side(four x[4][3], four r[3][3], int i, four_mask wanted, closest_four *best)
@@ -145,7 +146,7 @@ static inline void four_try_side(four x[4][3], four r[3][3], int i, four_mask wa
     four_take(best, wanted, z, four_dot(z, z), w);
 }
 
-/* closest_triangle() for four pairs; the returned mask marks pairs that need closest.c. */
+/* closest_triangle() of closest.h for four pairs at once; the returned mask marks pairs that closest.c must handle. */
 static inline four_mask four_triangle(four x[4][3], closest_four *best)
 {
     four r[3][3], e[2][3], n[3], area[3], c[3], z[3], w[4];
@@ -178,7 +179,7 @@ static inline four_mask four_triangle(four x[4][3], closest_four *best)
     return ~round | (inside & ~steep);
 }
 
-/* ---- Candidate pairs -------------------------------------------------------------------------- */
+/* ---- Closest points of candidate pairs ---------------------------------------------------------- */
 
 static inline void load_corners(sinew_candidate *const pairs[4], const sinew_real *x, four out[4][3])
 {
@@ -191,8 +192,8 @@ static inline void load_corners(sinew_candidate *const pairs[4], const sinew_rea
     }
 }
 
-/* Closest points of four pairs of one kind whose faces have three corners; the caller repeats the last pair to fill
- * four. */
+/* Closest points of four candidate pairs of one kind, whose faces are triangles; the caller repeats the last pair to
+ * fill four. */
 void SINEW_SIMD_SYMBOL(sinew_closest_of_four)(sinew_candidate *const pairs[4], const sinew_real *x,
                                               const double radii[4]);
 void SINEW_SIMD_SYMBOL(sinew_closest_of_four)(sinew_candidate *const pairs[4], const sinew_real *x,

@@ -15,7 +15,7 @@
 #include "math/simd.h"
 #include "bvh/box8.h"
 
-/* The boxes of a node, and its predicted displacements or NULL. */
+/* The eight boxes of a BVH node, and their predicted displacements or NULL. */
 typedef struct search_group {
     const sinew_box_node *node;
     const sinew_box_displacements *predicted;
@@ -47,7 +47,7 @@ MADE_TWICE search_group group_at(const sinew_boxes *boxes, int32_t level, int32_
     return (search_group){boxes->nodes[level] + index, moving ? boxes->predicted[level] + index : NULL};
 }
 
-/* The node that searches, as a group of eight boxes. */
+/* The searching node as a group of eight boxes; without predicted displacements unless `moving`. */
 MADE_TWICE search_group own_group(const search_node *s, bool moving)
 {
     return (search_group){s->node, moving ? s->predicted : NULL};
@@ -63,9 +63,9 @@ MADE_TWICE search_box box_at(search_group group, int slot)
     return box;
 }
 
-/* Upper bound of the approach by predicted displacements between a box and the boxes of a group: the difference of
- * displacements within one object, else the sum of their lengths. An empty slot has infinite displacements, but no box
- * overlaps its box. */
+/* Upper bound, per slot, of the approach by predicted displacements between a box and the boxes of a group: the
+ * difference of displacements within one object, else the sum of their lengths. An empty slot has infinite
+ * displacements, but no box overlaps its box. */
 static inline box8 group_approach(search_group group, const search_box *box)
 {
     const sinew_box_displacements *predicted = box->group.predicted;
@@ -76,7 +76,7 @@ static inline box8 group_approach(search_group group, const search_box *box)
                                      box8_load(group.predicted->high[k]) - box8_set(predicted->low[k][slot]));
         square += differ * differ;
     }
-    /* Nodes of several objects have the object -1, which must not match any object. */
+    /* BVH nodes with features of several objects have the object -1, which must not match any object. */
     const int32_t object = box->group.node->object[slot], own = object >= 0 ? object : INT32_MAX;
     box8_mask objects;
     memcpy(&objects, group.node->object, sizeof objects);
@@ -86,11 +86,12 @@ static inline box8 group_approach(search_group group, const search_box *box)
     return approach + approach * box8_set((float)SINEW_BOX_SLACK) + box8_set((float)SINEW_BOX_PAD);
 }
 
-/* One bit for each box of the group that overlaps the box. */
+/* Bit mask of the boxes in the group that overlap the given box. */
 MADE_TWICE uint32_t group_overlaps(search_group group, const search_box *box)
 {
     const sinew_box_node *node = group.node;
-    /* An empty slot has the id -1. Its box, from infinity to minus infinity, overlaps that of a vertex at infinity. */
+    /* An empty slot of a BVH node has the id -1. Its box, from infinity to minus infinity, would overlap the box of a
+     * vertex at infinity. */
     box8_mask meet;
     memcpy(&meet, node->id, sizeof meet);
     meet = (box8_mask)(meet >= (box8_mask){0});
@@ -115,7 +116,8 @@ static inline void search_put_found(search_node *s, int slot, int32_t key)
     found->count++;
 }
 
-/* Upper bound of the approach between a feature of the node and the features of a leaf; 0 without displacements. */
+/* Upper bound, per slot of a leaf, of the approach between a feature of the searching node and the leaf's features; 0
+ * without displacements. */
 MADE_TWICE box8 search_approach(const search_node *s, int slot, search_group leaf, bool moving)
 {
     if (!moving)
@@ -186,8 +188,8 @@ MADE_TWICE uint32_t search_partners(const search_node *s, int slot, search_group
     return bits & ~bounds_sharing(s->shape, slot, width, shape, width);
 }
 
-/* Tests the features of the node against the features of a leaf, whose box and highest feature are given. Searches for
- * partners of higher index skip features above the highest feature of the leaf. */
+/* Tests the features of the searching node against the features of a leaf, whose box and highest feature are given.
+ * Searches for partners of higher index skip features above the highest feature of the leaf. */
 MADE_TWICE void search_visit_leaf(search_node *s, search_group leaf, const sinew_box_shape *shape,
                                   const search_box *box, int32_t highest, bool moving)
 {

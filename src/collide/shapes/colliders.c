@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Names and defaults ---------------------------------------------------------------------- */
+/* ---- Names and default definitions of colliders ------------------------------------------------- */
 
 const char *sinew_shape_name(sinew_shape_kind kind)
 {
@@ -49,7 +49,7 @@ sinew_collider_def sinew_default_collider_def(sinew_shape_kind kind)
                                 .mask = UINT32_MAX};
 }
 
-/* ---- Checks of a def ------------------------------------------------------------------------- */
+/* ---- Checks of a collider definition ------------------------------------------------------------ */
 
 sinew_status sinew_contact_coefficients_check(const char *owner, sinew_real thickness, sinew_real friction,
                                               sinew_real restitution, sinew_error *error)
@@ -105,7 +105,7 @@ static sinew_status check_collider_def(const sinew_collider_def *def, sinew_erro
 
 static uint32_t digest_number(uint32_t digest, sinew_real number)
 {
-    /* All NaN have the same digest, independent of their bits. */
+    /* All NaN values have the same digest, independent of their bits. */
     const sinew_real canonical = isnan(number) ? -1 : number;
     return sinew_checksum(digest, &canonical, sizeof canonical);
 }
@@ -157,7 +157,7 @@ sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_alloc
     record->kind = def->kind;
     record->closed =
         def->kind ==
-        SINEW_SHAPE_PLANE; /* one side of a plane is solid; the constructors of other shapes set `closed` */
+        SINEW_SHAPE_PLANE; /* a plane bounds a solid half-space; the constructors of other shapes set `closed` */
     record->thickness = def->thickness;
     record->friction = def->friction;
     record->restitution = def->restitution;
@@ -184,7 +184,7 @@ void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *a
     *record = (sinew_collider_record){.generation = record->generation, .kind = record->kind};
 }
 
-/* ---- Positions at a time --------------------------------------------------------------------- */
+/* ---- Positions of colliders at a time ----------------------------------------------------------- */
 
 static void placed_by(const sinew_real position[3], const sinew_real rotation[3], double R[9], double p[3])
 {
@@ -228,7 +228,7 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
     sinew_rigid_apply(Rk, shift, p0, p);
 }
 
-/* Two vertex arrays, and the interpolation parameter from the first to the second. */
+/* Vertex arrays of two cache frames, and the interpolation parameter 0 .. 1 from the first to the second. */
 typedef struct shape_now {
     const sinew_real *from, *to;
     double fraction;
@@ -259,7 +259,7 @@ void sinew_shape_some_positions(const sinew_collider_record *record, double time
     }
 }
 
-/* Writes vertices with a stride of 3 or 4 numbers; the fourth is zero. */
+/* Writes the vertex positions of a collider with a stride of 3 or 4 numbers; a fourth number is zero. */
 static void record_positions(const sinew_collider_record *record, double time, double fraction, size_t stride,
                              sinew_real *x)
 {

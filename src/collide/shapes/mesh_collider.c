@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Checks of a mesh ------------------------------------------------------------------------ */
+/* ---- Checks of a mesh collider ----------------------------------------------------------------- */
 
 static sinew_status collider_check_frames(const sinew_collider_def *def, sinew_error *error)
 {
@@ -97,8 +97,8 @@ static void surface_flip_triangle(int32_t *triangle)
     triangle[2] = swap;
 }
 
-/* Six times the enclosed volume, computed relative to the first vertex, so that meshes far from the origin lose no
- * digits. */
+/* Six times the volume that the collider's triangles enclose, m^3, computed relative to the first vertex, so that
+ * meshes far from the origin lose no digits. */
 static double surface_volume(const mesh_work *w)
 {
     const sinew_real *x = sinew_mesh_positions(w->mesh), *eye = x + 3 * (size_t)w->triangles[0];
@@ -135,7 +135,8 @@ static sinew_status surface_orient(mesh_work *w)
 
 /* ---- Vertices of the collider ---------------------------------------------------------------- */
 
-/* number[v]: new index of a vertex that a triangle uses, -1 for other vertices; returns the number of used vertices. */
+/* Sets number[v] to the new index of a mesh vertex that a triangle uses, -1 for other vertices; returns the number of
+ * used vertices. */
 static int32_t surface_number_vertices(const mesh_work *w, int32_t *number)
 {
     const int32_t vertex_count = sinew_mesh_vertex_count(w->mesh);
@@ -187,7 +188,7 @@ static sinew_status surface_copy_geometry(sinew_collider_record *record, const m
     return SINEW_OK;
 }
 
-/* ---- Warnings --------------------------------------------------------------------------------- */
+/* ---- Warnings about a mesh collider ------------------------------------------------------------ */
 
 static void count_intersection(void *context, int32_t a, int32_t b)
 {
@@ -205,7 +206,7 @@ static sinew_status surface_count_intersections(const sinew_collider_record *rec
     def.cell_count = record->triangle_count;
     def.cells = record->triangles;
     def.winding = false;
-    def.thread_count = 1; /* one thread: only a world may start threads or use the program's threads */
+    def.thread_count = 1; /* one thread: only a world may start threads or use the threads of the calling program */
     sinew_tree *tree = sinew_tree_create(&def, w->error);
     if (!tree)
         return SINEW_ERROR_MEMORY;

@@ -42,9 +42,9 @@ static void record_set_triangle(sinew_collider_record *record, int32_t t, int32_
     triangle[2] = c;
 }
 
-/* ---- Boxes ----------------------------------------------------------------------------------- */
+/* ---- Box colliders ---------------------------------------------------------------------------- */
 
-/* Vertex i is at the upper end along axis k if bit k of i is set. */
+/* Triangles of a box. Vertex i is at the upper end along axis k if bit k of i is set. */
 static const int32_t box_triangles[12][3] = {{0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}, {0, 1, 5}, {0, 5, 4},
                                              {2, 6, 7}, {2, 7, 3}, {0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}};
 
@@ -64,7 +64,7 @@ static sinew_status make_box_shape(sinew_collider_record *record, const sinew_al
     return SINEW_OK;
 }
 
-/* ---- Round shapes ---------------------------------------------------------------------------- */
+/* ---- Spheres, capsules and cylinders ------------------------------------------------------------ */
 
 static sinew_status make_sphere_shape(sinew_collider_record *record, const sinew_allocator *allocator,
                                       const sinew_collider_def *def, sinew_error *error)
@@ -100,7 +100,8 @@ static sinew_status check_cylinder(const sinew_collider_def *def, sinew_error *e
     return SINEW_OK;
 }
 
-/* Corner i has the vertices 2 i (lower) and 2 i + 1 (upper); the centres of both ends follow. */
+/* Creates a cylinder. Corner i of the prism has the vertices 2 i (lower) and 2 i + 1 (upper); the centres of both ends
+ * follow. */
 static sinew_status make_cylinder_shape(sinew_collider_record *record, const sinew_allocator *allocator,
                                         const sinew_collider_def *def, sinew_error *error)
 {
@@ -125,7 +126,7 @@ static sinew_status make_cylinder_shape(sinew_collider_record *record, const sin
     return SINEW_OK;
 }
 
-/* ---- Height fields --------------------------------------------------------------------------- */
+/* ---- Height-field colliders ------------------------------------------------------------------- */
 
 static sinew_status check_heights(const sinew_collider_def *def, sinew_error *error)
 {
@@ -169,7 +170,7 @@ static sinew_status make_height_field(sinew_collider_record *record, const sinew
     return SINEW_OK;
 }
 
-/* ---- Table of shapes ------------------------------------------------------------------------- */
+/* ---- Table of collider shapes ------------------------------------------------------------------- */
 
 static const sinew_shape_ops shapes[SINEW_SHAPE_COUNT] = {
     [SINEW_SHAPE_PLANE] = {"plane", 0, NULL, NULL},

@@ -16,10 +16,10 @@
 
 enum {
     AROUND = 64,
-    UPRIGHT = 32 /* number of steps of latitude from pole to pole; must be even */
+    UPRIGHT = 32 /* number of steps of latitude from pole to pole of a sphere or capsule; must be even */
 };
 
-/* Number of circles of latitude between the poles; 0: the shape is not round. */
+/* Number of circles of latitude between the poles of a sphere or capsule; 0: the shape is not round. */
 static int32_t ring_count(const sinew_collider_record *record)
 {
     if (!(record->radius > 0))

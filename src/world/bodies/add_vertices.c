@@ -18,7 +18,7 @@ sinew_vertices_def sinew_default_vertices_def(void)
     return (sinew_vertices_def){.cookie = SINEW_COOKIE_POINTS};
 }
 
-/* ---- Checks of the def ----------------------------------------------------------------------- */
+/* ---- Checks of a definition of new vertices ---------------------------------------------------- */
 
 static sinew_status add_vertices_check_def(const sinew_world *world, const sinew_vertices_def *def, sinew_error *error)
 {
@@ -61,12 +61,13 @@ static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_bod
 typedef struct extension {
     int32_t old_count, count;
     sinew_mesh *mesh;
-    int32_t *order;          /* [count] vertex of the body at each place of the inside order */
-    int32_t *from, *to;      /* [count] old index of the i-th vertex, and the inverse map */
-    int32_t *shares;         /* [old_count] number of copies of each vertex, which share its mass */
-    sinew_real *scratch;     /* [count][4] work space for permuting arrays of particles */
-    int32_t first, reserved; /* first outside number of the extended body, and how many are reserved */
-    bool in_turn;            /* the new order keeps existing vertices in their relative order */
+    int32_t *order;      /* [count] vertex of the body at each index of the internal particle order */
+    int32_t *from, *to;  /* [count] from: old index of the i-th vertex in the new order; to: the inverse map */
+    int32_t *shares;     /* [old_count] number of copies of each vertex, which share the vertex's mass */
+    sinew_real *scratch; /* [count][4] work space for permuting arrays of particles */
+    /* First public number of the extended body's particles, and how many public numbers are reserved. */
+    int32_t first, reserved;
+    bool in_turn; /* true: the new order keeps existing vertices in their relative order */
 } extension;
 
 static void extension_release(const sinew_world *world, extension *e)
@@ -78,7 +79,7 @@ static void extension_release(const sinew_world *world, extension *e)
     sinew_release(&world->allocator, e->scratch);
 }
 
-/* The body's mesh with the new vertices and unchanged cells. */
+/* Creates the body's mesh with the new vertices and unchanged cells. */
 static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old, const sinew_vertices_def *def,
                                  sinew_error *error)
 {
@@ -98,8 +99,8 @@ static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old
     return mesh;
 }
 
-/* Sets from, to and in_turn: the permutation from the old order, with the new particles after the old ones, to the new
- * order. */
+/* Sets `from`, `to` and `in_turn` of the extension: the permutation of the body's particles from the old order, with
+ * the new particles after the old ones, to the new order. */
 static void find_moves(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     int32_t last = -1;
@@ -115,8 +116,8 @@ static void find_moves(const sinew_world *world, const sinew_body_record *body, 
     }
 }
 
-/* Finds a run of outside numbers: the run of the body, this run extended by free numbers after it, or another free run.
- */
+/* Finds a run of public particle numbers for the extended body: the run of the body, this run extended by free numbers
+ * after it, or another free run. */
 static void find_run(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     e->first = body->first;
@@ -154,10 +155,10 @@ static sinew_status builder_extension(sinew_world *world, const sinew_body_recor
     return SINEW_OK;
 }
 
-/* ---- Insertion into the world ---------------------------------------------------------------- */
+/* ---- Insertion of vertices into the world ----------------------------------------------------- */
 
-/* Sets position or velocity of a new particle: the given value, else the value of the original, else zero (the entry is
- * already zero). */
+/* Sets the position or velocity of a new particle in `array`: the given value, else the value of the original, else
+ * zero (the entry is already zero). */
 static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given, int32_t original)
 {
     if (given)
@@ -183,7 +184,8 @@ static void append_vertices(sinew_world *world, const sinew_body_record *body, c
     }
 }
 
-/* A vertex and its copies share its mass equally. Called last, so that no failure has to undo the masses. */
+/* Divides the mass of a vertex equally among the vertex and its copies. Called last, so that no failure has to undo the
+ * masses. */
 static void add_vertices_share_masses(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
                                       extension *e)
 {
@@ -199,7 +201,7 @@ static void add_vertices_share_masses(sinew_world *world, const sinew_body_recor
             world->mass[world->inside[body->first + def->copies_of[i]]];
 }
 
-/* Assigns the run of outside numbers to the body, whose particles are already in their order. */
+/* Assigns the run of public numbers to the body, whose particles are already in their internal order. */
 static void add_vertices_take_run(sinew_world *world, sinew_body_record *body, const extension *e)
 {
     if (e->first == body->first) {
@@ -276,7 +278,7 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
     return status;
 }
 
-/* ---- Change of the cells --------------------------------------------------------------------- */
+/* ---- Change of a body's cells ------------------------------------------------------------------ */
 
 sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
 {

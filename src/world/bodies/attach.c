@@ -22,9 +22,9 @@ sinew_attach_def sinew_default_attach_def(void)
 
 typedef struct pair_list {
     int32_t count;
-    int32_t *elements;   /* [8 * capacity] particles of the world that each attached pair involves */
-    sinew_real *weights; /* [8 * capacity] interpolation weights of these particles */
-    sinew_real *normals; /* [3 * capacity] normals of the pairs; NULL: normals of the energy */
+    int32_t *elements;   /* [8 * capacity] particles of the world that each attached pair involves, 8 per pair */
+    sinew_real *weights; /* [8 * capacity] interpolation weights of the particles in `elements` */
+    sinew_real *normals; /* [3 * capacity] normals of the attached pairs; NULL: normals of the energy */
 } pair_list;
 
 static void release_pairs(const sinew_allocator *allocator, pair_list *pairs)
@@ -54,7 +54,7 @@ static sinew_status make_pairs(const sinew_world *world, const sinew_attach_def 
     return good ? SINEW_OK : sinew_fail_memory(error, "the pairs of an attachment");
 }
 
-/* A vertex as a surface point: weight 1, or the embedding weights of a skin vertex. */
+/* Describes a vertex as a surface point: weight 1, or the embedding weights of a skin vertex. */
 static sinew_surface_point surface_point_of(const sinew_body_record *body, int32_t vertex, bool of_skin)
 {
     sinew_surface_point point = {.weights = {1}};
@@ -67,8 +67,9 @@ static sinew_surface_point surface_point_of(const sinew_body_record *body, int32
     return point;
 }
 
-/* Appends a pair of surface points. Points outside a cell of a soft body move to its boundary, so that no weight is
- * negative; the four particles of a rigid body define its whole surface, which lies outside their tet. */
+/* Appends a pair of surface points to the attachment. Points outside a cell of a soft body move to its boundary, so
+ * that no weight is negative; the four particles of a rigid body define its whole surface, which lies outside their
+ * tet. */
 static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bodies[2],
                             const sinew_surface_point *const sides[2])
 {
@@ -87,9 +88,9 @@ static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bod
     pairs->count++;
 }
 
-/* ---- Check of the def ------------------------------------------------------------------------ */
+/* ---- Check of an attachment definition --------------------------------------------------------- */
 
-/* Number of vertices of the first body, or of its skin, that may be joined. */
+/* Number of vertices of the first body, or of its skin, that may be attached. */
 static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
 {
     return def->from_skin ? sinew_skin_vertex_count(from->skin) : from->count;
@@ -123,8 +124,8 @@ static sinew_status attach_check_def(const sinew_world *world, const sinew_attac
 
 /* ---- Attachment of bodies -------------------------------------------------------------------- */
 
-/* Positions [count][3] m of the vertices of a body or of its skin: at rest, or current (`now`) in *own, which the
- * caller releases. NULL: out of memory. */
+/* Returns positions [count][3], m, of the vertices of a body or of its skin: at rest, or current (`now`) in *own,
+ * which the caller releases. NULL: out of memory. */
 static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool skin, bool now, sinew_real **own)
 {
     const sinew_body_record *body = &world->bodies[id.index];
@@ -142,9 +143,11 @@ static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool
 /* Points on the surface of the second body that the first is attached to. */
 typedef struct targets {
     sinew_search search;
-    sinew_embeddings embeddings; /* how surface points of a skin are embedded in the body */
+    sinew_embeddings embeddings; /* embeddings of surface points of a skin in the cells of its body */
     const sinew_real
-        *at_rest; /* [3 * vertices of the skin] rest positions of the skin, in m; NULL: points lie on the body itself */
+        /* [3 * vertices of the skin] rest positions of the second body's skin, in m; NULL: points lie on the body
+         * itself */
+        *at_rest;
 } targets;
 
 static sinew_status begin_targets(const sinew_world *world, const sinew_attach_def *def, const sinew_body_record *to,
@@ -166,7 +169,7 @@ static void end_targets(targets *t)
     sinew_embeddings_end(&t->embeddings);
 }
 
-/* The nearest point of the second body, as vertices of the body with weights. */
+/* Finds the nearest point of the second body, as vertices of the body with weights. */
 static sinew_surface_point find_target(const targets *t, const sinew_real *point)
 {
     sinew_surface_point found = sinew_search_nearest(&t->search, point);
@@ -190,7 +193,7 @@ static sinew_surface_point find_target(const targets *t, const sinew_real *point
 static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_record *from, const sinew_real *points,
                                const sinew_body_record *to, const targets *t, pair_list *pairs, sinew_error *error)
 {
-    /* Distances of coincident points are not zero but round-off, so the limit is extended by this length, in m. */
+    /* Extends the distance limit by this length, in m: distances of coincident points are not zero but round-off. */
     const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
     const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
     const sinew_body_record *const bodies[2] = {from, to};

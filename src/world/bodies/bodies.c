@@ -2,8 +2,8 @@
  *
  * bodies.c: adds and removes bodies.
  *
- * Inside, particles follow the order of the bodies' slots. After bodies are removed and added, the particle order
- * equals that of a world built from the current bodies.
+ * In the internal order, particles follow the order of the bodies' slots. After bodies are removed and added, the
+ * particle order equals that of a world built from the current bodies.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "world/bodies/tear.h"
 #include "world/world.h"
 
-/* ---- Def of a body --------------------------------------------------------------------------- */
+/* ---- Definition of a body and its masses ------------------------------------------------------- */
 
 sinew_body_def sinew_default_body_def(void)
 {
     return (sinew_body_def){.cookie = SINEW_COOKIE_BODY, .density = 1000};
 }
 
-/* Volume (m3), area (m2) or length (m) of a cell with n = 4, 3 or 2 vertices. */
+/* Volume (m^3), area (m^2) or length (m) of a mesh cell with n = 4, 3 or 2 vertices. */
 static double cell_size(const sinew_real *x, const int32_t *cell, int32_t n)
 {
     double e[3][3] = {{0}};
@@ -32,7 +32,7 @@ static double cell_size(const sinew_real *x, const int32_t *cell, int32_t n)
     return n == 4 ? fabs(vec3_dot(cross, e[2])) / 6 : n == 3 ? vec3_norm(cross) / 2 : vec3_norm(e[0]);
 }
 
-/* The cells that carry the mass: tets, else triangles, else edges. */
+/* Finds the cells that define the mass of a body: tets, else triangles, else edges. */
 static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *count, int32_t *n)
 {
     *cells = sinew_mesh_tets(mesh);
@@ -50,11 +50,11 @@ static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *c
     }
 }
 
-/* Fraction of a vertex's mass that moves to its directors. Directors need mass to move; the fraction is small because
- * they are off the edge and shift the centre of mass. */
+/* Fraction of a vertex's mass that moves to the director points of its edges. Directors need mass to move; the
+ * fraction is small because they are off the edge and shift the centre of mass. */
 #define DIRECTOR_SHARE 0.01
 
-/* Moves mass from the ends of each edge with a director to the director; the total is preserved. */
+/* Moves mass from the ends of each edge with a director point to that point; the total is preserved. */
 static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh *mesh, double *masses,
                                       sinew_error *error)
 {
@@ -76,7 +76,7 @@ static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh
     return SINEW_OK;
 }
 
-/* masses [vertex_count] kg: every cell contributes equal fractions of its filled mass to its vertices */
+/* Computes masses [vertex_count], kg: every cell contributes equal fractions of its filled mass to its vertices. */
 static void lump_masses(const sinew_body_def *def, double *masses)
 {
     const int32_t *cells;
@@ -94,7 +94,7 @@ static void lump_masses(const sinew_body_def *def, double *masses)
     }
 }
 
-/* masses [vertex_count] kg: masses of the def, or from the density */
+/* Computes masses [vertex_count], kg: the masses of the body definition, or from its density. */
 static sinew_status find_masses(const sinew_world *world, const sinew_body_def *def, double *masses, sinew_error *error)
 {
     const int32_t vertex_count = sinew_mesh_vertex_count(def->mesh);
@@ -158,15 +158,15 @@ static void set_point(sinew_real *array, int32_t at, const sinew_real *points, i
         memcpy(array + 4 * (size_t)at, points + 3 * (size_t)vertex, 3 * sizeof *array);
 }
 
-/* Arrays of a body, computed before the world changes. */
+/* Arrays of a new body, computed before the world changes. */
 typedef struct body_builder {
     double *masses; /* [vertex_count] mass of each vertex, in kg */
-    int32_t *order; /* [vertex_count] vertex of the body at each place of the inside order */
+    int32_t *order; /* [vertex_count] vertex of the body at each index of the internal particle order */
     sinew_mesh *mesh;
     char *name; /* name of the body; NULL: it has no name */
 } body_builder;
 
-/* Writes the particles, which are zero, of a body whose record and outside numbers exist. */
+/* Writes the particles of a new body, which are zeroed; the body's record and public numbers already exist. */
 static void fill_particles(sinew_world *world, const sinew_body_record *body, const sinew_body_def *def,
                            const body_builder *d)
 {
@@ -224,7 +224,7 @@ static sinew_status builder_body(const sinew_world *world, const sinew_body_def 
     return status;
 }
 
-/* Inside number of the first particle of a body in this slot. */
+/* Internal number of the first particle of a body that is added in this slot. */
 static int32_t start_of(const sinew_world *world, int32_t slot)
 {
     int32_t start = world->particle_count;
@@ -286,7 +286,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
 
 /* ---- Removal of a body ----------------------------------------------------------------------- */
 
-/* Tests whether particles belong to a body. 0: none; 1: all; -1: some. */
+/* Tests whether particles belong to a body. Returns 0: none do; 1: all do; -1: some do. */
 static int lies_on(const sinew_body_record *body, const int32_t *particles, int32_t count)
 {
     int32_t on = 0;
@@ -300,7 +300,7 @@ int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *en
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
 
-/* Fails if an energy or a pin acts on this and on other bodies, whose objects are never removed implicitly. */
+/* Fails if an energy or a pin acts on this body and on other bodies: removing the body does not remove such objects. */
 static sinew_status check_apart(const sinew_world *world, const sinew_body_record *body, int32_t index,
                                 sinew_error *error)
 {

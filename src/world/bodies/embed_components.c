@@ -28,12 +28,13 @@ typedef struct settling {
     const sinew_embeddings *embeddings;
     const sinew_real *points;
     sinew_embedding *found;
-    int32_t count;       /* number of vertices of the embedded surface (skin) */
-    int32_t *starts;     /* [count + 1] index of each skin vertex's first entry in `neighbours` */
-    int32_t *neighbours; /* skin vertices that share a side of a face, vertex by vertex */
-    int32_t *beyond;     /* [4 * tets] the tet behind the face without corner i; -1: none */
-    int32_t *riders;     /* [tets] number of skin vertices embedded in each tet */
-    int32_t *queue;      /* [count] queue of skin vertices that have a tet */
+    int32_t count;   /* number of vertices of the embedded surface (skin) */
+    int32_t *starts; /* [count + 1] index of each skin vertex's first entry in `neighbours` */
+    /* [starts[count]] skin vertices that share a side of a face with each skin vertex, vertex by vertex */
+    int32_t *neighbours;
+    int32_t *beyond; /* [4 * tets] entry 4 t + i: the tet behind the face of tet t opposite to corner i; -1: none */
+    int32_t *riders; /* [tets] number of skin vertices embedded in each tet */
+    int32_t *queue;  /* [count] queue of skin vertices that already have a tet */
     int32_t queued;
 } settling;
 
@@ -47,7 +48,8 @@ static void join_tets(void *context, const int32_t *vertices, const sinew_pair *
     beyond[uses[1].minor] = (int32_t)(uses[0].minor / 4);
 }
 
-/* Visits each side of each face in both directions: counts neighbours (neighbours NULL) or lists them. */
+/* Visits each side of each skin face in both directions: counts the neighbours of skin vertices (`neighbours` NULL) or
+ * lists them. */
 static void visit_sides(const sinew_skin *skin, int32_t *starts, int32_t *neighbours)
 {
     const int32_t *faces = sinew_skin_face_starts(skin), *corners = sinew_skin_corners(skin);
@@ -106,7 +108,8 @@ static void end(settling *s)
     sinew_release(allocator, s->queue);
 }
 
-/* The next tetrahedron of a walk: the one behind the face with the most negative weight, except `from`; -1: none. */
+/* Next tetrahedron of a walk towards a point: the one behind the face with the most negative weight, except `from`; -1:
+ * none. */
 static int32_t is_path(const settling *s, int32_t tet, int32_t from, const double weights[4])
 {
     int32_t best = -1;
@@ -152,7 +155,7 @@ static void embed_components_flush(settling *s, int32_t vertex, int32_t tet)
     s->queue[s->queued++] = vertex;
 }
 
-/* Assigns tets to undecided skin vertices that are connected to assigned ones. */
+/* Assigns tets to undecided skin vertices that are connected to vertices with a tet. */
 static void embed_components_spread(settling *s, int32_t *at)
 {
     for (; *at < s->queued; ++*at) {
@@ -169,7 +172,7 @@ static void embed_components_spread(settling *s, int32_t *at)
     }
 }
 
-/* The tetrahedron that contains a vertex and embeds the fewest other vertices; among equals, the lowest index. */
+/* Tetrahedron that contains a skin vertex and embeds the fewest other skin vertices; among equals, the lowest index. */
 static int32_t emptiest(const settling *s, int32_t vertex)
 {
     int32_t tets[HOLDING_MAX];

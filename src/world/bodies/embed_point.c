@@ -11,7 +11,7 @@
 #include "math/vec3.h"
 #include "mesh/mesh.h"
 
-/* ---- Barycentric weights --------------------------------------------------------------------- */
+/* ---- Barycentric weights in a tetrahedron ------------------------------------------------------ */
 
 bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const sinew_real point[3], double weights[4])
 {
@@ -89,8 +89,8 @@ static int64_t embed_point_radius_of(const sinew_tet_grid *grid, const sinew_mes
     return boxes;
 }
 
-/* Sets boxes and scale of a grid from grid->low to `high` with boxes of at most `edge` m, but no more than 1024 boxes
- * along an axis. */
+/* Sets box counts and scale of a grid of tetrahedra from grid->low to `high` with boxes of at most `edge` m, but no
+ * more than 1024 boxes along an axis. */
 static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
 {
     for (int c = 0; c < 3; c++) {
@@ -101,8 +101,8 @@ static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
     }
 }
 
-/* Lays the grid with boxes of the mean size of the tetrahedra, or larger if some tetrahedra overlap too many boxes.
- * Returns the number of overlaps of a tetrahedron with a box. */
+/* Sets up the grid of tetrahedra with boxes of the mean size of the tetrahedra, or larger if some tetrahedra overlap
+ * too many boxes. Returns the total number of overlaps of tetrahedra with boxes. */
 static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
 {
     double high[3] = {-INFINITY, -INFINITY, -INFINITY}, edges = 0;
@@ -151,13 +151,13 @@ static sinew_status make_grid(sinew_embeddings *embeddings, sinew_error *error)
     }
     for (int32_t t = 0; t < mesh->tet_count; t++)
         visit_boxes(grid, mesh, t, true);
-    /* Filling has advanced the start of each box to the start of the next: the shift restores the starts. */
+    /* Filling has advanced the start of each grid box to the start of the next box: the shift restores the starts. */
     memmove(grid->starts + 1, grid->starts, boxes * sizeof *grid->starts);
     grid->starts[0] = 0;
     return SINEW_OK;
 }
 
-/* ---- Create and free -------------------------------------------------------------------------- */
+/* ---- Creation and release of embeddings -------------------------------------------------------- */
 
 static sinew_status embed_point_make_tree(sinew_embeddings *embeddings, sinew_error *error)
 {
@@ -202,7 +202,7 @@ void sinew_embeddings_end(sinew_embeddings *embeddings)
     *embeddings = (sinew_embeddings){0};
 }
 
-/* ---- Search for a point ---------------------------------------------------------------------- */
+/* ---- Search for the cell that embeds a point --------------------------------------------------- */
 
 static double min(const double weights[4])
 {
@@ -217,7 +217,7 @@ static size_t box_around(const sinew_tet_grid *grid, const sinew_real point[3])
     return (size_t)(box[0] + grid->boxes[0] * (box[1] + grid->boxes[1] * box[2]));
 }
 
-/* Points outside a cell by less than this fraction of its size count as points on its boundary. */
+/* Points outside a tetrahedron by less than this barycentric weight count as points on its boundary. */
 static const double border = 1e-7;
 
 int32_t sinew_embeddings_holding(const sinew_embeddings *embeddings, const sinew_real point[3], int32_t *tets,
@@ -264,7 +264,8 @@ static bool has_rivals(const sinew_embeddings *embeddings, const sinew_real poin
     return false;
 }
 
-/* The tetrahedron in which the smallest weight of the point is largest; false if no tetrahedron contains the point. */
+/* Finds the tetrahedron in which the smallest weight of the point is largest; false if no tetrahedron contains the
+ * point. */
 static bool embed_point_find_inside(const sinew_embeddings *embeddings, const sinew_real point[3],
                                     sinew_embedding *found)
 {

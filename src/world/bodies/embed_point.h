@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * embed_point.h: embeds a point in the rest shape of a body: finds the cell that contains it and the weights.
+ * embed_point.h: embeds a point in the rest shape of a body: finds the cell that contains the point, and the point's
+ * weights in the cell.
  *
  * If several tetrahedra contain the point (a shared face, duplicated cells), the tetrahedron with the largest
  * minimum weight is used; among equals, the lowest index. A point outside all of them uses the tetrahedron behind
@@ -23,7 +24,7 @@ typedef struct sinew_tet_grid {
     double low[3], scale[3]; /* index of the box of a point p along each axis: (p - low) * scale */
     int32_t boxes[3];
     int32_t *starts;  /* [number of boxes + 1] index of each box's first tet in members */
-    int32_t *members; /* tetrahedra that overlap each box, box by box, ascending */
+    int32_t *members; /* tetrahedra that overlap each grid box, box by box, ascending */
 } sinew_tet_grid;
 
 typedef struct sinew_embeddings {
@@ -32,36 +33,39 @@ typedef struct sinew_embeddings {
     sinew_mesh *surface;
     int32_t *owners; /* [surface triangles] tetrahedron behind each triangle; NULL: the mesh has no tetrahedra */
     sinew_tree *tree;
-    const int32_t *cells; /* cells of the tree, `width` vertices each; NULL: the tree holds vertices */
+    const int32_t *cells; /* cells of the BVH, `width` vertices each; NULL: the BVH holds vertices */
     int32_t width;
     sinew_tet_grid grid; /* grid of the tetrahedra; empty if the mesh has none */
 } sinew_embeddings;
 
-/* Up to four vertices with weights that sum to 1; unused entries repeat the first with weight 0. */
+/* Embedding of a point: up to four vertices with weights that sum to 1; unused entries repeat the first with weight
+ * 0. */
 typedef struct sinew_embedding {
     int32_t vertices[4];
     double weights[4];
     double distance; /* distance of the point from the body, in m; 0 inside a tetrahedron */
-    int32_t tet;     /* the tetrahedron; -1: a point on a triangle, an edge or a vertex */
-    bool several;    /* another tetrahedron also contains the point, strictly or, without a common vertex, on its
+    int32_t tet;  /* tetrahedron that embeds the point; -1: the point is embedded in a triangle, an edge or a vertex */
+    bool several; /* true: another tetrahedron also contains the point, strictly or, without a common vertex, on its
                         boundary: components of a filled surface that share a lattice cell */
 } sinew_embedding;
 
 sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_mesh *mesh,
                                     const sinew_allocator *allocator, sinew_error *error);
-void sinew_embeddings_end(sinew_embeddings *embeddings); /* frees everything; accepts a zeroed struct */
+/* Frees all arrays and the BVH of the embeddings; accepts a zeroed struct. */
+void sinew_embeddings_end(sinew_embeddings *embeddings);
 sinew_embedding sinew_embeddings_find(const sinew_embeddings *embeddings, const sinew_real point[3]);
 
-/* Finds the tetrahedra that contain the point, boundaries included. Writes at most `capacity` and returns their total
- * number. */
+/* Finds the tetrahedra that contain the point, boundaries included. Writes at most `capacity` tetrahedra and returns
+ * their total number. */
 int32_t sinew_embeddings_holding(const sinew_embeddings *embeddings, const sinew_real point[3], int32_t *tets,
                                  int32_t capacity);
-/* Resolves skin vertices that several components contain: each gets the component of its neighbours
- * (embed_components.c). points and found: one per vertex. */
+/* Resolves skin vertices that tetrahedra of several connected components contain: each gets the component of its
+ * neighbours (embed_components.c). points [3 * vertex_count], m; found [vertex_count]: embeddings of the skin
+ * vertices. */
 sinew_status sinew_embeddings_commit(const sinew_embeddings *embeddings, const sinew_skin *skin,
                                      const sinew_real *points, sinew_embedding *found, sinew_error *error);
 
-/* Barycentric weights of a point; false if the tetrahedron is flat. */
+/* Computes the barycentric weights of a point in a tetrahedron; false if the tetrahedron is flat. */
 bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const sinew_real point[3], double weights[4]);
 
 #endif

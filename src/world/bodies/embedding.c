@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * embedding.c: the embedded surface of a body: x = sum_i w_i q_i over up to four of the body's vertices, with weights
- * found once at rest (embed_point.h). Velocities use the same weights. Steps use it only for contact on the embedded
- * surface.
+ * found once at rest (embed_point.h). Velocities use the same weights. Steps use the embedded surface only for contact
+ * with colliders.
  */
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *r
     record->skin_weights = NULL;
 }
 
-/* ---- Set a skin ------------------------------------------------------------------------------ */
+/* ---- Setting of a body's skin ----------------------------------------------------------------- */
 
 static sinew_status check_embedding_def(const sinew_embedding_def *def, sinew_error *error)
 {
@@ -119,7 +119,7 @@ sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sine
     return SINEW_OK;
 }
 
-/* ---- Introspection of skins ------------------------------------------------------------------ */
+/* ---- Introspection of a body's skin ------------------------------------------------------------ */
 
 const sinew_skin *sinew_body_skin(const sinew_world *world, sinew_body body)
 {
@@ -139,7 +139,8 @@ const sinew_real *sinew_body_skin_weights(const sinew_world *world, sinew_body b
     return record ? record->skin_weights : NULL;
 }
 
-/* out[i] = sum over k of weight ik times `from` at the particle of vertex ik, in double. */
+/* Interpolates `from` [particle_count][4] at the skin vertices: out[i] = sum over k of weight (i, k) times `from` at
+ * the particle of vertex (i, k), in double. */
 static sinew_status embedding_blend(const sinew_world *world, sinew_body body, const sinew_real *from, sinew_real *out)
 {
     const sinew_body_record *record = sinew_world_find_body(world, body, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * particle_numbering.c: the arrays of the particles, and their inside and outside numbers.
+ * particle_numbering.c: the arrays of the particles, and their internal (inside) and public (outside) numbers.
  *
  * Inside numbers are compact and follow the bodies' slots. Outside numbers are stable for the caller: the vertices
  * of a body are one run of outside numbers, which does not change when other bodies are added or removed. So outside
@@ -16,11 +16,11 @@
 
 enum {
     POINT_ARRAYS = 8,
-    OPTIONAL_ARRAYS = 2 /* the last two arrays of the list may be NULL */
+    OPTIONAL_ARRAYS = 2 /* number of arrays at the end of the list that may be NULL */
 };
 
-/* Lists the arrays of points and returns their number; v_before exists only in worlds with contact, `acceleration` only
- * in worlds with wind. */
+/* Lists the arrays with four reals per particle and returns their number; v_before exists only in worlds with
+ * contact, `acceleration` only in worlds with wind. */
 static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
 {
     sinew_real **const all[POINT_ARRAYS] = {&world->q,       &world->v,     &world->force,    &world->rest,
@@ -32,11 +32,12 @@ static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
     return count;
 }
 
-/* Grows the array at `slot` to a capacity; false: out of memory. */
+/* Grows the array of particles at `slot` to a capacity; false: out of memory. */
 static bool grow_array(sinew_world *world, void *slot, int32_t used, int32_t capacity, size_t size)
 {
     void **array = slot;
-    /* A moved array invalidates the callers' views, even if another array cannot grow and no particle is added. */
+    /* A moved array invalidates the caller's pointers to it, even if another array cannot grow and no particle is
+     * added. */
     world->shape_version++;
     void *grown = sinew_reallocate(&world->allocator, *array, (size_t)used, (size_t)capacity, size);
     if (!grown)
@@ -45,8 +46,8 @@ static bool grow_array(sinew_world *world, void *slot, int32_t used, int32_t cap
     return true;
 }
 
-/* Capacities grow geometrically, so that many small bodies do not copy all earlier bodies each time. The first body
- * gets its exact size. */
+/* Capacities of particle arrays grow geometrically, so that many small bodies do not copy all earlier bodies each
+ * time. The first body gets its exact size. */
 static int32_t larger_capacity(int32_t used, int32_t more, int32_t capacity)
 {
     const int32_t half = capacity / 2;
@@ -64,7 +65,7 @@ bool sinew_particles_reserve(sinew_world *world, int32_t count)
     bool good = true;
     for (int a = 0; good && a < array_count; a++)
         good = grow_array(world, arrays[a], used, needed, 4 * sizeof(sinew_real));
-    /* Every step overwrites these arrays: only their length matters. */
+    /* Every step overwrites the arrays of load forces: only their length matters. */
     sinew_real **const rewritten[] = {&world->load_force, &world->wind_start};
     for (int a = 0; good && a < 2; a++)
         good = !*rewritten[a] || grow_array(world, rewritten[a], used, needed, 4 * sizeof(sinew_real));
@@ -88,7 +89,7 @@ bool sinew_numbers_reserve(sinew_world *world, int32_t count)
     return good;
 }
 
-/* ---- Outside numbers ------------------------------------------------------------------------- */
+/* ---- Public (outside) numbers of particles ---------------------------------------------------- */
 
 int32_t sinew_numbers_find(const sinew_world *world, int32_t count)
 {
@@ -98,7 +99,7 @@ int32_t sinew_numbers_find(const sinew_world *world, int32_t count)
     for (int32_t i = 0; i < world->number_count && i - first < count; i++)
         if (world->inside[i] != SINEW_NUMBER_FREE)
             first = i + 1;
-    /* The last number is in use, so a free run never extends to the end. */
+    /* The last public number is in use, so a free run never extends to the end. */
     return first;
 }
 
@@ -133,7 +134,7 @@ void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count)
     }
 }
 
-/* ---- Inside numbers -------------------------------------------------------------------------- */
+/* ---- Internal (inside) numbers of particles --------------------------------------------------- */
 
 static void shift_list(int32_t *particles, int32_t count, int32_t at, int32_t by)
 {
@@ -141,10 +142,10 @@ static void shift_list(int32_t *particles, int32_t count, int32_t at, int32_t by
         particles[i] += particles[i] >= at ? by : 0;
 }
 
-/* Updates all data that stores inside numbers from `at` on. Orders by particle are preserved. */
+/* Shifts by `by` all stored internal particle numbers from `at` on. Orders by particle are preserved. */
 static void shift_numbers(sinew_world *world, int32_t at, int32_t by)
 {
-    /* Appending needs no shift, so that many appended bodies cost linear time. */
+    /* Appending particles needs no shift, so that many appended bodies cost linear time. */
     if (at == world->particle_count)
         return;
     shift_list(world->inside, world->number_count, at, by);
@@ -174,7 +175,8 @@ static void move_entries(sinew_world *world, int32_t from, int32_t to)
     memmove(world->outside + b, world->outside + a, rest * sizeof *world->outside);
 }
 
-/* Marks the solver and the objective as changed: layouts, colours and factors depend on inside numbers and elements. */
+/* Marks the solver and the objective as changed: layouts, colours and factors depend on internal particle numbers and
+ * elements. */
 static void particles_changed(sinew_world *world)
 {
     world->shape_version++;
@@ -209,7 +211,7 @@ static void permute_list(int32_t *particles, int32_t count, int32_t start, int32
             particles[i] = start + to[particles[i] - start];
 }
 
-/* Permutes the entries of an array, `size` bytes each: new entry i is old entry from[i]. */
+/* Permutes the entries of an array over particles, `size` bytes each: new entry i is old entry from[i]. */
 static void permute_entries(void *array, size_t size, int32_t count, const int32_t *from, void *scratch)
 {
     for (int32_t i = 0; i < count; i++)

@@ -24,14 +24,16 @@ typedef struct sinew_tear {
     int32_t edge_count;
     int32_t *log; /* [log_count] all tearing operations so far, as integers, one after the other */
     size_t log_count, log_capacity;
-    int64_t torn_step; /* step_count at the last tears: a step that is tried again does not tear again; 0: none */
-    bool torn_apart;   /* an operation ran out of memory and is incomplete: the world cannot be stepped */
+    /* Value of step_count at the last tears: a step that is tried again does not tear again; 0: no tear yet. */
+    int64_t torn_step;
+    /* True: a tearing operation ran out of memory and is incomplete, so that the world cannot be stepped. */
+    bool torn_apart;
 } sinew_tear;
 
 enum {
     SINEW_TEAR_SPLIT = 1,
     SINEW_TEAR_REMOVE = 2,
-    SINEW_TEAR_HEAD = 3 /* number of integers of an operation in the log before its lists */
+    SINEW_TEAR_HEAD = 3 /* number of integers at the start of an operation in the tear log, before its lists */
 };
 
 /* Called at the start of every step. From the second step on, tests the edges of all bodies that may tear, and tears
@@ -39,13 +41,13 @@ enum {
 sinew_status sinew_world_tear(sinew_world *world, sinew_error *error);
 void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear);
 
-/* True if a log can be applied to a body with this mesh: all lengths and indices are in range. */
+/* True if a tear log can be applied to a body with this mesh: all lengths and indices are in range. */
 bool sinew_tear_log_is_sound(const sinew_mesh *mesh, const int32_t *log, size_t count);
-/* Applies the operations of a log to a body and appends them to the body's log. */
+/* Applies the operations of a tear log to a body and appends them to the body's log. */
 sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *log, size_t count, sinew_error *error);
 /* Number of vertices that all operations of a tear log add. */
 int64_t sinew_tear_log_copies(const int32_t *log, size_t count);
-/* The cells that a body tears along: tets, else triangles, else edges. */
+/* Returns the cells along which a body tears: tets, else triangles, else edges. */
 sinew_elements sinew_tear_cells(const sinew_mesh *mesh);
 
 #endif

@@ -26,10 +26,10 @@ void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear)
     sinew_release(allocator, tear);
 }
 
-/* ---- Def of tearing -------------------------------------------------------------------------- */
+/* ---- Definition of tearing --------------------------------------------------------------------- */
 
-/* Fails for elements that can neither tear nor remain: shells and rods, whose slopes belong to edges, and energies over
- * a whole closed surface, such as gas pressure. */
+/* Fails for energies whose elements can neither tear nor remain: shells and rods, whose slopes belong to edges, and
+ * energies over a whole closed surface, such as gas pressure. */
 static sinew_status check_energies(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
 {
     for (int32_t i = 0; i < world->energy_count; i++) {
@@ -110,14 +110,14 @@ sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_te
     return SINEW_OK;
 }
 
-/* ---- Edges over the limit --------------------------------------------------------------------- */
+/* ---- Edges over the strain limit -------------------------------------------------------------- */
 
 typedef struct tension_edge {
     double strain;
     int32_t ends[2];
 } tension_edge;
 
-/* Order of edges: the most stretched first; among equals, the one with the lower vertex numbers. */
+/* Sort order of edges: the most stretched first; among equals, the one with the lower vertex numbers. */
 static int by_strain(const void *a, const void *b)
 {
     const tension_edge *x = a, *y = b;
@@ -151,7 +151,7 @@ static double tear_strain_of(const sinew_world *world, const sinew_body_record *
     return rest > 0 ? edge_length(world->q, 4, a, b) / rest - 1 : 0;
 }
 
-/* *taut receives the sorted edges over the limit, which the caller releases. */
+/* Lists in *taut the edges over the strain limit, sorted; the caller releases the list. */
 static sinew_status find_tension(const sinew_world *world, const sinew_body_record *body, tension_edge **taut,
                                  int32_t *count, sinew_error *error)
 {
@@ -193,7 +193,7 @@ static sinew_status remove_edges(sinew_world *world, sinew_body body, const tens
     return status;
 }
 
-/* Applies a cut and appends it to the log as an operation. */
+/* Applies a cut of the mesh and appends it to the tear log as an operation. */
 static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, sinew_error *error)
 {
     const size_t corners = (size_t)cut->cell_count * (size_t)cut->size;
@@ -219,8 +219,8 @@ static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut 
     return status;
 }
 
-/* Cuts the mesh at one end of an edge: first the end with fewer cells, because tears continue from the boundary, then
- * the other end. False: neither end can be opened. */
+/* Finds a cut of the mesh at one end of a torn edge: first the end with fewer cells, because tears continue from the
+ * boundary, then the other end. False: neither end can be opened. */
 static bool open_edge(const sinew_world *world, const sinew_body_record *body, const tension_edge *edge,
                       const sinew_real *points, sinew_cut *cut)
 {

@@ -12,7 +12,7 @@
 #include "world/bodies/tear.h"
 
 enum {
-    MAPS_MAX = 64 /* capacity of a list of vertices of all images of one simplex */
+    MAPS_MAX = 64 /* capacity of the list of vertices of all images of one simplex after a cut */
 };
 
 sinew_elements sinew_tear_cells(const sinew_mesh *mesh)
@@ -22,14 +22,14 @@ sinew_elements sinew_tear_cells(const sinew_mesh *mesh)
     return lists[0].count > 0 ? lists[0] : lists[1].count > 0 ? lists[1] : lists[2];
 }
 
-/* ---- Lists of elements ------------------------------------------------------------------------- */
+/* ---- Rewritten lists of elements --------------------------------------------------------------- */
 
-/* A rewritten list of elements: the old element and the vertices of each. */
+/* List of elements after a tear: for each element, its number before the tear and its vertices. */
 typedef struct new_list {
     const sinew_allocator *allocator;
     int32_t n, count;
-    int32_t *from;     /* [count] number in the old list of each element */
-    int32_t *vertices; /* [count][n] vertices of each element of the new list */
+    int32_t *from;     /* [count] number of each element in the list before the tear */
+    int32_t *vertices; /* [count][n] vertices of each element after the tear */
     int32_t reserved;  /* number of elements for which `from` and `vertices` have memory */
 } new_list;
 
@@ -62,7 +62,8 @@ static bool new_list_add(new_list *list, int32_t from, const int32_t *vertices)
     return true;
 }
 
-/* Image of an element of several simplices; false if they separate, or if a simplex belongs to no cell. */
+/* Maps an element of several simplices through a cut; false if its simplices separate, or if a simplex belongs to no
+ * cell. */
 static bool map_simplices(const sinew_cut *cut, const sinew_stencil_info *stencil_info, int32_t *element, int32_t n)
 {
     int32_t simplex[4], to[SINEW_STENCIL_MAX], maps[MAPS_MAX];
@@ -85,8 +86,8 @@ static bool map_simplices(const sinew_cut *cut, const sinew_stencil_info *stenci
     return true;
 }
 
-/* Rewrites a list of elements [count][n] after a cut; moved[vertex] is 1 if the vertex got a copy. Copies of duplicated
- * edges and faces are last. False: out of memory. */
+/* Rewrites a list of elements of one stencil, [count][n] after a cut; moved[vertex] is 1 if the vertex got a copy.
+ * Copies of duplicated edges and faces are last. False: out of memory. */
 static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_info, const int32_t *elements,
                      int32_t count, const uint8_t *moved, new_list *list)
 {
@@ -99,7 +100,8 @@ static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_inf
             for (int32_t i = 0; i < list->n; i++)
                 touched = touched || moved[element[i]];
             memcpy(maps, element, (size_t)list->n * sizeof *element);
-            if (touched && stencil_info->simplex_count == 1) /* an element that belongs to no cell is unchanged */
+            /* An element that belongs to no cell is unchanged by a cut. */
+            if (touched && stencil_info->simplex_count == 1)
                 map_count = sinew_cut_map(cut, element, list->n, maps, MAPS_MAX / list->n);
             else if (touched && pass == 0 && !map_simplices(cut, stencil_info, element, list->n))
                 continue;
@@ -110,7 +112,7 @@ static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_inf
     return good;
 }
 
-/* ---- Splits of vertices ------------------------------------------------------------------------ */
+/* ---- Splits of vertices by a cut --------------------------------------------------------------- */
 
 /* Rewrites the cells of one kind of a mesh after a cut. */
 static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells, sinew_stencil stencil,
@@ -122,7 +124,7 @@ static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells,
                : sinew_fail_memory(error, "the cells of a body that tears");
 }
 
-/* Builds the body's mesh, which already has the new vertices, with the cells after the cut. */
+/* Builds the body's mesh after a cut; the body already has the new vertices. */
 static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
                                sinew_error *error)
 {
@@ -157,7 +159,7 @@ static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_
     return status;
 }
 
-/* Converts the particles of an energy's elements, all of this body, to vertices of the body: vertices [count]. */
+/* Converts the particles of an energy's elements, all of this body, to vertices of the body in vertices [count]. */
 static void body_vertices(const sinew_world *world, const sinew_body_record *body, const sinew_energy_record *record,
                           size_t count, int32_t *vertices)
 {
@@ -195,7 +197,8 @@ static sinew_status split_energy(sinew_world *world, sinew_body body, int32_t en
     return status;
 }
 
-/* Updates particles, cells and elements after a cut. A failure after the first change leaves the body partly torn. */
+/* Updates particles, cells and elements after a cut. A failure after the first change, for lack of memory, leaves the
+ * body partly torn. */
 static sinew_status take_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
                              sinew_error *error)
 {
@@ -245,7 +248,7 @@ static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t 
 
 /* ---- Removal of cells -------------------------------------------------------------------------- */
 
-/* True if a list of vertices contains both ends of one of the edges. */
+/* True if a list of vertices contains both ends of one of the torn edges. */
 static bool has_edge(const int32_t *vertices, int32_t count, const int32_t *edges, int32_t edge_count)
 {
     for (int32_t e = 0; e < edge_count; e++) {
@@ -295,9 +298,9 @@ static sinew_status remove_from_energy(sinew_world *world, sinew_body body, int3
 
 /* Cells of a mesh that contain none of the torn edges. */
 typedef struct kept_cells {
-    int32_t *vertices[3]; /* vertices of the kept tets, triangles and edges */
+    int32_t *vertices[3]; /* vertices of the kept tets [0], triangles [1] and edges [2] */
     int32_t counts[3];
-    sinew_real *fractions; /* [counts[0]] filled fractions of the tets; NULL: the mesh has none */
+    sinew_real *fractions; /* [counts[0]] filled fractions of the kept tets; NULL: the mesh has no fractions */
 } kept_cells;
 
 static void kept_cells_release(kept_cells *kept, const sinew_allocator *allocator)
@@ -307,7 +310,7 @@ static void kept_cells_release(kept_cells *kept, const sinew_allocator *allocato
     sinew_release(allocator, kept->fractions);
 }
 
-/* Selects the cells to be kept; false: out of memory. */
+/* Selects the cells of a mesh that contain none of the torn edges; false: out of memory. */
 static bool kept_cells_select(kept_cells *kept, const sinew_allocator *allocator, const sinew_mesh *mesh,
                               const int32_t *edges, int32_t edge_count)
 {
@@ -333,7 +336,7 @@ static bool kept_cells_select(kept_cells *kept, const sinew_allocator *allocator
     return good;
 }
 
-/* Builds the body's mesh without the cells that contain one of the edges. */
+/* Rebuilds the body's mesh without the cells that contain one of the torn edges. */
 static sinew_status remove_from_mesh(sinew_world *world, sinew_body body, const int32_t *edges, int32_t edge_count,
                                      sinew_error *error)
 {
@@ -382,9 +385,9 @@ static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t
     return status;
 }
 
-/* ---- Logs of operations ------------------------------------------------------------------------ */
+/* ---- Logs of tearing operations --------------------------------------------------------------- */
 
-/* Length in numbers of the operation at the start of a log; 0: not a valid operation. */
+/* Length, in integers, of the operation at the start of a tear log; 0: not a valid operation. */
 static size_t operation_size(const int32_t *log, size_t count)
 {
     if (count < SINEW_TEAR_HEAD || log[1] < 1 || log[2] < 0)

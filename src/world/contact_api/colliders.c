@@ -65,7 +65,7 @@ sinew_collider sinew_world_collider_at(const sinew_world *world, int32_t slot)
     return (sinew_collider){slot, world->colliders[slot].generation};
 }
 
-/* The current frame of a collider, as position and rotation vector. */
+/* Computes the current frame of a collider, as position (m) and rotation vector (rad). */
 static void pose_now(const sinew_world *world, const sinew_collider_record *record, sinew_real pose[6])
 {
     double R[9], p[3], r[3];
@@ -95,7 +95,8 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
                               (double)(isfinite(position[c]) ? rotation[c] : position[c]));
     if (!record->posed) {
         pose_now(world, record, record->pose[0]);
-        sinew_contact_changed(world); /* the collider may have been static before its first pose */
+        /* Contact surfaces are rebuilt: the collider may have been static before its first pose. */
+        sinew_contact_changed(world);
     }
     record->posed = true;
     memcpy(record->pose[1], position, 3 * sizeof *position);

@@ -11,10 +11,10 @@
 #include "world/world.h"
 #include "world/contact_api/queries.h"
 
-/* ---- Objects in a box ------------------------------------------------------------------------ */
+/* ---- Bodies and colliders in a box ------------------------------------------------------------- */
 
-/* True if a collider without triangles overlaps the box: spheres and capsules are tested by their bounds, planes by
- * their solid side. */
+/* True if a collider without triangles overlaps the box: spheres and capsules are tested by their bounding boxes,
+ * planes by their solid side. */
 static bool meets_by_formula(const sinew_world *world, const sinew_collider_record *r, const sinew_real box[6])
 {
     if (r->kind == SINEW_SHAPE_PLANE) {
@@ -33,8 +33,8 @@ static bool meets_by_formula(const sinew_world *world, const sinew_collider_reco
     return true;
 }
 
-/* Sets met [bodies, then colliders] to 1 for each that overlaps the box: by a triangle, or a collider without triangles
- * by its formula. */
+/* Sets met [bodies, then colliders] to 1 for each object that overlaps the box: by a triangle or, for a collider
+ * without triangles, by its closed form. */
 static sinew_status mark_met(sinew_world *world, const sinew_real box[6], uint8_t *met, sinew_error *error)
 {
     const sinew_query_triangles all = sinew_query_triangles_of(world);

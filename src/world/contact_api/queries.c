@@ -21,9 +21,9 @@ struct sinew_query_work {
     sinew_tree *tree; /* BVH of all triangles; NULL: there are no triangles */
     int64_t shape_version, collider_version, q_version;
     int32_t vertex_count, triangle_count;
-    sinew_real *points;            /* [vertex_count][3] positions of particles, then of collider vertices */
+    sinew_real *points;            /* [vertex_count][3] positions of particles, then of collider vertices, in m */
     int32_t *triangles;            /* [triangle_count][3] vertices of each triangle, as indices of `points` */
-    sinew_contact_object *objects; /* [triangle_count] body or collider of each triangle */
+    sinew_contact_object *objects; /* [triangle_count] body or collider that each triangle belongs to */
 };
 
 static void query_release_arrays(const sinew_world *world, struct sinew_query_work *w)
@@ -44,7 +44,7 @@ void sinew_query_release(sinew_world *world)
     world->query = NULL;
 }
 
-/* ---- The tree -------------------------------------------------------------------------------- */
+/* ---- BVH of the world's triangles -------------------------------------------------------------- */
 
 static void query_pack_points(const sinew_world *world, const struct sinew_query_work *w)
 {
@@ -60,7 +60,7 @@ static void query_pack_points(const sinew_world *world, const struct sinew_query
     }
 }
 
-/* Appends `count` triangles of an object, which the caller fills; NULL: out of memory. */
+/* Appends `count` triangles of an object to the query BVH's list; the caller fills them. NULL: out of memory. */
 static int32_t *query_add_triangles(const sinew_world *world, struct sinew_query_work *w, int32_t count,
                                     sinew_contact_object object)
 {
@@ -165,7 +165,7 @@ sinew_query_triangles sinew_query_triangles_of(const sinew_world *world)
     return (sinew_query_triangles){world->query->tree, world->query->objects};
 }
 
-/* ---- Round shapes ---------------------------------------------------------------------------- */
+/* ---- Queries of spheres and capsules ----------------------------------------------------------- */
 
 static bool collider_is_round(const sinew_collider_record *r)
 {
@@ -183,7 +183,7 @@ double sinew_query_round_ends(const sinew_world *world, const sinew_collider_rec
     return r->radius;
 }
 
-/* The point of the axis of a sphere or capsule that is nearest to p. */
+/* Computes the point of a sphere's centre or capsule's axis that is nearest to p. */
 static void axis_point(double ends[2][3], const double p[3], double out[3])
 {
     double along[3], from[3];
@@ -194,7 +194,7 @@ static void axis_point(double ends[2][3], const double p[3], double out[3])
         out[k] = ends[0][k] + s * along[k];
 }
 
-/* Lowers *best to t if the point at t is on the surface, within round-off. */
+/* Lowers *best to t if the ray point o + t d is on the surface of a sphere or capsule, within round-off. */
 static void try_time(double ends[2][3], double radius, const double o[3], const double d[3], double t, double *best)
 {
     double p[3], axis[3], from[3];
@@ -219,8 +219,8 @@ static void try_roots(double ends[2][3], double radius, const double o[3], const
     try_time(ends, radius, o, d, (-b + sqrt(under)) / a, best);
 }
 
-/* The first t at which the ray o + t d hits a capsule: a sphere at an end, or the cylinder between the ends. Returns
- * `longest` without a hit. */
+/* Computes the first t at which the ray o + t d hits a capsule: a sphere at an end, or the cylinder between the
+ * ends. Returns `longest` without a hit. */
 static double round_ray(double ends[2][3], double radius, const double o[3], const double d[3], double longest)
 {
     double best = longest, along[3], e[3], across_d[3];
@@ -250,7 +250,8 @@ static void query_read_point(const sinew_real *from, double to[3])
         to[k] = (double)from[k];
 }
 
-/* A hit at a point, with the normal towards `side`. n may have any length; if it is zero, `side` is the normal. */
+/* Creates a query hit at a point, with the unit normal towards `side`. n may have any length; if it is zero, `side` is
+ * the normal. */
 static sinew_world_hit hit_at(sinew_contact_object object, const double point[3], const double n[3],
                               const double side[3], double t)
 {
@@ -269,7 +270,7 @@ static sinew_contact_object collider_at(const sinew_world *world, int32_t slot)
     return (sinew_contact_object){.body = {.index = -1}, .collider = {slot, world->colliders[slot].generation}};
 }
 
-/* A hit of a triangle; side: direction towards the origin of the ray or the query point. */
+/* Creates a query hit on a triangle; side: direction towards the origin of the ray or towards the query point. */
 static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, const sinew_real weights[3],
                                     const double side[3], sinew_real t)
 {
@@ -294,7 +295,7 @@ static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, 
     return hit;
 }
 
-/* Lowers *best and sets *hit if the ray o + t d hits the plane of a collider at t < *best. */
+/* Lowers *best and sets *hit if the ray o + t d hits a plane collider at t < *best. */
 static void ray_plane(const sinew_world *world, int32_t slot, const double o[3], const double d[3], double *best,
                       sinew_world_hit *hit)
 {
@@ -378,7 +379,7 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
     return found;
 }
 
-/* ---- Nearest points -------------------------------------------------------------------------- */
+/* ---- Nearest-point queries --------------------------------------------------------------------- */
 
 static void nearest_by_formula(const sinew_world *world, int32_t slot, const double p[3], double *best,
                                sinew_world_hit *hit)

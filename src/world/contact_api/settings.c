@@ -66,7 +66,8 @@ static sinew_status contact_check_def(const sinew_contact_def *def, sinew_error 
     return status;
 }
 
-/* Allocates the work of contact, with contact off; NULL: out of memory. Marks its surfaces stale. */
+/* Allocates the contact data of a world, with contact off, and marks the collision surfaces stale. NULL: out of
+ * memory. */
 static sinew_contact_work *contact_need_work(sinew_world *world, sinew_error *error)
 {
     if (!world->contact) {
@@ -97,7 +98,7 @@ sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def
     if (!contact_need_work(world, error))
         return SINEW_ERROR_MEMORY;
     world->contact->def = *def;
-    /* The contacts of the last step are part of the objective until they are replaced. */
+    /* Contact is switched off: contacts of the last step must leave the objective. */
     if (!def->on)
         sinew_contact_detach(world);
     return SINEW_OK;
@@ -242,7 +243,7 @@ void sinew_contact_release(sinew_world *world)
     world->contact = NULL;
 }
 
-/* ---- Results of the last step ---------------------------------------------------------------- */
+/* ---- Contact results of the last step --------------------------------------------------------- */
 
 static sinew_status contact_check_step(const sinew_world *world, sinew_error *error)
 {
@@ -273,7 +274,8 @@ sinew_status sinew_world_contact_report(const sinew_world *world, sinew_contact_
     return status;
 }
 
-/* Particles, weights and point of a contact, the vertices of side a first. sign: -1 if a is the second side of t. */
+/* Fills particles, weights and contact point of a public contact, the vertices of side a first. sign: -1 if a is the
+ * second side of t. */
 static void contact_describe_sides(const sinew_world *world, const sinew_contact_constraint *t, int sign,
                                    sinew_contact *out)
 {
@@ -293,7 +295,8 @@ static void contact_describe_sides(const sinew_world *world, const sinew_contact
     }
 }
 
-/* Side a is a body, also where a vertex or edge of a collider touches a face or edge of the body. */
+/* Describes a contact for the caller. Its side a is a body, also where a vertex or edge of a collider touches a face or
+ * edge of the body. */
 static sinew_contact contact_describe(const sinew_world *world, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = world->contact;

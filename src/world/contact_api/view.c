@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.c: fills the part of a world that contact uses (sinew_contact_view, contact.h).
+ * view.c: fills sinew_contact_view (contact.h), the part of a world that contact handling uses.
  */
 #include "contact/contact.h"
 #include "world/follow.h"
@@ -49,8 +49,8 @@ static bool view_followed(const sinew_world *world, sinew_contact_work *c, const
 
 sinew_status sinew_world_contact_view(const sinew_world *world, sinew_contact_view *view, sinew_error *error)
 {
-    /* The cast is safe: queries have a const world, and contact writes only to work space of the solver and the
-     * objective. */
+    /* The cast from a const world is safe: queries have a const world, and contact writes only to work space of the
+     * solver and the objective. */
     sinew_world *own = (sinew_world *)world;
     const int32_t *followed;
     if (!view_bodies(world, world->contact) || !view_followed(world, world->contact, &followed))

@@ -8,9 +8,9 @@
 #include "base/counting_sort.h"
 #include "world/world.h"
 
-/* ---- One element ----------------------------------------------------------------------------- */
+/* ---- Preparation of one element ---------------------------------------------------------------- */
 
-/* True if a particle (inside number) belongs to a rigid body. */
+/* True if a particle (internal number) belongs to a rigid body. */
 static bool element_build_is_rigid(const sinew_world *world, int32_t particle)
 {
     for (int32_t b = 0; b < world->body_count; b++) {
@@ -21,8 +21,9 @@ static bool element_build_is_rigid(const sinew_world *world, int32_t particle)
     return false;
 }
 
-/* Signed weights of C = sum w0 x0 - sum w1 x1; a repeated vertex is merged into its first entry. Negative weights are
- * valid only for rigid bodies, whose surface lies outside the tet of their particles. */
+/* Computes the signed weights of a pair element with C = sum w0 x0 - sum w1 x1; a repeated vertex is merged into its
+ * first entry. Negative weights are valid only for rigid bodies, whose surface lies outside the tet of their
+ * particles. */
 static sinew_status pair_weights(const sinew_world *world, const char *name, const sinew_real *given, int32_t e,
                                  const int32_t *particles, sinew_real w[8], sinew_error *error)
 {
@@ -65,8 +66,8 @@ static sinew_status element_build_unit_normal(const char *name, const sinew_real
     return SINEW_OK;
 }
 
-/* Rest positions [n][3] m of an element with vertices `particles`, in the order of the layout: from the bodies, or from
- * the store if rest_given. */
+/* Computes rest positions [n][3], m, of an element with vertices `particles`, in the order of the layout: from the
+ * bodies, or from the store if rest_given. */
 static void rest_shape(const sinew_world *world, const sinew_energy_store *store, int32_t n, int32_t e,
                        const int32_t *particles, sinew_real *rest)
 {
@@ -85,8 +86,8 @@ void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *reco
     rest_shape(world, &record->store, record->batch->ops->info.vertex_count, element, particles, rest);
 }
 
-/* Fails with the reason `why` of an energy. A reason without a remedy (no semicolon) concerns a flat or inverted shape,
- * so the error refers to the mesh check, which lists these. */
+/* Fails with the reason `why` for which an energy refuses an element. A reason without a remedy (no semicolon)
+ * concerns a flat or inverted shape, so the error refers to the mesh check, which lists these. */
 static sinew_status element_build_refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s%s", ops->info.name, e, why,
@@ -106,7 +107,7 @@ void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *pa
     element_parameters(record->batch->ops, &record->store, element, parameters);
 }
 
-/* Prepares data [data_count] of an element with vertices `particles`, in the order of the layout. */
+/* Computes data [data_count], the kernel data of an element with vertices `particles`, in the order of the layout. */
 static sinew_status prepare_element(const sinew_world *world, const sinew_energy_ops *ops,
                                     const sinew_energy_store *store, int32_t e, const int32_t *particles,
                                     const sinew_real *target, sinew_real *data, sinew_error *error)
@@ -155,7 +156,7 @@ sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_r
     return status;
 }
 
-/* Applies new parameters of an element; the size of its rest shape is kept. */
+/* Applies new parameters to the prepared data of an element; the size of its rest shape is kept. */
 static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_error *error)
 {
     const sinew_energy_ops *ops = record->batch->ops;
@@ -172,7 +173,7 @@ static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_
     return SINEW_OK;
 }
 
-/* Checks all elements together, and sets whether the parameters couple them. */
+/* Checks all elements of an energy together, and sets whether the energy's parameters couple them. */
 static sinew_status couple_elements(const sinew_world *world, const sinew_energy_store *store, sinew_batch *batch,
                                     sinew_error *error)
 {
@@ -197,7 +198,7 @@ sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_r
     return status;
 }
 
-/* ---- All elements ---------------------------------------------------------------------------- */
+/* ---- Batch of all elements --------------------------------------------------------------------- */
 
 void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator)
 {

@@ -22,7 +22,8 @@ enum {
     WIDTH_MAX = 16
 };
 
-#define SLOPE_MIN 1e-12 /* smallest gradient per unit of C and m; the gradient of a zero length is exactly zero */
+/* Smallest norm of a constraint gradient per unit of C and m; a zero length has a gradient of exactly zero. */
+#define SLOPE_MIN 1e-12
 #define SKEW_MAX  (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)
 #define ALIKE_MIN 0.5 /* smallest cosine between the gradients of a constraint at nearby positions */
 #define ROUND_OFF (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON)
@@ -98,7 +99,8 @@ static bool needs_slope(const constraint_numbers *r, int32_t i, int32_t m, int32
     return r->alpha[(i * m + i) * W] == 0 && (r->one_sided[i * W] == 0 || !(r->C[i * W] > 0));
 }
 
-/* Displacement of the vertices, small relative to the element and above the round-off of its coordinates, in m. */
+/* Displacement of an element's vertices for the gradient test: small relative to the element and above the round-off of
+ * its coordinates, in m. */
 static double small_displacement(const constraint_numbers *r, int32_t n)
 {
     double largest = 0, size = 0;
@@ -110,8 +112,9 @@ static double small_displacement(const constraint_numbers *r, int32_t n)
     return sqrt(ROUND_OFF) * size + 64 * ROUND_OFF * largest;
 }
 
-/* slopes [constraints][3 * vertices]: gradients with every vertex displaced along one axis, by fractions of
- * `displacement` (m) that differ between vertices. Restores r->x, but not C, J and alpha. */
+/* Computes slopes [constraints][3 * vertices], the gradients of an element's constraints with every vertex displaced
+ * along one axis, by fractions of `displacement` (m) that differ between vertices. Restores r->x, but not C, J and
+ * alpha. */
 static void slopes_near(constraint_numbers *r, const sinew_batch *batch, int32_t axis, double displacement,
                         double *slopes)
 {
@@ -148,7 +151,8 @@ static bool are_alike(const double *a, const double *b, const double *c, int32_t
     return alike;
 }
 
-/* True if all constraints that need a gradient have one. `r` must be evaluated at rest and is overwritten. */
+/* True if all constraints of an element that need a gradient at rest have one. `r` must be evaluated at rest and is
+ * overwritten. */
 static bool has_slopes(constraint_numbers *r, const sinew_batch *batch)
 {
     const int32_t W = batch->width, m = batch->ops->constraint_count, size = 3 * batch->ops->info.vertex_count;
@@ -202,7 +206,7 @@ sinew_status sinew_energy_check_hard(const sinew_world *world, const sinew_energ
     return SINEW_OK;
 }
 
-/* The first element all of whose particles are pinned; -1: none. */
+/* Number of the first element of an energy whose particles are all pinned; -1: none. */
 static int32_t hard_check_find_fixed(const sinew_world *world, const sinew_energy_record *record)
 {
     const int32_t n = sinew_energy_get_ops(record->kind)->info.vertex_count;

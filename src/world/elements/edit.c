@@ -9,16 +9,18 @@
 
 #include "world/world.h"
 
-/* Elements of the new list: kept elements of the old store, in their order, then all added elements. */
+/* Elements of an energy after an edit: kept elements of the old store, in their order, then all added elements. */
 typedef struct selection {
     const sinew_allocator *allocator;
-    const sinew_energy_store *old, *added; /* store before the edit; store of added elements, NULL: none */
-    const int32_t *kept;                   /* [kept_count] numbers that the kept elements have in the old store */
+    /* The energy's store before the edit; store of added elements, NULL: none. */
+    const sinew_energy_store *old, *added;
+    const int32_t *kept; /* [kept_count] numbers that the kept elements have in the old store */
     int32_t kept_count, added_count;
     const int32_t *particles; /* [kept_count][vertex_count] new particles of the kept elements; NULL: unchanged */
 } selection;
 
-/* Copies arrays of `size` bytes per element of both stores, one after the other, into the array at `slot`. */
+/* Copies the array of kept and of added elements, `size` bytes per element, one after the other, into the array at
+ * `slot`. */
 static bool select_bytes(const selection *s, const void *old, const void *added, size_t size, void *slot,
                          size_t *reserved)
 {
@@ -33,7 +35,8 @@ static bool select_bytes(const selection *s, const void *old, const void *added,
     return true;
 }
 
-/* Selects a parameter per element if one list has individual values, or if the values of the two lists differ. */
+/* Merges a parameter: as one value per element if one store has individual values, or if the values of the two stores
+ * differ. */
 static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *to)
 {
     const uint32_t bit = 1u << p;
@@ -53,7 +56,7 @@ static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *
     return true;
 }
 
-/* Selects normals if one list has them; elements of the other list get z. */
+/* Merges the normals of kept and added elements if one store has them; elements of the other store get z. */
 static bool select_normals(const selection *s, sinew_energy_store *to)
 {
     const sinew_real z[3] = {0, 0, 1};
@@ -70,7 +73,7 @@ static bool select_normals(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-/* Selects filled fractions if one list has them; elements of the other list get 1. */
+/* Merges the filled fractions of kept and added elements if one store has them; elements of the other store get 1. */
 static bool select_fractions(const selection *s, sinew_energy_store *to)
 {
     to->fractions_given = s->old->fractions_given || (s->added && s->added->fractions_given);
@@ -86,7 +89,7 @@ static bool select_fractions(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-/* Selects examples if one list has them; elements of the other list get none. */
+/* Merges the example shapes of kept and added elements if one store has them; elements of the other store get none. */
 static bool select_examples(const selection *s, sinew_energy_store *to)
 {
     const size_t each = 6 * SINEW_EXAMPLE_MAX;
@@ -207,7 +210,7 @@ sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, 
     return status;
 }
 
-/* kept = the elements that are not in the list; returns their number. */
+/* Lists in kept [all - count] the elements of 0 .. all - 1 that are not in the list; returns their number. */
 static int32_t list_kept(const int32_t *elements, int32_t count, int32_t all, int32_t *kept)
 {
     int32_t found = 0;

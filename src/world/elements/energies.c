@@ -2,8 +2,8 @@
  *
  * energies.c: adds, changes and removes energies of a world.
  *
- * Materials, rest shapes and switches change in place. New elements are built beside the old ones and replace them when
- * they are complete, so that a failure leaves the world unchanged.
+ * Materials, rest shapes and on/off switches change in place. New elements are built beside the old ones and replace
+ * them when they are complete, so that a failure leaves the world unchanged.
  */
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +74,8 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     return sinew_solver_check_energy(&world->def.solver, def->kind, def->hard, error);
 }
 
-/* Base points of the targets [count][3] in *points, which the caller releases; NULL for energies without targets. */
+/* Computes the base points of an energy's targets, [count][3] in m, in *points, which the caller releases; NULL for
+ * energies without targets. */
 static sinew_status base_points(const sinew_world *world, const sinew_energy_def *def, const sinew_energy_store *store,
                                 sinew_real **points, sinew_error *error)
 {
@@ -97,8 +98,8 @@ static sinew_status base_points(const sinew_world *world, const sinew_energy_def
     return SINEW_OK;
 }
 
-/* Fills a zeroed record from the def: store, targets and batch. The caller destroys its contents, also on failure.
- */
+/* Fills a zeroed record of an energy from its definition: store, targets and batch. The caller destroys its contents,
+ * also on failure. */
 static sinew_status energy_make_record(const sinew_world *world, const sinew_energy_def *def,
                                        sinew_energy_record *record, sinew_error *error)
 {
@@ -132,7 +133,7 @@ static sinew_status energy_make_record(const sinew_world *world, const sinew_ene
     return status;
 }
 
-/* Reserves the record and its entry in the list of batches. */
+/* Reserves memory for the record of an energy and its entry in the list of batches. */
 static bool reserve_energy(sinew_world *world)
 {
     int32_t capacity = world->energy_capacity;
@@ -184,14 +185,15 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
 
 /* ---- Edits of elements ----------------------------------------------------------------------- */
 
-/* The record of an id; NULL, with an error, if the id names no energy. */
+/* Returns the record of an energy id; NULL, with an error, if the id names no energy. */
 static sinew_energy_record *find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error)
 {
     sinew_error_clear(error);
     return sinew_world_find_energy(world, energy, error);
 }
 
-/* Switches off in `to` the elements that are off in `from`; both batches have the same elements. */
+/* Switches off in `to` the elements that are off in `from`; the batches before and after a rebuild have the same
+ * elements. */
 static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_allocator *allocator)
 {
     if (from->off_count > 0 && !sinew_batch_allow_switching(to, allocator))
@@ -202,7 +204,7 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
     return true;
 }
 
-/* Copies the data of a batch that do not depend on its elements (transient, hard, PBD stiffness, number), and
+/* Copies to the next batch the data that do not depend on its elements (transient, hard, PBD stiffness, number), and
  * increments its version. */
 static void keep_manner(const sinew_batch *from, sinew_batch *to)
 {
@@ -213,8 +215,9 @@ static void keep_manner(const sinew_batch *from, sinew_batch *to)
     to->version = from->version + 1;
 }
 
-/* Replaces the batch by the next one. The objective and the solver borrow batches. So transient elements leave the
- * objective, and the old batch is kept for reuse; a fixed batch is released after solver and objective. */
+/* Replaces the batch of an energy by the next one. The objective and the solver borrow batches. So transient
+ * elements leave the objective, and the old batch is kept for reuse; a fixed batch is released after solver and
+ * objective. */
 static void swap_batch(sinew_world *world, sinew_energy_record *record)
 {
     sinew_batch *old = record->batch;
@@ -357,7 +360,7 @@ int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy
     return record ? record->batch->element_count : 0;
 }
 
-/* ---- Switches of elements -------------------------------------------------------------------- */
+/* ---- On/off switches of elements --------------------------------------------------------------- */
 
 sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
                                      const int32_t *elements, int32_t count, sinew_error *error)
@@ -411,14 +414,15 @@ bool sinew_energy_is_on(const sinew_world *world, sinew_energy energy, int32_t e
     return SINEW_ASSERT(element >= 0 && element < batch->element_count) && !sinew_batch_is_off(batch, element);
 }
 
-/* ---- Parameters and rest shapes -------------------------------------------------------------- */
+/* ---- Changes of parameters and rest shapes ----------------------------------------------------- */
 
 static uint32_t data_bit(const sinew_energy_record *record)
 {
     return record->batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_DATA;
 }
 
-/* Prepares elements first .. last-1 from the current store; *done receives the element after the last one tried. */
+/* Prepares elements first .. last - 1 of an energy from the current store; *done receives the element after the last
+ * one tried. */
 static sinew_status prepare_range(const sinew_world *world, sinew_energy_record *record, int32_t first, int32_t last,
                                   int32_t *done, sinew_error *error)
 {
@@ -437,8 +441,8 @@ static int32_t find_parameter(const sinew_energy_record *record, int32_t energy,
     return p;
 }
 
-/* Sets a parameter: one value for all elements (each NULL), or one value per element, in an array that the store then
- * owns. If an element refuses, the old parameter is restored. */
+/* Sets a parameter of an energy: one value for all elements (each NULL), or one value per element, in an array that
+ * the store then owns. If an element refuses, the old parameter is restored. */
 static sinew_status take_parameter(sinew_world *world, sinew_energy_record *record, int32_t p, sinew_real value,
                                    sinew_real *each, sinew_error *error)
 {
@@ -463,7 +467,7 @@ static sinew_status take_parameter(sinew_world *world, sinew_energy_record *reco
         sinew_release(&world->allocator, old_each);
         store->each_capacity[p] = (size_t)store->count * sizeof *each;
     }
-    /* A parameter that couples the elements changes the systems of solvers. */
+    /* A parameter that starts or stops to couple the elements changes the systems of solvers. */
     sinew_world_mark_changed(world, record->batch->coupled == coupled ? data_bit(record) : elements_bit(record));
     return SINEW_OK;
 }
@@ -572,7 +576,7 @@ sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int3
     return status;
 }
 
-/* ---- Targets, multipliers, removal ----------------------------------------------------------- */
+/* ---- Targets, multipliers and removal of an energy -------------------------------------------- */
 
 sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                       sinew_error *error)
@@ -627,7 +631,7 @@ sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, 
     if (!record)
         return SINEW_ERROR_USAGE;
     sinew_world_mark_changed(world, elements_bit(record));
-    /* The objective and the solver hold pointers to the batch. */
+    /* The objective and the solver hold pointers to the batch of the removed energy. */
     if (record->batch->transient) {
         sinew_objective_set_transient(&world->objective, NULL, 0, NULL);
     } else {

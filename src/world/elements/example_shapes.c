@@ -29,7 +29,7 @@ static double example_determinant(const double A[9])
     return A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
 }
 
-/* C = det(A) A^-T, the cofactor matrix of A */
+/* Computes C = det(A) A^-T, the cofactor matrix of the 3x3 matrix A. */
 static void cofactor(const double A[9], double C[9])
 {
     for (int i = 0; i < 9; i++) {
@@ -56,14 +56,15 @@ static void nearest_rotation(const double G[9], double R[9])
     }
 }
 
-/* Columns of D: the edges from the first vertex of a tet to the others. */
+/* Computes the columns of the 3x3 matrix D: the edges from the first vertex of a tet to the others. */
 static void example_edges_of(const sinew_real *points, double D[9])
 {
     for (int i = 0; i < 9; i++)
         D[i] = (double)points[3 * (i % 3 + 1) + i / 3] - (double)points[i / 3];
 }
 
-/* G = Ds Dm^-1, the deformation gradient of a tet from `rest` (edges Dm) to `shape` (edges Ds); returns det Dm. */
+/* Computes G = Ds Dm^-1, the deformation gradient of a tet from `rest` (edges Dm) to `shape` (edges Ds); returns det
+ * Dm. */
 static double deformation_of(const sinew_real rest[12], const sinew_real shape[12], double G[9])
 {
     double Dm[9], Ds[9], C[9];
@@ -79,8 +80,8 @@ static double deformation_of(const sinew_real rest[12], const sinew_real shape[1
     return det;
 }
 
-/* E = S - 1 of one tet, S its stretch from `rest` to `shape`: xx, yy, zz, xy, xz, yz. False if the shape is flat or
- * inverted. */
+/* Computes E = S - 1 of one tet, S its stretch from `rest` to `shape`: xx, yy, zz, xy, xz, yz. False if the shape is
+ * flat or inverted. */
 static bool example_stretch_of(const sinew_real rest[12], const sinew_real shape[12], sinew_real E[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -147,11 +148,11 @@ sinew_status sinew_energy_store_examples(sinew_energy_store *store, const sinew_
     return SINEW_OK;
 }
 
-/* ---- One blend for all elements ------------------------------------------------------------------ */
+/* ---- One blend of examples for all elements ---------------------------------------------------- */
 
 enum {
     BLEND_TURNS = 500,
-    GRAM = 0, /* sums over elements: E_i : E_j row by row, E_i : (R^T F - 1), |R^T F - 1|^2 */
+    GRAM = 0, /* first of the sums over elements: E_i : E_j row by row, then E_i : (R^T F - 1), then |R^T F - 1|^2 */
     SLOPE = SINEW_EXAMPLE_MAX * SINEW_EXAMPLE_MAX,
     SQUARE = SLOPE + SINEW_EXAMPLE_MAX,
     SUMS
@@ -164,7 +165,8 @@ typedef struct blend_fit {
     double w[SINEW_EXAMPLE_MAX];
 } blend_fit;
 
-/* A = R^T F - 1, symmetric part as six numbers, R the rotation nearest to F (1 + sum_i w_i E_i). Returns |A|^2. */
+/* Computes A = R^T F - 1, its symmetric part as six numbers, R the rotation nearest to F (1 + sum_i w_i E_i). Returns
+ * |A|^2. */
 static double strain_left(const double F[9], double E[SINEW_EXAMPLE_MAX][6], const double *w, double A[6])
 {
     static const int at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2}, row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -222,7 +224,7 @@ static void blend_terms(const void *context, int32_t first, int32_t last, double
     }
 }
 
-/* Solves G w = b by elimination; linearly dependent examples get weight 0. */
+/* Solves G w = b for the blend weights w by elimination; linearly dependent examples get weight 0. */
 static void solve_weights(const double *G, const double *b, double *w)
 {
     double L[SINEW_EXAMPLE_MAX][SINEW_EXAMPLE_MAX] = {{0}}, y[SINEW_EXAMPLE_MAX];
@@ -247,7 +249,8 @@ static void solve_weights(const double *G, const double *b, double *w)
     }
 }
 
-/* One iteration from fit->w: rotations, then the weights w for them; returns the remaining sum of squares. */
+/* One iteration of the blend from fit->w: rotations, then the weights w for them; returns the remaining sum of
+ * squares. */
 static double example_blend_turn(const blend_fit *fit, double *w)
 {
     double sums[SUMS] = {0};
@@ -259,7 +262,8 @@ static double example_blend_turn(const blend_fit *fit, double *w)
     return left;
 }
 
-/* Iterates until the weights converge, starting from the best of: the rest shape, each example, and its negative. */
+/* Iterates until the blend weights converge, starting from the best of: the rest shape, each example, and its
+ * negative. */
 static void fit_weights(blend_fit *fit, double *weights)
 {
     double min = HUGE_VAL, w[SINEW_EXAMPLE_MAX], best[SINEW_EXAMPLE_MAX] = {0};

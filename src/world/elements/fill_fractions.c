@@ -22,7 +22,7 @@ static bool names_all(const int32_t tet[4], const int32_t vertices[4])
 }
 
 /* Finds the vertices of an element in the numbering of the body; false: some particles belong to other bodies, or were
- * added after the mesh. */
+ * added after the mesh was set. */
 static bool own_vertices(const sinew_world *world, const sinew_body_record *body, const int32_t *particles,
                          int32_t vertices[4])
 {

@@ -126,8 +126,8 @@ static double mean(const double pair[2])
     return sqrt(pair[0] * pair[1]);
 }
 
-/* Sets *value to the material's value of a parameter, by name and unit; false: the material has none. `directed`: the
- * energy distinguishes warp and weft. */
+/* Sets *value to a sheet material's value of an energy parameter, by name and unit; false: the material has none.
+ * `directed`: the energy distinguishes warp and weft. */
 static bool elements_material_value(const sinew_material *m, const sinew_parameter *p, bool directed, double *value)
 {
     const double per_width = strcmp(p->unit, "N/m") == 0 ? m->thickness : 1;
@@ -155,7 +155,8 @@ static bool elements_material_value(const sinew_material *m, const sinew_paramet
 }
 
 enum {
-    NAMES_MAX = 64 /* at least the number of sheet and volume materials; a test counts them */
+    /* Capacity of a list of material names: at least the number of sheet and volume materials; a test counts them. */
+    NAMES_MAX = 64
 };
 
 static sinew_status refuse_name(const char *name, sinew_error *error)
@@ -172,7 +173,8 @@ static sinew_status refuse_name(const char *name, sinew_error *error)
                       nearest ? nearest : SINEW_MATERIAL_NAMES "|" SINEW_VOLUME_MATERIAL_NAMES, nearest ? "\"?" : "");
 }
 
-/* Sets young and poisson of an energy over tets; returns how many of them the energy has. */
+/* Sets the parameters `young` and `poisson` of an energy over tets from a material; returns how many of them the energy
+ * has. */
 static int32_t take_volume(sinew_energy_def *def, const sinew_volume_material *material)
 {
     const int32_t young = sinew_energy_parameter(def->kind, "young");
@@ -184,7 +186,7 @@ static int32_t take_volume(sinew_energy_def *def, const sinew_volume_material *m
     return (young >= 0) + (poisson >= 0);
 }
 
-/* Sets the parameters of a sheet material in an energy def; returns their number. */
+/* Sets the parameters of a sheet material in an energy definition; returns the number of set parameters. */
 static int32_t take_sheet(sinew_energy_def *def, const sinew_material *material)
 {
     const sinew_energy_info *info = sinew_get_energy_info(def->kind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store.c: checks and copies the data of an energy's def, so that elements can be prepared again after changes of
- * materials, rest shapes or particle numbers.
+ * store.c: checks and copies the data of an energy's definition, so that elements can be prepared again after changes
+ * of materials, rest shapes or particle numbers.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "energy/parameter.h"
 #include "world/world.h"
 
-/* ---- Checks of a def ------------------------------------------------------------------------- */
+/* ---- Checks of an energy definition ------------------------------------------------------------ */
 
 sinew_status sinew_energy_check_parameter(sinew_energy_kind kind, int32_t parameter, const sinew_real *values,
                                           int32_t count, sinew_error *error)
@@ -38,9 +38,9 @@ static sinew_status check_parameters(const sinew_energy_def *def, int32_t elemen
     return status;
 }
 
-/* ---- Copies of a def ------------------------------------------------------------------------- */
+/* ---- Copies of an energy definition ------------------------------------------------------------ */
 
-/* The cells of the body that match the stencil of the energy: *count elements in *numbers, which the caller
+/* Lists the cells of the body that match the stencil of the energy: *count elements in *numbers, which the caller
  * releases. */
 static sinew_status body_cells(const sinew_world *world, const sinew_energy_def *def, int32_t **numbers, int32_t *count,
                                sinew_error *error)
@@ -140,7 +140,7 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
     *store = (sinew_energy_store){0};
 }
 
-/* ---- Signature of a store -------------------------------------------------------------------- */
+/* ---- Signature of an energy's store ------------------------------------------------------------ */
 
 static uint32_t digest_reals(uint32_t digest, const sinew_real *values, size_t count, bool given)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * clamps.c: clamps of rods and shells: position and tangent held exactly at vertices.
+ * clamps.c: clamps of rods and shells: positions and tangents that are fixed exactly at vertices.
  *
  * Shells: the vertices and the director points of the edges between two of them are pinned: the slope of an edge is
  * that of its director, so the clamp is on the edge.
@@ -19,8 +19,8 @@
 #include "math/vec3.h"
 #include "world/world.h"
 
-#define CLAMP_LENGTH 1e-6 /* rest length of the added segment over that of the rod's edge */
-#define CLAMP_MASS   1e-3 /* mass of an added point over that of the edge's director point */
+#define CLAMP_LENGTH 1e-6 /* rest length of the segment that a clamp adds, relative to the length of the rod's edge */
+#define CLAMP_MASS   1e-3 /* mass of a point that a clamp adds, relative to the mass of the edge's director point */
 
 sinew_clamp_def sinew_default_clamp_def(void)
 {
@@ -34,8 +34,8 @@ typedef struct clamped {
     struct rod_end *ends; /* [end_count] clamped ends of rods; NULL: the body is a shell */
 } clamped;
 
-/* An end of a rod, vertex v, with its edge to the vertex `next` and the edge's director point p. `last`: the edge is
- * directed towards v. */
+/* A clamped end of a rod, vertex v, with its edge to the vertex `next` and the edge's director point p. `last`: the
+ * edge is directed towards v. */
 typedef struct rod_end {
     int32_t v, next, p;
     bool last;
@@ -49,7 +49,7 @@ static void clamped_release(const sinew_world *world, clamped *c)
 
 /* ---- Clamped shells ----------------------------------------------------------------------------- */
 
-/* Adds the marked vertices that edges have, and the director points of edges between two of them. */
+/* Adds to the clamp the marked vertices that belong to edges, and the director points of edges between two of them. */
 static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped *c, sinew_error *error)
 {
     const int32_t *directors = sinew_mesh_directors(mesh), vertex_count = sinew_mesh_vertex_count(mesh);
@@ -72,8 +72,8 @@ static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped
 
 /* ---- Clamped rods ------------------------------------------------------------------------------- */
 
-/* Finds the edge of each marked end. Marked points without edges are ignored: director points and points of other
- * clamps, which selections by place contain. */
+/* Finds the edge at each marked end of a rod. Marked points without edges are ignored: director points and points of
+ * other clamps, which selections by position contain. */
 static sinew_status clamp_find_ends(const sinew_mesh *mesh, const uint8_t *marked, clamped *c, sinew_error *error)
 {
     const int32_t *directors = sinew_mesh_directors(mesh);
@@ -101,13 +101,13 @@ static sinew_status clamp_find_ends(const sinew_mesh *mesh, const uint8_t *marke
                             : sinew_fail(error, SINEW_ERROR_DATA, "clamp: none of the vertices is the end of a rod");
 }
 
-/* Rotates x by the smallest rotation from the unit vector t to the unit vector u. */
+/* Rotates the vector x by the smallest rotation from the unit vector t to the unit vector u. */
 static void clamp_turn(const double t[3], const double u[3], double x[3])
 {
     double axis[3], turned[3];
     const double c = vec3_dot(t, u);
     vec3_cross(t, u, axis);
-    if (c < -1 + 1e-9) { /* opposite directions: half a turn about any axis perpendicular to t */
+    if (c < -1 + 1e-9) { /* t and u are opposite: half a turn about any axis perpendicular to t */
         const double side[3] = {fabs(t[0]) < 0.6, fabs(t[0]) >= 0.6, 0};
         vec3_cross(t, side, axis);
         const double across = 2 * vec3_dot(axis, x) / vec3_dot(axis, axis);
@@ -121,7 +121,8 @@ static void clamp_turn(const double t[3], const double u[3], double x[3])
         x[k] = c * x[k] + turned[k] + along * axis[k];
 }
 
-/* Edge vector e from v, and the director's vector r from the middle of the edge, of positions x[3 * vertex]. */
+/* Computes the edge vector e from the rod's end v, and the director's vector r from the middle of the edge, of
+ * positions x[3 * vertex]. */
 static void clamp_measure(const rod_end *end, const sinew_real *x, double e[3], double r[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -131,8 +132,8 @@ static void clamp_measure(const rod_end *end, const sinew_real *x, double e[3], 
     }
 }
 
-/* Positions of the added end and director point: those of the edge, moved by the edge and turned towards the tangent.
- */
+/* Computes the positions of the added end and director point of a clamp: those of the edge, moved by the edge and
+ * turned towards the tangent. */
 static bool clamp_place(const rod_end *end, const sinew_real *x, const sinew_real *tangent, sinew_real *out)
 {
     double e[3], r[3], t[3], u[3];
@@ -157,7 +158,7 @@ static bool clamp_place(const rod_end *end, const sinew_real *x, const sinew_rea
     return true;
 }
 
-/* The element of the clamp and its rest shape: v at the origin, the added segment along the edge. */
+/* Computes the rod element of a clamp and its rest shape: v at the origin, the added segment along the edge. */
 static void clamp_element(const rod_end *end, int32_t added, const sinew_real *rest, int32_t cell[5],
                           sinew_real shape[15])
 {
@@ -165,7 +166,8 @@ static void clamp_element(const rod_end *end, int32_t added, const sinew_real *r
     clamp_measure(end, rest, e, r);
     const int32_t points[5] = {added, end->v, end->next, added + 1, end->p};
     for (int a = 0; a < 5; a++) {
-        /* A cell follows the direction of its edges: at the last vertex of a rod the added segment comes second. */
+        /* A rod element follows the direction of its edges: at the last vertex of a rod the added segment comes
+         * second. */
         const int at = !end->last ? a : a < 3 ? 2 - a : 7 - a;
         cell[at] = points[a];
         for (int k = 0; k < 3; k++) {
@@ -175,7 +177,7 @@ static void clamp_element(const rod_end *end, int32_t added, const sinew_real *r
     }
 }
 
-/* An element of the rod energy at this particle, a director point; -1: none. */
+/* Number of an element of the rod energy that contains this particle, a director point; -1: none. */
 static int32_t clamp_neighbour(const sinew_energy_record *energy, int32_t particle)
 {
     if (!energy->batch || energy->kind != SINEW_ENERGY_ROD)
@@ -187,7 +189,7 @@ static int32_t clamp_neighbour(const sinew_energy_record *energy, int32_t partic
     return -1;
 }
 
-/* Fails if an end or its director point cannot be clamped. */
+/* Fails if a rod's end or its director point cannot be clamped. */
 static sinew_status clamp_check_end(const sinew_world *world, const sinew_body_record *body, const rod_end *end,
                                     sinew_error *error)
 {
@@ -204,8 +206,8 @@ static sinew_status clamp_check_end(const sinew_world *world, const sinew_body_r
     return SINEW_OK;
 }
 
-/* Appends the element of the clamp to every rod energy on the edge of this end, with the parameters of its neighbour.
- */
+/* Appends the element of a clamp to every rod energy on the edge of this end, with the parameters of the neighbouring
+ * element. */
 static sinew_status clamp_bend(sinew_world *world, const sinew_clamp_def *def, const rod_end *end, int32_t added,
                                sinew_error *error)
 {
@@ -235,7 +237,7 @@ static sinew_status clamp_bend(sinew_world *world, const sinew_clamp_def *def, c
     return status;
 }
 
-/* Adds the points of all ends to the body and to the list. */
+/* Adds the two points of every clamped rod end to the body, and to the list of vertices that the clamp pins. */
 static sinew_status clamp_add_points(sinew_world *world, const sinew_clamp_def *def, clamped *c, int32_t *first,
                                      sinew_error *error)
 {
@@ -269,7 +271,7 @@ static sinew_status clamp_add_points(sinew_world *world, const sinew_clamp_def *
 
 /* ---- Clamping of a body ------------------------------------------------------------------------- */
 
-/* Marks the vertices of the def, marked[vertex count of the body]. */
+/* Marks the vertices of the clamp definition in marked [vertex count of the body]. */
 static sinew_status clamp_mark(const sinew_body_record *body, const sinew_clamp_def *def, uint8_t *marked,
                                sinew_error *error)
 {
@@ -357,8 +359,8 @@ static sinew_status clamp_unbend(sinew_world *world, int32_t particle, sinew_err
     return status;
 }
 
-/* Writes the points of a pin that have neither edges nor are director points, as vertices of the body; returns their
- * number. */
+/* Lists the points that a clamp added: points of a pin without edges that are no director points, as vertices of the
+ * body; returns their number. */
 static int32_t clamp_added(const sinew_world *world, const sinew_body_record *body, const sinew_pin_record *pin,
                            int32_t *added)
 {

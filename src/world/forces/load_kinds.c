@@ -8,16 +8,15 @@
  *
  *     F = m/h (k_n (r . n) n + k_t (r - (r . n) n))
  *
- * of which corner c gets the fraction m_c / m. With x = h C b / m, E = 1 - exp(-x) and the acceleration a of the
- * triangle by all other forces, each part p of r (normal, tangential) has the impulse of drag within h, b and a
- * constant,
+ * of which corner c gets the fraction m_c / m. With x = h C b / m, E = 1 - exp(-x) and the triangle's acceleration a by
+ * all forces other than wind, each part p of r (normal, tangential) has the impulse of drag within h, b and a constant,
  *
  *     k = E - (1 - E / x) h (a . r_p) / |r_p|^2,  limited to 0 .. K = 3/2
  *
  * a is that of the last step, 0 before the first one. As h goes to zero this is the plain drag k = x. A steady state
- * has m a = -F, which gives k = x too: terminal velocities and forces on held cloth are those of the plain drag if x <=
- * K. The limit holds where a changes within the step, as when cloth comes loose: drag alone leaves at most |r_p| / 2 of
- * a reversed r_p. Corners get fractions in proportion to mass, so that for the whole cloth, with P the projections
+ * has m a = -F, which gives k = x too: terminal velocities and forces on pinned cloth are those of the plain drag if x
+ * <= K. The limit holds where a changes within the step, as when cloth comes loose: drag alone leaves at most |r_p| / 2
+ * of a reversed r_p. Corners get fractions in proportion to mass, so that for the whole cloth, with P the projections
  * times k and s_c = m_c / m,
  *
  *     sum_i m_i |v_i + h f_i / m_i - w|^2  <=  sum_i m_i |v_i - w|^2        for every h, rho, C and w
@@ -79,7 +78,7 @@ static void load_push(sinew_real *f, int32_t particle, double factor, const doub
         f[4 * (size_t)particle + c] += (sinew_real)(factor * force[c]);
 }
 
-/* ---- Wind ------------------------------------------------------------------------------------ */
+/* ---- Wind loads ------------------------------------------------------------------------------- */
 
 enum {
     WIND_DENSITY,
@@ -125,7 +124,7 @@ static const sinew_parameter wind_parameters[WIND_PARAMETERS] = {
                    .meaning = "other numbers give other gusts; the same number gives the same"},
 };
 
-/* Splits the mass of each vertex among its triangles, in proportion to their rest areas. */
+/* Divides the mass of each vertex among its triangles, in proportion to their rest areas, for wind. */
 static void measure_wind(const sinew_world *world, const sinew_load_record *record, double *scratch,
                          sinew_load_layout *layout)
 {
@@ -149,12 +148,12 @@ enum {
     GUST_WAVES = 4
 };
 
-/* Amplitudes, frequencies and phases of the waves whose sum is the gust. */
+/* Amplitudes (m/s), frequencies and phases of the waves whose sum is the gust of a wind. */
 typedef struct gusts {
     double amplitude[GUST_WAVES], frequency[GUST_WAVES], phase[3][GUST_WAVES];
 } gusts;
 
-/* A number in [0, 1) from two integers (the finaliser of SplitMix64, Steele et al. 2014). */
+/* Pseudo-random number in [0, 1) from two integers (the finaliser of SplitMix64, Steele et al. 2014). */
 static double scrambled(uint64_t seed, uint64_t index)
 {
     uint64_t z = (seed + 1) * 0x9e3779b97f4a7c15u + index * 0xd1b54a32d192ed03u;
@@ -163,8 +162,8 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Each frequency f is the previous one times the squared golden ratio, so that the sum never repeats; squared
- * amplitudes follow the energy spectrum of turbulence, f^(-5/3). */
+/* Creates the waves of a gust. Each frequency f is the previous one times the squared golden ratio, so that the sum
+ * never repeats; squared amplitudes follow the energy spectrum of turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {
     const double golden = 1.618033988749895, pi = 3.14159265358979323846;
@@ -192,8 +191,8 @@ static void add_gust(const gusts *g, const double mean[3], double time, const do
             w[c] += g->amplitude[k] * sin(g->frequency[k] * since + g->phase[c][k]);
 }
 
-/* Position x and velocity v (times `kept`, after damping) of a triangle, weighted by the masses of its corners; returns
- * the sum of the masses. */
+/* Computes position x and velocity v (times `kept`, after damping) of a triangle, weighted by the masses of its
+ * corners; returns the sum of the masses. */
 static double triangle_motion(const sinew_world *world, const int32_t particles[3], const double mass[3], double kept,
                               double x[3], double v[3])
 {
@@ -208,11 +207,13 @@ static double triangle_motion(const sinew_world *world, const int32_t particles[
     return sum;
 }
 
-/* Largest impulse of drag on a part of the relative velocity, in units of mass times that part: K above. With 2 a step
- * may reverse the part, and light cloth falls with velocities that alternate. */
+/* Largest impulse of drag on one component of the relative velocity, in units of mass times that component: K of the
+ * file head. With the value 2, a step may reverse the component, and light cloth falls with velocities that
+ * alternate. */
 #define IMPULSE_MAX 1.5
 
-/* Force per m/s of a part r of the relative velocity, N s/m: m k / h above. b: C b; a: m/s2. */
+/* Drag coefficient in N s/m, the force per m/s of a component r of the relative velocity: m k / h of the file head. b:
+ * the product C b there; a: acceleration, m/s^2. */
 static double drag(double b, double mass, double h, const double r[3], const double a[3])
 {
     if (!(h > 0))
@@ -222,7 +223,7 @@ static double drag(double b, double mass, double h, const double r[3], const dou
     return mass / h * fmin(fmax(E - opposed, 0), IMPULSE_MAX);
 }
 
-/* Acceleration of a triangle by all forces but wind in the last step; 0 where a corner has none yet. */
+/* Acceleration of a triangle in the last step by all forces other than wind, m/s^2; 0 if it is unknown at a corner. */
 static void triangle_acceleration(const sinew_world *world, const int32_t particles[3], const double mass[3],
                                   double sum, double a[3])
 {
@@ -278,7 +279,7 @@ static void apply_wind(const sinew_world *world, const sinew_load_record *record
         load_blow(world, record, moment, gusty ? &g : NULL, t, f);
 }
 
-/* ---- Traction -------------------------------------------------------------------------------- */
+/* ---- Traction loads --------------------------------------------------------------------------- */
 
 static const sinew_parameter traction_parameters[] = {
     {.name = "pressure",
@@ -313,7 +314,7 @@ static void apply_traction(const sinew_world *world, const sinew_load_record *re
     }
 }
 
-/* ---- Couple ---------------------------------------------------------------------------------- */
+/* ---- Couples (pure moments) -------------------------------------------------------------------- */
 
 static const sinew_parameter couple_parameters[] = {
     {.name = "direction",
@@ -332,7 +333,8 @@ static void measure_couple(const sinew_world *world, const sinew_load_record *re
         layout->numbers[i] = (double)world->mass[sinew_load_particle(world, record, layout->elements[i])];
 }
 
-/* Centre of mass c of the vertices, sum m (x - c)(x - c)^T, and sum m (x - c)(X - C)^T with the rest positions X. */
+/* Vertices under a couple: centre of mass c, spread = sum m (x - c)(x - c)^T, and turned = sum m (x - c)(X - C)^T with
+ * rest positions X of centre C. */
 typedef struct couple_view {
     double centre[3], rest_centre[3], spread[9], turned[9];
 } couple_view;
@@ -376,7 +378,7 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
     return view;
 }
 
-/* Rotates M by the rotation that best fits the rest positions of the vertices to their current positions. */
+/* Rotates the moment M by the rotation that best fits the rest positions of the vertices to their current positions. */
 static void load_follow(const couple_view *view, double M[3])
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real A[9], U[9], sigma[3], V[9];

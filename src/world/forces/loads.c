@@ -44,7 +44,7 @@ sinew_load_def sinew_default_load_def(sinew_load_kind kind)
     return def;
 }
 
-/* ---- Checks of a def ------------------------------------------------------------------------- */
+/* ---- Checks of a load definition --------------------------------------------------------------- */
 
 static bool loads_finite3(const sinew_real vector[3])
 {
@@ -86,7 +86,7 @@ static sinew_status check_load_def(const sinew_world *world, const sinew_load_de
     return status;
 }
 
-/* Checks that the load can exert its forces, for every vector of its key frames. */
+/* Checks that the load can exert its forces, for the vector of every key frame. */
 static sinew_status check_exertable(const sinew_world *world, const sinew_load_record *record, sinew_error *error)
 {
     const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
@@ -106,7 +106,7 @@ static void release_layout(const sinew_allocator *allocator, sinew_load_layout *
     *layout = (sinew_load_layout){.shape_version = -1};
 }
 
-/* The elements of the def, or the current elements of the body. */
+/* Finds the elements of a load: those of its definition, or all current elements of the body. */
 static sinew_status loads_find_elements(const sinew_world *world, const sinew_load_record *record,
                                         const sinew_load_ops *ops, sinew_load_layout *layout, sinew_error *error)
 {
@@ -160,7 +160,7 @@ sinew_status sinew_loads_prepare(sinew_world *world, sinew_error *error)
     return status;
 }
 
-/* ---- Add and remove -------------------------------------------------------------------------- */
+/* ---- Addition and removal of loads ------------------------------------------------------------- */
 
 void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_record *record)
 {
@@ -170,7 +170,7 @@ void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_reco
     *record = (sinew_load_record){.kind = record->kind, .generation = record->generation};
 }
 
-/* Checks the vertices of the load's def and copies them. */
+/* Checks the elements of a load definition and copies them to the load's record. */
 static sinew_status loads_take_elements(const sinew_world *world, const sinew_load_def *def, sinew_load_record *record,
                                         sinew_error *error)
 {
@@ -204,7 +204,7 @@ static sinew_status take_keys(const sinew_world *world, const sinew_load_def *de
     return SINEW_OK;
 }
 
-/* A load that acts on nothing when it is added is a mistake; a tear may leave it nothing later. */
+/* Fails for a load that acts on nothing when it is added; later, a tear may leave a load without elements. */
 static sinew_status check_acts(const sinew_load_record *record, sinew_error *error)
 {
     const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
@@ -274,7 +274,7 @@ sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, s
     return (sinew_load){slot, record.generation};
 }
 
-/* The record of an id; NULL, with an error, if the id names no load. */
+/* Returns the record of a load id; NULL, with an error, if the id names no load. */
 static sinew_load_record *find_load(const sinew_world *world, sinew_load load, sinew_error *error)
 {
     sinew_load_record *record =
@@ -317,7 +317,7 @@ sinew_load sinew_world_load_at(const sinew_world *world, int32_t slot)
     return (sinew_load){slot, world->loads[slot].generation};
 }
 
-/* ---- Changes of a load ----------------------------------------------------------------------- */
+/* ---- Changes of a load's vector and parameters ------------------------------------------------- */
 
 sinew_status sinew_load_set_vector(sinew_world *world, sinew_load load, const sinew_real vector[3], sinew_error *error)
 {
@@ -390,7 +390,7 @@ static sinew_load_moment moment_at(const sinew_load_record *record, double time)
     return moment;
 }
 
-/* Adds the forces of all winds, or of all other loads, to load_force. */
+/* Adds the forces of all winds (`wind`), or of all other loads, to the world's load_force, in N. */
 static void add_loads(const sinew_world *world, bool wind)
 {
     const double h = (double)world->def.time_step;
@@ -406,7 +406,7 @@ static void add_loads(const sinew_world *world, bool wind)
     }
 }
 
-/* Sets wind_start, while load_force holds the forces of winds alone. */
+/* Sets the world's wind_start, while load_force holds the forces of winds alone. */
 static void keep_wind_start(const sinew_world *world)
 {
     const double h = (double)world->def.time_step, kept = exp(-(double)world->def.damping * h);

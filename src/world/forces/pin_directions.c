@@ -17,7 +17,7 @@
 #include "math/vec3.h"
 #include "world/world.h"
 
-/* A direction depends on earlier ones if its squared length after filtering is below this value. */
+/* A pinned direction depends on earlier ones if its squared length after filtering is below this value. */
 #define FOLLOWS 1e-10
 
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
@@ -28,7 +28,7 @@ static void unit_filter(double S[6])
         S[k] = k < 3;
 }
 
-/* a = S n for a symmetric 3x3 matrix S; returns n . S n */
+/* Computes a = S n for the symmetric 3x3 filter S of a particle; returns n . S n. */
 static double filter_direction(const double S[6], const double n[3], double a[3])
 {
     double rest = 0;
@@ -39,7 +39,8 @@ static double filter_direction(const double S[6], const double n[3], double a[3]
     return rest;
 }
 
-/* Removes a direction from S; false if the direction depends on earlier ones. along: NULL, or receives a_k. */
+/* Removes a pinned direction n from the filter S; false if n depends on earlier directions. along: NULL, or receives
+ * a_k. */
 static bool take_direction(double S[6], const double n[3], double along[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -54,7 +55,7 @@ static bool take_direction(double S[6], const double n[3], double along[3])
     return true;
 }
 
-/* ---- Directions of a def --------------------------------------------------------------------- */
+/* ---- Directions of a pin definition ------------------------------------------------------------ */
 
 sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_record *record, sinew_error *error)
 {
@@ -93,7 +94,7 @@ bool sinew_pin_is_partial(const sinew_pin_record *pin)
     return pin->count > 0 && pin->direction_count < 3;
 }
 
-/* Computes S of a particle from all pins of the world. */
+/* Computes the filter S of a particle from all pins of the world. */
 static void filter_by_pins(const sinew_world *world, int32_t particle, double S[6])
 {
     unit_filter(S);
@@ -123,7 +124,7 @@ sinew_status sinew_pin_check_directions(const sinew_world *world, const sinew_pi
     return SINEW_OK;
 }
 
-/* ---- Filters of all particles ---------------------------------------------------------------- */
+/* ---- Filters S of all particles ---------------------------------------------------------------- */
 
 static bool reserve_pin_buffers(sinew_world *world)
 {
@@ -141,7 +142,8 @@ static bool reserve_pin_buffers(sinew_world *world)
     return good;
 }
 
-/* Computes world->filter, the vectors a_k of all partial pins, and world->pinned of their particles. */
+/* Computes the filters S of all particles (world->filter), the vectors a_k of all partial pins, and world->pinned of
+ * their particles. */
 static void find_filters(sinew_world *world)
 {
     for (size_t i = 0; i < 6 * (size_t)world->particle_count; i++)

@@ -34,7 +34,7 @@ static void unmark(sinew_world *world, const int32_t *particles, int32_t count)
         world->pinned[particles[i]] = 0;
 }
 
-/* Marks the particles as pinned; if one is already pinned, unmarks the others and fails. */
+/* Marks the particles of a new pin as pinned; if one is already pinned, unmarks the others and fails. */
 static sinew_status pin_mark(sinew_world *world, const sinew_pin_def *def, const int32_t *particles, sinew_error *error)
 {
     for (int32_t i = 0; i < def->vertex_count; i++) {

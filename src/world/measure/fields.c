@@ -22,7 +22,7 @@
 #include "contact/contact.h"
 #include "world/world.h"
 
-/* ---- Field table ----------------------------------------------------------------------------- */
+/* ---- Table of fields -------------------------------------------------------------------------- */
 
 static const sinew_field_info infos[SINEW_FIELD_COUNT] = {
     [SINEW_FIELD_FORCE] = {"force", "N", "elastic and external force on each particle", 3, false},
@@ -55,12 +55,12 @@ sinew_field_kind sinew_field_by_name(const char *name)
 
 double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool hard, sinew_real *out)
 {
-    /* A second objective with the same elements and work space, in another mode. */
+    /* A second objective with the same elements and work space evaluates forces in the quasistatic mode. */
     sinew_objective view = world->objective;
     view.step.quasistatic = true;
     view.step.pinned = left_out;
     view.omit_hard = !hard;
-    /* If pins are included, reactions along constrained directions are also kept. */
+    /* If pins are not left out, reactions along constrained directions are also kept. */
     view.step.constrained_count = left_out == world->pinned ? view.step.constrained_count : 0;
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
@@ -75,13 +75,15 @@ double sinew_world_elastic(const sinew_world *world, bool hard)
     return sinew_objective_elastic(&view, world->q);
 }
 
-/* out [3 * count] = scale values: forces of pins (`pinned` 1), forces on free directions (0), or all (-1). */
+/* Copies out [3 * count] = scale times values [particle_count][4]: forces of pins (`pinned` 1), forces on free
+ * directions (0), or all (-1). */
 static void field_copy_points(const sinew_world *world, const sinew_real *values, double scale, int pinned,
                               int32_t first, int32_t count, sinew_real *out)
 {
     for (int32_t i = 0; i < count; i++) {
         const int32_t at = world->inside[first + i];
-        double split[3][3] = {{0}}; /* rows: free component of the vector, constrained component, whole vector */
+        /* Rows: free component of a particle's vector, constrained component, whole vector. */
+        double split[3][3] = {{0}};
         for (size_t c = 0; at >= 0 && c < 3; c++)
             split[2][c] = (double)values[4 * (size_t)at + c];
         if (at >= 0)
@@ -91,7 +93,7 @@ static void field_copy_points(const sinew_world *world, const sinew_real *values
     }
 }
 
-/* Computes the field from elastic and external forces of the current state, without inertia. */
+/* Computes a field over particles from elastic and external forces of the current state, without inertia. */
 static sinew_status static_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
                                  sinew_real *out, sinew_error *error)
 {
@@ -200,10 +202,11 @@ typedef struct element_state {
     int32_t n;
     bool is_tet, is_surface;
     double x[SINEW_STENCIL_MAX][3],
-        rest[SINEW_STENCIL_MAX][3]; /* positions and rest positions, vertices in the order of the caller, in m */
-    double filled;                  /* filled fraction of the element's tet */
-    double psi;                     /* energy psi of the element, in J */
-    double moment[3][3];            /* sum over vertices a of gradient g_a times (x_a - x_0)^T, in J */
+        /* Positions and rest positions of the element's vertices in the caller's order, in m. */
+        rest[SINEW_STENCIL_MAX][3];
+    double filled;       /* filled fraction of the element's tet, in (0, 1] */
+    double psi;          /* energy of the element, in J */
+    double moment[3][3]; /* [3][3] sum over vertices a of gradient g_a times (x_a - x_0)^T, in J */
 } element_state;
 
 void sinew_element_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, double (*rest)[3])
@@ -218,7 +221,7 @@ void sinew_element_rest(const sinew_world *world, const sinew_energy_record *rec
     }
 }
 
-/* Computes psi and the moment of the element's forces about its first vertex. */
+/* Computes the energy and the moment of an element's forces about its first vertex. */
 static void field_evaluate(const sinew_world *world, const sinew_batch *batch, int32_t element, element_state *s)
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real x[SINEW_POINT * SINEW_STENCIL_MAX] = {0};
@@ -254,7 +257,7 @@ static void view_element(const sinew_world *world, const sinew_energy_record *re
     field_evaluate(world, record->batch, element, s);
 }
 
-/* Columns x_a - x_0 of a tetrahedron, row-major; returns six times its signed volume. */
+/* Computes the columns x_a - x_0 of a tetrahedron in D, row-major; returns six times its signed volume, m^3. */
 static double field_edges_of(const double (*x)[3], double D[9])
 {
     for (int a = 0; a < 3; a++)
@@ -286,8 +289,9 @@ static void deformation(const element_state *s, double F[9])
             F[3 * i + j] = Ds[3 * i] * inverse[j] + Ds[3 * i + 1] * inverse[3 + j] + Ds[3 * i + 2] * inverse[6 + j];
 }
 
-/* F of a triangle, 3x2, in an orthonormal basis of its rest plane: [x1-x0 x2-x0] times the inverse of the same matrix
- * at rest, which is upper triangular because the basis starts with the first edge. */
+/* Computes the deformation gradient F of a triangle, 3x2, in an orthonormal basis of its rest plane: [x1-x0 x2-x0]
+ * times the inverse of the same matrix at rest, which is upper triangular because the basis starts with the first
+ * edge. */
 static void sheet_deformation(const element_state *s, double F[6])
 {
     double a[3], b[3], along = 0, first = 0, across = 0;

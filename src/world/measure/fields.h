@@ -7,16 +7,16 @@
 
 #include "world/world.h"
 
-/* out = gradient of all energies less f_ext (N) at the current positions: minus the elastic and external force; zero
- * where left_out [particle_count] is 1; `hard`: hard energies included, by their stiffness. Requires a built objective
- * and a set f_ext. Returns sum psi - f_ext . q (J). */
+/* Computes out [particle_count][4] = gradient of all energies less f_ext at the current positions, in N: minus the
+ * elastic and external force; zero where left_out [particle_count] is 1; `hard`: hard energies included, by their
+ * stiffness. Requires a built objective and a set f_ext. Returns sum psi - f_ext . q (J). */
 double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool hard, sinew_real *out);
 
 /* Sum of all energies at the current positions, without contact terms that the objective may contain, in J; `hard`:
  * hard energies included, by their stiffness. */
 double sinew_world_elastic(const sinew_world *world, bool hard);
 
-/* Rest positions (m) of the vertices of an element [vertex_count], as the caller numbered them. */
+/* Computes the rest positions (m) of the vertices of an element, rest [vertex_count][3], in the caller's order. */
 void sinew_element_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element,
                         double (*rest)[3]);
 
@@ -28,10 +28,11 @@ void sinew_balance_begin(sinew_world *world);
 void sinew_balance_record(sinew_world *world);
 void sinew_balance_end(sinew_world *world, bool good);
 void sinew_balance_release(sinew_world *world);
-/* The elements of the objective changed: the next prepare collects the hard constraints again. */
+/* Called after the elements of the objective changed: the next sinew_balance_prepare collects the hard constraints
+ * again. */
 void sinew_balance_forget_constraints(sinew_world *world);
-/* [particle_count][4] grad g at the end of the last step, in N; at pins, the force of the pin. Fails with `what` in the
- * error if the step did not store it. */
+/* Returns imbalance [particle_count][4], N: the gradient of the objective g at the end of the last step; at pins,
+ * the force of the pin. Fails with `what` in the error if the step did not store the gradient. */
 sinew_status sinew_balance_imbalance(const sinew_world *world, const char *what, const sinew_real **imbalance,
                                      sinew_error *error);
 

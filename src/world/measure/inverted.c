@@ -26,7 +26,8 @@ double sinew_element_determinant(const sinew_world *world, const sinew_energy_re
     return inverted_volume(x) / inverted_volume(rest);
 }
 
-/* A determinant that is not a number, of a tet without volume at rest, counts as inverted. */
+/* True if an element is on and inverted. A determinant that is not a number, of a tet without volume at rest, counts as
+ * inverted. */
 static bool is_inverted(const sinew_world *world, const sinew_energy_record *record, int32_t element)
 {
     return !sinew_batch_is_off(record->batch, element) && !(sinew_element_determinant(world, record, element) > 0);

@@ -14,7 +14,8 @@ typedef struct measure_context {
     const sinew_world *world;
 } measure_context;
 
-/* sums: 0 mass, 1 twice the kinetic energy, 2 potential, 3..5 mass times position */
+/* Adds the terms of particles first .. last - 1 to sums: [0] mass, [1] twice the kinetic energy, [2] potential energy,
+ * [3..5] mass times position. */
 static void measure_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const sinew_world *world = ((const measure_context *)context)->world;
@@ -29,7 +30,7 @@ static void measure_terms(const void *context, int32_t first, int32_t last, doub
     }
 }
 
-/* Norm of elastic plus external forces over the free particles, in N. */
+/* Norm of the sum of elastic and external forces over the free particles, in N. */
 static double static_residual(sinew_world *world, sinew_real *gradient)
 {
     sinew_world_imbalance(world, world->pinned, true, gradient);

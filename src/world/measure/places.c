@@ -3,7 +3,7 @@
  * places.c: finds the bodies, vertices and elements that a status bit of the last step comes from.
  *
  * Limits: residuals are those of the solver's last evaluation, unknown with SINEW_MEASURE_NOTHING. Contacts are the
- * listed ones, with a force; the bit of contact is also set by friction, which has no place of its own.
+ * listed ones, with a force; the bit of contact is also set by friction, which has no location of its own.
  */
 #include <math.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #include "contact/contact.h"
 #include "world/measure/fields.h"
 
-#define INVOLVED 0.1 /* bodies whose worst residual is at least this part of the largest one are listed */
+#define INVOLVED 0.1 /* bodies whose worst residual is at least this fraction of the largest residual are listed */
 
-/* One entry per body slot; body.index -1: the body is not involved. */
+/* Locations found for a status bit, one entry per body slot; body.index -1: the body is not involved. */
 typedef struct place_list {
-    sinew_step_place *bodies; /* [body_count] worst place found so far in each body */
+    sinew_step_place *bodies; /* [body_count] worst location found so far in each body */
     const sinew_world *world;
 } place_list;
 
@@ -30,7 +30,7 @@ static sinew_step_place *place_of_particle(const place_list *list, int32_t parti
     return NULL;
 }
 
-/* Notes a value at a particle; the largest value of a body is kept. */
+/* Records a value at a particle; the largest value of a body is kept. */
 static void place_note(const place_list *list, int32_t particle, double value)
 {
     sinew_step_place *place = place_of_particle(list, particle);
@@ -61,7 +61,7 @@ static void find_residuals(const place_list *list)
             list->bodies[b].body.index = -1;
 }
 
-/* The value is -det F while bodies are compared, because the largest value is kept. */
+/* Finds inverted tets. The recorded value is -det F while bodies are compared, because the largest value is kept. */
 static void find_inverted(const place_list *list)
 {
     const sinew_world *world = list->world;
@@ -102,7 +102,8 @@ static void find_truncated(const place_list *list)
 
 static void find_intersecting(const place_list *list)
 {
-    sinew_world *world = (sinew_world *)list->world; /* the query writes to the contact buffers of the world */
+    /* Const is cast away: the query of contacts writes to the contact buffers of the world. */
+    sinew_world *world = (sinew_world *)list->world;
     int32_t count = 0, listed = 0;
     sinew_world_intersections(world, 0, NULL, &count, NULL);
     sinew_intersection *found = sinew_allocate(&world->allocator, (size_t)count, sizeof *found);
@@ -131,12 +132,12 @@ static void find_contacts(const place_list *list)
     sinew_release(&world->allocator, found);
 }
 
-/* For each bit of a step result: the function that finds its places. */
+/* For each status bit of a step result: the function that finds the bodies and particles it comes from. */
 static const struct {
     uint32_t bit;
     void (*find)(const place_list *list);
     const char *unit;
-    bool smallest; /* true: the smallest value is the worst one; false: the largest */
+    bool smallest; /* true: the smallest value of a location is the worst one; false: the largest */
 } finders[] = {
     {SINEW_STEP_NOT_CONVERGED, find_residuals, "N", false},
     {SINEW_STEP_STALLED, find_residuals, "N", false},
@@ -165,7 +166,7 @@ const char *sinew_step_place_unit(uint32_t bit)
     return finder < FINDERS ? finders[finder].unit : "";
 }
 
-/* Moves the places of involved bodies to the front, the worst first; equal ones stay in the order of bodies. */
+/* Moves the locations of involved bodies to the front, the worst first; equal ones stay in the order of bodies. */
 static int32_t sort_places(sinew_step_place *places, int32_t count, bool smallest)
 {
     int32_t kept = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * surface.c: the drawable surface of a world, in particle numbers.
+ * surface.c: the drawable surface of a world, with public particle numbers.
  *
  * The surface of a body with tetrahedra is their boundary; other bodies show their triangles or, without triangles,
  * their edges (ropes). Springs of a cloth and edges inside a solid are not drawn. Cells are listed body by body, in
@@ -16,10 +16,11 @@
 #include "base/sort_pairs.h"
 #include "world/world.h"
 
-/* The surface triangles of one body. */
+/* Surface mesh of one body, for drawing. */
 typedef struct shell {
     sinew_mesh *mesh;
-    int32_t *owners; /* [triangle_count] tetrahedra of the body; NULL: the body has no tetrahedra */
+    /* [triangle_count] tetrahedron of the body behind each surface triangle; NULL: the body has no tetrahedra */
+    int32_t *owners;
 } shell;
 
 static void release_shells(const sinew_world *world, shell *shells)
@@ -36,7 +37,7 @@ static int32_t drawn_edges(const shell *s)
     return sinew_mesh_triangle_count(s->mesh) > 0 ? 0 : sinew_mesh_edge_count(s->mesh);
 }
 
-/* Surfaces [body_count]; a removed body has no mesh. NULL on failure. */
+/* Creates the surface meshes of all bodies [body_count]; a removed body has no mesh. NULL on failure. */
 static shell *make_shells(const sinew_world *world, sinew_error *error)
 {
     shell *shells = sinew_allocate_zero(&world->allocator, (size_t)world->body_count, sizeof *shells);
@@ -56,7 +57,7 @@ static shell *make_shells(const sinew_world *world, sinew_error *error)
     return shells;
 }
 
-/* Sets the counts of the surface; fails above INT32_MAX. */
+/* Sets the triangle and edge counts of the drawable surface; fails above INT32_MAX. */
 static sinew_status world_surface_count_cells(const sinew_world *world, const shell *shells, sinew_surface *surface,
                                               sinew_error *error)
 {
@@ -73,7 +74,7 @@ static sinew_status world_surface_count_cells(const sinew_world *world, const sh
     return SINEW_OK;
 }
 
-/* to[i] = particle of vertices[i]; returns the end of the written entries. If `to` is NULL, returns NULL. */
+/* Writes to[i] = particle of vertices[i]; returns the end of the written entries. If `to` is NULL, returns NULL. */
 static int32_t *world_surface_append(int32_t *to, const int32_t *vertices, int32_t count, int32_t first)
 {
     for (int32_t i = 0; to && i < count; i++)
@@ -104,16 +105,17 @@ static void world_surface_fill_cells(const sinew_world *world, const shell *shel
     }
 }
 
-/* ---- Materials of triangles ------------------------------------------------------------------ */
+/* ---- Materials of surface triangles ------------------------------------------------------------ */
 
 /* The tetrahedra behind the surface triangles, and their energies. */
 typedef struct material_table {
-    sinew_pair *keys; /* [count] four particles of each tetrahedron as a key, ascending */
-    int32_t *energy;  /* [count] energy of the tetrahedron of each key; -1: none */
+    /* [count] four particles of each tetrahedron behind the surface, packed as a sort key, ascending */
+    sinew_pair *keys;
+    int32_t *energy; /* [count] energy that acts on the tetrahedron of each key; -1: none */
     size_t count;
 } material_table;
 
-/* Packs four particles into one key that does not depend on their order. */
+/* Packs the four particles of a tetrahedron into one key that does not depend on their order. */
 static sinew_pair key_of(const int32_t particles[4])
 {
     int32_t p[4];
@@ -127,7 +129,7 @@ static sinew_pair key_of(const int32_t particles[4])
     return (sinew_pair){sinew_pack(p[0], p[1]), sinew_pack(p[2], p[3])};
 }
 
-/* The index of a key in the sorted list, the first of equal keys; -1: the key is not in the list. */
+/* Index of a tetrahedron's key in the sorted list, the first of equal keys; -1: the key is not in the list. */
 static int64_t slot_of(const material_table *table, sinew_pair key)
 {
     size_t low = 0, high = table->count;
@@ -143,7 +145,7 @@ static int64_t slot_of(const material_table *table, sinew_pair key)
     return found ? (int64_t)low : -1;
 }
 
-/* The key of the tetrahedron behind one triangle of a body. */
+/* Computes the key of the tetrahedron behind one surface triangle of a body. */
 static sinew_pair key_behind(const sinew_world *world, int32_t body, int32_t tet)
 {
     const int32_t *vertices = sinew_mesh_tets(world->bodies[body].mesh) + 4 * (size_t)tet;
@@ -161,7 +163,8 @@ static void collect_keys(const sinew_world *world, const shell *shells, material
             table->keys[table->count++] = key_behind(world, i, shells[i].owners[k]);
 }
 
-/* Assigns the energy of each tetrahedral element to its key, unless an earlier energy has the key. */
+/* Assigns the energy of each tetrahedral element to the tetrahedron's key, unless an earlier energy has claimed the
+ * key. */
 static void claim_keys(const sinew_world *world, int32_t energy, material_table *table)
 {
     const sinew_energy_record *record = &world->energies[energy];
@@ -208,9 +211,9 @@ static sinew_status find_materials(const sinew_world *world, const shell *shells
     return status;
 }
 
-/* ---- The surface ----------------------------------------------------------------------------- */
+/* ---- The drawable surface ---------------------------------------------------------------------- */
 
-/* Fails if an array of the caller is smaller than the surface needs. */
+/* Fails if an array of the caller is smaller than the drawable surface needs. */
 static sinew_status check_capacity(const sinew_surface *reserved, const sinew_surface *counted, sinew_error *error)
 {
     const bool triangles = reserved->triangles || reserved->bodies || reserved->materials,

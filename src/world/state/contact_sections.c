@@ -4,7 +4,7 @@
  *
  *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each
  *     CVEL   one per body: velocities at the start of the last step (known_points.h)
- *     COLL   one per collider that was truncated or has a pose: collider_state
+ *     COLL   one per collider with a delay or a pose: collider_state
  *
  * The bytes are untrusted: slots and vertices are only looked up, and forces must be finite and not negative.
  */
@@ -23,7 +23,7 @@ typedef struct collider_state {
     double pose[2][6];
 } collider_state;
 
-/* ---- Saving of sections ---------------------------------------------------------------------- */
+/* ---- Saving of contact sections ---------------------------------------------------------------- */
 
 static void state_put_contacts(const sinew_world *world, sinew_section_writer *writer)
 {
@@ -61,7 +61,7 @@ void sinew_contact_put_sections(const sinew_world *world, sinew_section_writer *
             state_put_collider(&world->colliders[i], i, writer);
 }
 
-/* ---- Checks of sections ---------------------------------------------------------------------- */
+/* ---- Checks of contact sections ---------------------------------------------------------------- */
 
 static bool is_finite_force(double value)
 {
@@ -132,7 +132,7 @@ sinew_status sinew_contact_check_sections(const sinew_world *world, bool whole, 
     return status;
 }
 
-/* ---- Restoring of sections ------------------------------------------------------------------- */
+/* ---- Restoring of contact sections ------------------------------------------------------------- */
 
 bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader)
 {
@@ -164,7 +164,7 @@ static void state_take_contacts(sinew_world *world, bool whole, sinew_section_re
     c->cache_count = content ? (int32_t)(size / sizeof *c->cache) : 0;
     if (c->cache_count > 0)
         memcpy(c->cache, content, size);
-    /* A state that is loaded whole identifies objects by slots alone, not by generations. */
+    /* A state that is loaded as a whole identifies objects by slots alone, not by generations. */
     for (int32_t k = 0; whole && k < c->cache_count; k++)
         for (int s = 0; s < 2; s++) {
             sinew_contact_cache_entry *n = &c->cache[k];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * known_points.c: see known_points.h. The bytes are untrusted.
+ * known_points.c: state sections with one point per particle of a body (known_points.h). The bytes of a section are
+ * untrusted.
  */
 #include "world/state/known_points.h"
 

@@ -3,7 +3,7 @@
  * save_load.c: all data that stepping changes, as one block of tagged sections (base/tagged_blob.h).
  *
  *     TIME   int64 steps taken, double time (s)
- *     BODY   one per body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
+ *     BODY   one per body: positions, velocities, forces, [3 * vertex_count] reals each, in the public order
  *     TEAR   one per torn body: int64 edges, copies, refusals; the log of int32 (tear.h)
  *     TORN   one per body that was torn for the next step, which was interrupted; empty
  *     GOAL   one per energy with targets: uint32 1 if key frames move them, uint32 count, base points [3 * count]
@@ -34,7 +34,7 @@ static const char *const known_tags[] = {
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16,
-    TEAR_HEAD = 3 * sizeof(int64_t) /* number of bytes before the tear log of a body in its section */
+    TEAR_HEAD = 3 * sizeof(int64_t) /* number of bytes before the tear log in a body's TEAR section */
 };
 
 /* ---- Saving of a state ----------------------------------------------------------------------- */
@@ -72,11 +72,11 @@ static void put_tear(const sinew_tear *tear, int32_t index, int64_t step_count, 
     sinew_section_end(writer);
 }
 
-/* Motion of the points of a trajectory, in the head of its section. */
+/* Kinds of motion of a trajectory's points, stored at the start of its section. */
 enum {
     POINTS_STILL = 0,
-    POINTS_MOVING,   /* the world's def has key frames, or frames of a cache */
-    POINTS_FOLLOWING /* the points on the followed collider come after the base points */
+    POINTS_MOVING,   /* the definition of the pins or targets has key frames, or frames of a vertex cache */
+    POINTS_FOLLOWING /* the section stores positions on the followed collider after the base points */
 };
 
 static uint32_t trajectory_motion(const sinew_trajectory *trajectory)
@@ -117,7 +117,8 @@ static void state_put_solver(const sinew_world *world, sinew_section_writer *wri
     sinew_section_end(writer);
 }
 
-/* Steps without an estimate of their own depend on the history: not with SINEW_MEASURE_GAP in every step. */
+/* Writes the section MEAS. Steps without an estimate of their own depend on the history, but not with SINEW_MEASURE_GAP
+ * in every step. */
 static void put_history(const sinew_world *world, sinew_section_writer *writer)
 {
     const sinew_solver_def *solver = &world->def.solver;
@@ -132,7 +133,7 @@ static void put_history(const sinew_world *world, sinew_section_writer *writer)
     sinew_section_end(writer);
 }
 
-/* Kinds of objects with slots, in the order of the section GENS. */
+/* Kinds of objects with slots, in the order of the state section GENS. */
 enum {
     OF_BODIES,
     OF_ENERGIES,
@@ -236,7 +237,7 @@ sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t
     return SINEW_OK;
 }
 
-/* ---- Checks before the first change ----------------------------------------------------------- */
+/* ---- Checks of a state before the first change ------------------------------------------------- */
 
 static bool finite_reals(const char *bytes, size_t count)
 {
@@ -270,8 +271,8 @@ static sinew_status check_time(sinew_section_reader *reader, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The tear operations of a body that only the state has: *count integers, which the caller releases. The state may be
- * unaligned. NULL: no such operations (*count 0) or out of memory (*count > 0). */
+/* Returns the tear operations of a body that only the state has: *count integers, which the caller releases. The
+ * state may be unaligned. NULL: no such operations (*count 0) or out of memory (*count > 0). */
 static int32_t *new_operations(const sinew_world *world, int32_t index, sinew_section_reader *reader, size_t *count)
 {
     size_t size;
@@ -356,7 +357,8 @@ static sinew_status check_bodies(const sinew_world *world, sinew_section_reader 
     return status;
 }
 
-/* True if the section of these targets exists, has the same number of points, and moves them only as the world does. */
+/* True if the section of these pins or targets exists, has the same number of points, and moves them only if the world
+ * does. */
 static bool trajectory_fits(const sinew_trajectory *trajectory, const char *tag, int32_t index,
                             sinew_section_reader *reader, sinew_error *error)
 {
@@ -379,7 +381,8 @@ static bool trajectory_fits(const sinew_trajectory *trajectory, const char *tag,
     return fits;
 }
 
-/* The points on the followed collider in a section that fits, copied to `points` [count]; false: it has none. */
+/* Copies the positions on the followed collider from a section that fits to points [count]; false: the section has
+ * none. */
 static bool section_follow_points(const sinew_trajectory *trajectory, const char *content, sinew_follow_point *points)
 {
     const size_t count = (size_t)trajectory->count;
@@ -448,8 +451,7 @@ static void forget_steps(sinew_world *world)
 }
 
 /* Restores the data that the solver keeps between steps. A different solver than that of the state starts without
- * data.
- */
+ * data. */
 static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
     const sinew_solver_ops *ops =
@@ -468,8 +470,8 @@ static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader
     if (status == SINEW_ERROR_MEMORY)
         return status;
     if (status != SINEW_OK) {
-        /* The error is cleared because the next step reports it. The state may have been saved in the same
-         * condition. */
+        /* Clears the error, because the next step reports it. The state may have been saved while the same preparation
+         * failed. */
         sinew_error_clear(error);
         forget_steps(world);
         return SINEW_OK;
@@ -493,7 +495,7 @@ static void take_body(sinew_world *world, int32_t index, sinew_section_reader *r
     sinew_known_points_take(world, world->acceleration, "WIND", index, reader);
 }
 
-/* Whether the tears of a body already belong to the next step. */
+/* Restores from the section TORN whether the tears of a body already belong to the next step. */
 static void take_torn(const sinew_world *world, int32_t index, sinew_section_reader *reader)
 {
     size_t size;
@@ -523,7 +525,8 @@ static void take_time(sinew_world *world, sinew_section_reader *reader)
     memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
 }
 
-/* A section without six finite numbers is ignored: the next step measures as the first of a world does. */
+/* Restores the measurement history from the section MEAS. A section without six finite numbers is ignored: the next
+ * step measures as in a new world. */
 static void take_history(sinew_world *world, sinew_section_reader *reader)
 {
     size_t size;
@@ -578,7 +581,7 @@ static void take_sections(sinew_world *world, sinew_section_reader *reader)
     sinew_contact_take_sections(world, true, reader);
 }
 
-/* Copies the text of the comment; *comment is NULL without a comment. */
+/* Copies the comment of a state; *comment is NULL if the state has none. */
 static sinew_status copy_comment(const sinew_world *world, const char *text, size_t size, char **comment,
                                  sinew_error *error)
 {
@@ -641,7 +644,7 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
 
 /* ---- Restoring of a state -------------------------------------------------------------------- */
 
-/* A state whose sections are looked up by slot and generation. */
+/* A saved state whose sections are looked up by slot and generation. */
 typedef struct saved_state {
     sinew_section_reader reader;
     const char *generations; /* saved generations of all slots; NULL: all generations are 0 */
@@ -684,7 +687,7 @@ static bool same_generation(const sinew_world *world, const saved_state *saved, 
     return was == generation_at(world, kind, slot);
 }
 
-/* Restores one body, energy or pin; writes only if `take`. SINEW_ERROR_FORMAT: its section is damaged;
+/* Restores one body from a state; changes the world only if `take`. SINEW_ERROR_FORMAT: its section is damaged;
  * SINEW_ERROR_DATA: its section is missing or differs from the world's object. */
 static sinew_status restore_body(sinew_world *world, saved_state *saved, int32_t slot, bool take, sinew_error *error)
 {
@@ -728,7 +731,8 @@ static bool state_has(const sinew_world *world, int kind, int32_t slot)
                                  : world->pins[slot].count > 0;
 }
 
-/* Restores all objects of one kind and counts them in *report; `take` false: only checks and counts. */
+/* Restores all objects of one kind (bodies, energies or pins) and counts them in *report; `take` false: only checks and
+ * counts. */
 static sinew_status restore_kind(sinew_world *world, saved_state *saved, int kind, bool take, sinew_restored *report,
                                  sinew_error *error)
 {
@@ -800,7 +804,7 @@ sinew_status sinew_world_state_check(const sinew_world *world, const void *blob,
     return sinew_world_signature_check(world, text, length, error);
 }
 
-/* ---- Comment of the caller ------------------------------------------------------------------- */
+/* ---- Comment that the caller stores in a state ------------------------------------------------- */
 
 sinew_status sinew_world_set_comment(sinew_world *world, const char *text)
 {

@@ -5,9 +5,9 @@
  *
  * Included: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies
  * with their parameters and elements, contact, colliders, pins and motions: all data that determines the bits of the
- * next step. Skins are included because resumed caches contain their vertices. Not included: the state itself, the
- * number of threads, recording, the settings of the optimality gap. Long lists are represented by their count and
- * CRC-32.
+ * next step. Skins are included because the contact cache of a state contains their vertices. Not included: the state
+ * itself, the number of threads, recording, the settings of the optimality gap. Long lists are represented by their
+ * count and CRC-32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,14 +21,14 @@
 #include "world/forces/loads.h"
 #include "world/bodies/tear.h"
 
-/* ---- Values as text -------------------------------------------------------------------------- */
+/* ---- Signature values as text ------------------------------------------------------------------ */
 
 enum {
     TEXT_SIZE = 160
 };
 
-/* The shortest text that reproduces the real exactly, with a decimal point in every locale, so that texts can be
- * compared. */
+/* Writes the shortest text that reproduces a real number exactly, with a decimal point in every locale, so that
+ * texts can be compared. */
 static void number_text(double value, char *text, size_t size)
 {
     for (int digits = 6; digits <= 17; digits++) {
@@ -49,7 +49,7 @@ static void number_text(double value, char *text, size_t size)
 typedef struct signature {
     sinew_signature_line *line;
     void *context;
-    char prefix[64]; /* text before the name of each line, such as "solver." */
+    char prefix[64]; /* text before the name in each signature line, such as "solver." */
 } signature;
 
 static void signature_put_text(const signature *s, const char *name, const char *value)
@@ -77,7 +77,7 @@ static void put_format(const signature *s, const char *name, const char *format,
     signature_put_text(s, name, text);
 }
 
-/* The value of a parameter, or its keyword if the parameter has choices. */
+/* Writes the value of a parameter to the signature, or its keyword if the parameter has choices. */
 static void put_parameter(const signature *s, const sinew_parameter *parameter, double value)
 {
     const char *word = parameter->choices;
@@ -91,7 +91,7 @@ static void put_parameter(const signature *s, const sinew_parameter *parameter, 
         signature_put_number(s, parameter->name, value);
 }
 
-/* ---- Sections of a world --------------------------------------------------------------------- */
+/* ---- Sections of a world's signature ----------------------------------------------------------- */
 
 uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin)
 {
@@ -127,7 +127,8 @@ static void signature_put_solver(signature *s, const sinew_solver_def *def)
     put_format(s, "iterations", "%" PRId32, def->iterations);
     signature_put_number(s, "tolerance", (double)def->tolerance);
     signature_put_number(s, "time_budget", def->time_budget);
-    /* The line is included because most solvers cannot stop at the tolerance without residuals. */
+    /* The line `residuals` is part of the signature because most solvers cannot stop at the tolerance without
+     * residuals. */
     signature_put_text(s, "residuals", def->measure == SINEW_MEASURE_NOTHING ? "not measured" : "measured");
     for (int32_t p = 0; p < info->parameter_count; p++)
         put_parameter(s, &info->parameters[p], (double)def->parameters[p]);
@@ -151,7 +152,8 @@ static uint32_t digest_of_mesh(const sinew_mesh *mesh)
     return digest;
 }
 
-/* Worlds without contact have no lines about contact, so that older states still match. */
+/* Writes the contact settings to the signature. Worlds without contact have no such lines, so that older states still
+ * match. */
 static void put_contact(signature *s, const sinew_world *world)
 {
     if (!sinew_contact_is_on(world))
@@ -265,7 +267,7 @@ static void put_lines(const char *text, sinew_signature_line *line, void *contex
     }
 }
 
-/* A text that grows line by line; if `text` is NULL, only its length is counted. */
+/* Signature text that grows line by line; if `text` is NULL, only its length is counted. */
 typedef struct line_sink {
     char *text;
     size_t length;
@@ -295,7 +297,7 @@ bool sinew_world_keep_signature(sinew_world *world)
     return true;
 }
 
-/* Worlds that never had a load have no lines about loads. */
+/* Writes the loads to the signature. Worlds that never had a load have no such lines. */
 static void put_loads(signature *s, const sinew_world *world)
 {
     s->prefix[0] = '\0';
@@ -311,7 +313,7 @@ static void put_loads(signature *s, const sinew_world *world)
     }
 }
 
-/* Worlds that never had a collider have no lines about colliders. */
+/* Writes the colliders to the signature. Worlds that never had a collider have no such lines. */
 static void put_colliders(signature *s, const sinew_world *world)
 {
     s->prefix[0] = '\0';
@@ -363,7 +365,7 @@ typedef struct comparison {
     char first[2 * TEXT_SIZE + 64];
 } comparison;
 
-/* The value of the saved line with this name, or NULL; the search starts after the last line found. */
+/* Finds the value of the saved signature line with this name, or NULL; the search starts after the last line found. */
 static const char *saved_value(comparison *c, const char *name, size_t *length)
 {
     const size_t name_length = strlen(name);
@@ -422,7 +424,7 @@ static int64_t count_lines(const comparison *c)
     return count;
 }
 
-/* Finds the first saved line of a setting that the world does not have, such as the damping of a body. */
+/* Finds the first saved signature line of a setting that the world does not have, such as the damping of a body. */
 static void compare_missing(comparison *c, const sinew_world *world)
 {
     char name[TEXT_SIZE];

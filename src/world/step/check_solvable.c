@@ -18,10 +18,10 @@
 #include "sinew/extend.h"
 #include "world/world.h"
 
-/* ---- Support of components ------------------------------------------------------------------- */
+/* ---- Support of connected components ----------------------------------------------------------- */
 
-/* constrained[component] = 1 if a particle of the component is pinned or constrained along a direction, or an energy
- * penalises its translation */
+/* Sets constrained[component] = 1 if a particle of the component is pinned or constrained along a direction, or an
+ * energy penalises its translation */
 static void mark_supported(const sinew_world *world, const int32_t *component, uint8_t *constrained)
 {
     const sinew_objective *o = &world->objective;
@@ -43,7 +43,8 @@ static int32_t body_of(const sinew_world *world, int32_t particle)
     return body;
 }
 
-/* Fails with a message: the component's size, its number of bodies, and its first particle in the public order. */
+/* Fails for an unsupported component; the message has its size, its number of bodies, and its first particle in the
+ * public order. */
 static sinew_status fail_free(const sinew_world *world, const int32_t *component, int32_t which, sinew_error *error)
 {
     int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX, owner = 0;
@@ -101,8 +102,8 @@ static void list_static(char *text, size_t size)
     }
 }
 
-/* The reason, for an error, why the world's solver finds no equilibria. For a solver registered by a program only the
- * missing flag is known. */
+/* Returns the reason, for an error message, why the world's solver finds no equilibria. For a solver registered by a
+ * program only the missing flag is known. */
 static const char *tell_dynamic_only(const sinew_world *world)
 {
     if (world->def.solver.kind > SINEW_SOLVER_COUNT)
@@ -140,7 +141,8 @@ static int32_t find_partial(const sinew_world *world)
 }
 
 /* Fails if a pin constrains some directions only and the solver does not support this, because its update has one mass
- * or factor for all three. For a solver registered by a program only the missing flag is known. */
+ * or factor for all three coordinates of a particle. For a solver registered by a program only the missing flag is
+ * known. */
 static sinew_status check_directions(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
@@ -164,7 +166,8 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
                       others);
 }
 
-/* Contacts change within a step, so a solver that must be prepared again after each change is rejected. */
+/* Fails if contact is on and the solver must be prepared again after each change of contacts, which change within a
+ * step. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);

@@ -27,16 +27,17 @@
 #include "world/world.h"
 
 struct sinew_damping_work {
-    int32_t count;        /* number of particles for which the arrays below have memory */
-    sinew_real *rhs, *d;  /* [count][4] right-hand side of the damping system; its solution, the velocity change d */
-    sinew_real *scratch;  /* [count][4] velocities without rigid motions */
-    sinew_real *tangents; /* second derivatives of all energies with damping, concatenated */
-    sinew_real *local;    /* work space: two vectors over the particles of a chunk */
+    int32_t count; /* number of particles for which the arrays of damping have memory */
+    /* [count][4] right-hand side of the damping system, kg m/s; its solution, the velocity change d, m/s */
+    sinew_real *rhs, *d;
+    sinew_real *scratch;  /* [count][4] particle velocities without rigid motions, in m/s */
+    sinew_real *tangents; /* second derivatives of all energies with damping, concatenated, in N/m */
+    sinew_real *local;    /* work space: two vectors over the particles of a chunk of elements */
     size_t tangent_capacity, local_capacity;
     sinew_pcg pcg;
 };
 
-/* ---- Checks and memory ----------------------------------------------------------------------- */
+/* ---- Checks and memory of damping -------------------------------------------------------------- */
 
 sinew_status sinew_energy_damping_check(const sinew_energy_def *def, sinew_error *error)
 {
@@ -64,7 +65,7 @@ static bool is_damped(const sinew_energy_record *record)
     return record->batch && record->damping > 0;
 }
 
-/* Size of a chunk's tangents and of one local vector, rounded up to whole cache lines. */
+/* Number of reals of a chunk's element tangents, rounded up to whole cache lines. */
 static size_t chunk_tangents(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     return (sinew_chunk_tangent_count(batch, chunk) + 15) / 16 * 16;
@@ -132,9 +133,10 @@ void sinew_damping_release(sinew_world *world)
     world->damping = NULL;
 }
 
-/* ---- Rigid motion ---------------------------------------------------------------------------- */
+/* ---- Rigid motion of a body -------------------------------------------------------------------- */
 
-/* v + omega x (q - centre) is the rigid motion nearest to the velocities of a body, in the metric of its masses. */
+/* Rigid motion of a body: v + omega x (q - centre) is the one nearest to the velocities of a body, in the metric of its
+ * masses. */
 typedef struct rigid_motion {
     double centre[3], v[3], omega[3];
 } rigid_motion;
@@ -169,7 +171,8 @@ static rigid_motion rigid_fraction(const sinew_world *world, const sinew_body_re
     return m;
 }
 
-/* out = keep v + take times the rigid motion, at the particles of a body, including pinned ones; out may be v. */
+/* Computes out = keep v + take times the rigid motion, at the particles of a body, including pinned ones; out may be
+ * v. */
 static void damping_blend(const sinew_world *world, const sinew_body_record *body, const rigid_motion *m, double keep,
                           double take, const sinew_real *v, sinew_real *out)
 {
@@ -210,7 +213,7 @@ static void linearise_all(const sinew_world *world, const struct sinew_damping_w
     }
 }
 
-/* out += s B p, B = damping matrix */
+/* Adds to out the product s B p of the damping matrix B with a vector p over particles. */
 static void damping_add_product(const sinew_world *world, double s, const sinew_real *p, sinew_real *out)
 {
     const struct sinew_damping_work *w = world->damping;
@@ -239,7 +242,7 @@ static void clear_pins(const sinew_world *world, sinew_real *x)
             memset(x + 4 * (size_t)i, 0, 4 * sizeof *x);
 }
 
-/* out = (M + h B) x, B = damping matrix */
+/* Computes out = (M + h B) x, the product with the matrix of the damping system. */
 static void damping_multiply(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
@@ -250,7 +253,7 @@ static void damping_multiply(void *context, const sinew_real *x, sinew_real *out
     clear_pins(world, out);
 }
 
-/* out = M^-1 x, the preconditioner of the damping system */
+/* Computes out = M^-1 x, the preconditioner of the damping system. */
 static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
@@ -264,8 +267,8 @@ static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 enum {
     MAX_ITERATIONS = 500
 };
-/* Relative residual at which conjugate gradients stop. Momenta do not depend on the residual, because every iterate
- * gives the forces of B. */
+/* Relative residual at which the conjugate gradients of the damping system stop. Momenta do not depend on the
+ * residual, because every iterate gives the forces of B. */
 #define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)
@@ -340,7 +343,7 @@ void sinew_damping_apply(sinew_world *world)
         return;
     const double before = kinetic(world);
     if (!isfinite(before))
-        return; /* an explosion: products of its positions and velocities are not finite */
+        return; /* damping is skipped after an explosion: products of its positions and velocities are not finite */
     if (energies)
         damp_energies(world);
     for (int32_t b = 0; b < world->body_count; b++)

@@ -68,30 +68,31 @@
 #include "world/world.h"
 #include "world/measure/fields.h"
 
-/* Hard constraints of the world; all NULL and false if there are none. */
+/* Work space of the energy balance for hard constraints; all NULL and false if the world has none. */
 typedef struct hard_work {
     bool any;
-    sinew_constraints *constraints; /* all hard constraints; J includes the columns of pinned particles */
-    double *lambda;                 /* [constraint_count] multipliers of the step, N if C is a length */
-    sinew_real *values;             /* work space: multipliers of one batch, large enough for every batch */
-    double *force;                  /* [capacity][3] constraint forces F = J^T lambda, in N */
-    double *r;                      /* [capacity][3] residual r of the step, with constraint forces subtracted, in N */
+    /* Hard constraints of all energies; their Jacobian J includes the columns of pinned particles. */
+    sinew_constraints *constraints;
+    double *lambda;     /* [constraint_count] multipliers of the step, in N if the constraint C is a length */
+    sinew_real *values; /* work space: multipliers of one batch, large enough for every batch */
+    double *force;      /* [capacity][3] constraint forces F = J^T lambda, in N */
+    double *r;          /* [capacity][3] residual r of the step, with constraint forces subtracted, in N */
 } hard_work;
 
 struct sinew_balance_work {
-    int32_t capacity;      /* number of particles for which the arrays below have memory */
-    sinew_real *q, *v;     /* [capacity][4] m, m/s: positions and velocities before the step */
-    sinew_real *imbalance; /* [capacity][4] residual of the solver, in N; at pins the force of the pin */
+    int32_t capacity;      /* number of particles for which the arrays of the energy balance have memory */
+    sinew_real *q, *v;     /* [capacity][4] positions (m) and velocities (m/s) before the step */
+    sinew_real *imbalance; /* [capacity][4] residual r of the solver, in N; at pins the force of the pin */
     sinew_real *forces;    /* [capacity][4] grad psi - f at all particles, pinned ones included, in N */
-    uint8_t *nobody;       /* [capacity] all 0: replaces `pinned` to evaluate forces at pins */
+    uint8_t *nobody;       /* [capacity] all 0: replaces `pinned` of the objective to evaluate forces at pins */
     hard_work hard;
     double elastic;        /* elastic energy psi(q_n), with the targets of this step, in J */
-    bool known;            /* `balance` holds the result of the last step */
-    int64_t shape_version; /* shape_version of the world at the last step */
+    bool known;            /* true: `balance` holds the energy balance of the last step */
+    int64_t shape_version; /* value of the world's shape_version at the last step */
     sinew_balance balance;
 };
 
-/* ---- Memory of the balance ------------------------------------------------------------------- */
+/* ---- Memory of the energy balance -------------------------------------------------------------- */
 
 static void release_hard(const sinew_allocator *allocator, hard_work *hard)
 {
@@ -139,7 +140,7 @@ static bool is_hard_batch(const void *context, const sinew_batch *batch)
     return batch->hard;
 }
 
-/* Number of multipliers of the batch with most multipliers. */
+/* Largest number of multipliers of one batch of hard constraints. */
 static size_t count_hard_values(const sinew_constraints *constraints)
 {
     size_t max = 0;
@@ -193,7 +194,7 @@ sinew_status sinew_balance_prepare(sinew_world *world, sinew_error *error)
     return sinew_fail_memory(error, "the balance of a step");
 }
 
-/* ---- A step ---------------------------------------------------------------------------------- */
+/* ---- The energy balance during a step ---------------------------------------------------------- */
 
 static bool has_targets(const sinew_world *world)
 {
@@ -228,19 +229,19 @@ void sinew_balance_record(sinew_world *world)
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
-/* Sums over the particles, for a step from q_n, v_n to q, v. */
+/* Indices of sums over the particles for the energy balance of a step from q_n, v_n to q, v. */
 enum {
-    SUM_KINETIC_BEFORE, /* m |v_n|^2, v_n = velocity before the step */
-    SUM_KINETIC_AFTER,  /* m |v|^2, v = velocity after the step */
-    SUM_KINETIC_STEP,   /* m |u|^2, u = (q - q_n) / h */
-    SUM_KICK,           /* m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
-    SUM_GRAVITY_BEFORE, /* -f_g . q_n, f_g = weight of the particle */
-    SUM_GRAVITY_AFTER,  /* -f_g . q, f_g = weight of the particle */
-    SUM_FORCES,         /* f_u . d, f_u = forces of the caller and loads, d = q - q_n */
-    SUM_ELASTIC,        /* grad psi . d, psi with contact terms, d = q - q_n */
+    SUM_KINETIC_BEFORE, /* sum of m |v_n|^2, v_n = velocity before the step */
+    SUM_KINETIC_AFTER,  /* sum of m |v|^2, v = velocity after the step */
+    SUM_KINETIC_STEP,   /* sum of m |u|^2, u = (q - q_n) / h */
+    SUM_KICK,           /* sum of m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
+    SUM_GRAVITY_BEFORE, /* sum of -f_g . q_n, f_g = weight of the particle */
+    SUM_GRAVITY_AFTER,  /* sum of -f_g . q, f_g = weight of the particle */
+    SUM_FORCES,         /* sum of f_u . d, f_u = forces of the caller and loads, d = q - q_n */
+    SUM_ELASTIC,        /* sum of grad psi . d, psi with contact terms, d = q - q_n */
     SUM_PINS,           /* work of the pins: r . d along pinned directions, d = q - q_n */
-    SUM_FREE,           /* r . d along free directions, r = residual of the solver */
-    SUM_CONSTRAINTS,    /* F . d, F = forces of hard constraints, d = q - q_n */
+    SUM_FREE,           /* sum of r . d along free directions, r = residual of the solver, d = q - q_n */
+    SUM_CONSTRAINTS,    /* sum of F . d, F = forces of hard constraints, d = q - q_n */
     SUM_COUNT
 };
 
@@ -281,8 +282,8 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
     }
 }
 
-/* lambda = the solver's multipliers of one batch; constraints whose C has the opposite sign of the energy's C also have
- * the opposite multiplier. Zero if the solver does not know the batch. */
+/* Sets lambda to the solver's multipliers of one batch; constraints whose C has the opposite sign of the energy's C
+ * also have the opposite multiplier. Zero if the solver does not know the batch. */
 static void balance_take_multipliers(const sinew_world *world, hard_work *hard, const sinew_constraint_set *set)
 {
     const bool known = world->solve.ops->multipliers(&world->solve, set->batch, hard->values);
@@ -294,7 +295,7 @@ static void balance_take_multipliers(const sinew_world *world, hard_work *hard, 
         }
 }
 
-/* Computes F after grad psi is known; uses w->imbalance as work space. */
+/* Computes the forces F of hard constraints after grad psi is known; uses w->imbalance as work space. */
 static void find_constraint_forces(sinew_world *world, struct sinew_balance_work *w)
 {
     hard_work *hard = &w->hard;
@@ -340,7 +341,7 @@ static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_
     }
 }
 
-/* Work of contact forces in the step; zero in a world without contact. */
+/* Work of contact forces and of contact velocity changes in the step; zero in a world without contact. */
 static sinew_contact_energy contact_energy(const sinew_world *world)
 {
     return sinew_contact_is_on(world) ? world->contact->energy : (sinew_contact_energy){0};
@@ -394,9 +395,9 @@ void sinew_balance_end(sinew_world *world, bool good)
     w->shape_version = world->shape_version;
 }
 
-/* ---- Results of the balance ------------------------------------------------------------------ */
+/* ---- Results of the energy balance ------------------------------------------------------------- */
 
-/* Fails if the last step of the current world has no balance. */
+/* Fails if the last step of the current world has no energy balance. */
 static sinew_status check_known(const sinew_world *world, const char *what, sinew_error *error)
 {
     if (!world->def.balance)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * settings.c: settings of a running world: gravity, damping, time step, forces, mode, solver; and a view of the
- * positions in their inside order.
+ * positions in their internal order.
  *
  * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step recomputes, so changes
  * need no preparation of the solver. After a new time step the solver is refreshed or prepared again.

@@ -30,7 +30,7 @@
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
 
-/* Updates the data that all elements of an energy share, from positions q [particle_count][4] and a time. */
+/* Updates the data that all elements of one energy share, from positions q [particle_count][4] and a time. */
 static void share_numbers(const sinew_world *world, const sinew_energy_record *record, const sinew_real *q, double time)
 {
     sinew_real shared[SINEW_SHARED_MAX];
@@ -41,7 +41,7 @@ static void share_numbers(const sinew_world *world, const sinew_energy_record *r
     sinew_batch_set_shared(record->batch, shared);
 }
 
-/* Updates data that all elements of an energy share; true if some energy has such data. */
+/* Updates the data that all elements of an energy share, for every energy; true if some energy has such data. */
 static bool share_all_numbers(const sinew_world *world, const sinew_real *q, double time)
 {
     bool any = false;
@@ -129,7 +129,8 @@ void sinew_world_predict(sinew_world *world)
 
 /* ---- Preparation of the solver --------------------------------------------------------------- */
 
-/* Lists all batches, fixed before transient ones; returns their number, and the number of fixed ones in *fixed. */
+/* Lists all batches of energies, fixed before transient ones; returns their number, and the number of fixed ones in
+ * *fixed. */
 static int32_t list_batches(sinew_world *world, int32_t *fixed)
 {
     int32_t live = 0;
@@ -173,7 +174,7 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
     return status;
 }
 
-/* Shows all fixed elements as switched on (`all`), or restores their switches. Returns true if some fixed element is
+/* Marks all fixed elements as switched on (`all`), or restores their switches. Returns true if some fixed element is
  * switched off. */
 static bool show_all(sinew_world *world, bool all)
 {
@@ -188,8 +189,8 @@ static bool show_all(sinew_world *world, bool all)
     return any;
 }
 
-/* Gives batches access to their records, because solvers that create elements read the parameters of existing ones;
- * removes it afterwards, because records may move. */
+/* Gives batches access to the records of their energies, because solvers that create elements read the parameters of
+ * existing ones; removes it afterwards, because records may move. */
 static void show_parameters(sinew_world *world, bool show)
 {
     for (int32_t i = 0; i < world->energy_count; i++)
@@ -230,7 +231,7 @@ static sinew_status keep_solver_state(sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The solver may be incomplete: the next preparation starts over and loads the data from before the step. */
+/* Marks the solver as incomplete: the next preparation starts over and loads the solver's data from before the step. */
 static void discard_solver(sinew_world *world)
 {
     world->solver_state_pending = true;
@@ -238,7 +239,7 @@ static void discard_solver(sinew_world *world)
                                         (sinew_contact_is_on(world) ? (uint32_t)SINEW_CHANGED_TRANSIENT : 0u));
 }
 
-/* Loads the data from before an interrupted step into the solver that was prepared again. */
+/* Loads the solver's data from before an interrupted step into the solver that was prepared again. */
 static void restore_solver_state(sinew_world *world, bool remembers)
 {
     if (remembers)
@@ -260,7 +261,7 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     const bool pending = world->solver_state_pending, remembers = pending && sinew_world_solver_remembers(world);
     sinew_status status = SINEW_OK;
     const bool shares = share_all_numbers(world, world->rest, 0);
-    /* The preparation may reallocate the estimate: the known position error is no longer valid. */
+    /* The preparation may reallocate the gap estimate: the position error of the last step is no longer valid. */
     world->position_error_kind = SINEW_GAP_NONE;
     if (changed) {
         if (rebuild)
@@ -275,7 +276,8 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
         status = sinew_solve_refresh(&world->solve, &world->def.solver, SINEW_CHANGED_SWITCHED, error);
     if (shares) {
         if (status == SINEW_OK)
-            sinew_solve_stiffness(&world->solve); /* at rest; steps would compute it with the data of their start */
+            /* Stiffness at the rest shape; steps would compute it with the shared data of their start. */
+            sinew_solve_stiffness(&world->solve);
         share_all_numbers(world, world->q, world->time + (double)world->def.time_step);
     }
     if (status == SINEW_OK && pending)
@@ -303,7 +305,8 @@ sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error)
         return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
-    /* Every call with multi-threaded work prepares first, so this is the only place that selects the task system. */
+    /* Every function with multi-threaded work prepares the world first, so this is the only place that selects the task
+     * system. */
     sinew_tasks_use(&world->def.tasks);
     if (world->objective_changed | world->solver_changed)
         sinew_contact_detach(world);
@@ -334,14 +337,15 @@ void sinew_world_interrupt(sinew_world *world)
         atomic_store_explicit(&world->interrupted, true, memory_order_relaxed);
 }
 
-/* Selects the flag of the world. Returns the flag of a step of another world that this thread is in, or NULL. */
+/* Selects the interrupt flag of the world. Returns the flag of a step of another world that this thread is in, or
+ * NULL. */
 static const atomic_bool *begin_interruptible(sinew_world *world)
 {
     sinew_memory_limit_forget();
     return sinew_stop_use(&world->interrupted);
 }
 
-/* Selects the former flag again. A call that was ended by the flag clears it. */
+/* Selects the former interrupt flag again. A call that was ended by the world's flag clears it. */
 static void end_interruptible(sinew_world *world, const atomic_bool *before, bool ended)
 {
     sinew_stop_use(before);
@@ -393,7 +397,7 @@ static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
                                              .complementarity = NAN,
                                              .constraints = ""};
 
-/* Starts contact in a step; the objective and the solver receive the first contacts. */
+/* Starts contact handling in a step; the objective and the solver receive the first contacts. */
 static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
 {
     if (!sinew_world_need_v_before(world))
@@ -408,7 +412,7 @@ static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
     return status == SINEW_OK ? sinew_solve_take_contacts(&world->solve) : status;
 }
 
-/* Ends an interrupted step: the state before the step is kept. */
+/* Ends an interrupted step: the world keeps its state from before the step. */
 static uint32_t discard_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
@@ -418,8 +422,8 @@ static uint32_t discard_step(sinew_world *world, const sinew_contact_view *view,
     return out->bits = SINEW_STEP_INTERRUPTED;
 }
 
-/* Ends a step for which memory was short: keeps the state, returns SINEW_STEP_UNPREPARED, and marks the solver for
- * preparation in the next step, with its data from before this one. */
+/* Ends a step for which memory was short: keeps the state from before the step, returns SINEW_STEP_UNPREPARED, and
+ * marks the solver for preparation in the next step, with its data from before this one. */
 static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
@@ -472,7 +476,8 @@ static double body_error(const sinew_world *world, const sinew_body_record *body
     return largest;
 }
 
-/* sinew_error_hook. A body that is one point has no size: the largest coordinate of the world replaces it. */
+/* Relative position error of a step (sinew_error_hook): the largest over bodies, relative to body size, scaled to
+ * the largest error `largest`. For a body that is one point, the largest coordinate of the world replaces the size. */
 static double relative_error(void *context, const sinew_real *error, double largest)
 {
     const sinew_world *world = context;
@@ -551,7 +556,8 @@ bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_er
     return false;
 }
 
-/* Polls before and after tearing: nothing needs to be discarded there. */
+/* Prepares the world and takes a step. Polls for interruption before and after tearing, where nothing needs to be
+ * discarded. */
 static uint32_t prepare_and_step(sinew_world *world, sinew_step_result *out)
 {
     const bool ready = !sinew_stop_came() && sinew_world_tear(world, &world->error) == SINEW_OK && !sinew_stop_came() &&

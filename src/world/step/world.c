@@ -133,7 +133,8 @@ void sinew_world_destroy(sinew_world *world)
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
     sinew_memory_limit_close(limit);
-    sinew_tasks_use(&(sinew_task_system){0}); /* the program may end its task system after its last world */
+    /* Resets the task system: the program may end its own after its last world. */
+    sinew_tasks_use(&(sinew_task_system){0});
     sinew_tasks_close();
 }
 
@@ -189,7 +190,7 @@ void sinew_world_mark_changed(sinew_world *world, uint32_t changed)
 {
     world->solver_changed |= changed;
     world->objective_changed |= changed & (SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_TRANSIENT);
-    /* With other elements, the known ratio of error to force is no longer valid. */
+    /* With other elements, the known ratio of position error to force is no longer valid. */
     if (changed & (SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_DATA))
         world->solve.history.error_per_force = 0;
 }

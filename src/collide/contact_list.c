@@ -127,9 +127,11 @@ static bool edge_is_lone(const sinew_collision_mesh *f, int32_t edge)
 }
 
 /* The key of an edge-edge pair; false: another pair owns the contact. Closest points at ends belong to vertex-face
- * pairs. Ropes have no faces, so their ends count here. */
+ * pairs. Ropes have no faces, so their ends count here. Interior points nearer than the offset form a contact
+ * even if m leaves the wedge of an edge: on curved surfaces no neighbouring pair may exist that owns the contact, and
+ * the edges would stay too near (test_contact_edges). */
 static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
-                                const double m[3], uint64_t *key)
+                                const double m[3], double offset, uint64_t *key)
 {
     const double back[3] = {-m[0], -m[1], -m[2]};
     const other_feature first = {p->v, 2}, second = {p->v + 2, 2};
@@ -138,7 +140,8 @@ static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real 
     const int32_t v1 = (double)p->w[0] == 0 ? p->v[1] : p->v[0], v2 = (double)p->w[2] == 0 ? p->v[3] : p->v[2];
     *key = sinew_contact_key(SINEW_CONTACT_EDGE_EDGE, p->first, p->second);
     if (!end_1 && !end_2)
-        return feature_owns_side(f, x, p->first, back, second) && feature_owns_side(f, x, p->second, m, first);
+        return (double)p->distance < offset ||
+               (feature_owns_side(f, x, p->first, back, second) && feature_owns_side(f, x, p->second, m, first));
     if (end_1 && end_2) {
         *key = v1 < v2 ? sinew_contact_key(SINEW_CONTACT_VERTEX_VERTEX, v1, v2)
                        : sinew_contact_key(SINEW_CONTACT_VERTEX_VERTEX, v2, v1);
@@ -152,7 +155,9 @@ static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real 
     return end_1 ? feature_owns_corner(f, x, v1, back, second) : feature_owns_corner(f, x, v2, m, first);
 }
 
-static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p, uint64_t *key)
+/* The key of a candidate pair; false: another pair owns the contact. offset: of the contact, in m. */
+static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p, double offset,
+                          uint64_t *key)
 {
     const double m[3] = {(double)p->n[0], (double)p->n[1], (double)p->n[2]};
     if (p->inside) {
@@ -163,7 +168,7 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
         *key = sinew_contact_key(SINEW_CONTACT_VERTEX_PLANE, p->v[0], p->second);
         return true;
     }
-    return p->kind == SINEW_CANDIDATE_EDGE_EDGE ? candidate_edges_key(f, x, p, m, key)
+    return p->kind == SINEW_CANDIDATE_EDGE_EDGE ? candidate_edges_key(f, x, p, m, offset, key)
                                                 : candidate_face_key(f, x, p, m, key);
 }
 
@@ -203,7 +208,8 @@ static bool contact_from_candidate(const sinew_collision_mesh *f, const sinew_ca
     *t =
         (sinew_contact_constraint){.first = a, .second = b, .candidate_kind = p->kind, .distance = (double)p->distance};
     t->offset = candidate_offset(f, p, a, b);
-    if ((double)p->distance - approach > t->offset + rule->margin * max || !candidate_key(f, rule->x, p, &t->key))
+    if ((double)p->distance - approach > t->offset + rule->margin * max ||
+        !candidate_key(f, rule->x, p, t->offset, &t->key))
         return false;
     memcpy(t->v, p->v, sizeof t->v);
     memcpy(t->w, p->w, sizeof t->w);

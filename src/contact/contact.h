@@ -263,6 +263,9 @@ void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first
 /* One detection pass at x_pass_start (detection_pass.c): candidate pairs, step filter and contacts. `first`: the first
  * pass of the step. */
 sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, sinew_error *error);
+/* Replaces candidate pairs and step filter by those at x_pass_start with the prediction x_requested; the list of
+ * contacts does not change. */
+sinew_status sinew_contact_rebuild_filter(const sinew_contact_view *view, sinew_error *error);
 /* True if the step filter is on: intersection_free, in a mode that supports it. */
 bool sinew_contact_is_filtered(const sinew_contact_work *c);
 

@@ -256,7 +256,18 @@ static bool multipliers_converged(const sinew_contact_view *view, const sinew_so
     return (fraction <= max || idle) && sinew_contact_relax_round(view, s->q, false) <= max;
 }
 
-/* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. */
+/* True if the step filter truncated a vertex of the contact in the last iteration. */
+static bool contact_is_truncated(const sinew_contact_work *c, const sinew_contact_constraint *t)
+{
+    for (int a = 0; a < 4; a++)
+        if ((double)t->w[a] != 0 && c->truncated[t->v[a]])
+            return true;
+    return false;
+}
+
+/* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. Contacts with
+ * a truncated vertex ignore the gate: the filter supports such a vertex, its residual does not fall, and k_n times a
+ * thin offset is less than its weight (test_thin_offsets). */
 static void set_multipliers(const sinew_contact_view *view, const sinew_solve *s, bool open)
 {
     sinew_contact_work *c = view->contact;
@@ -265,7 +276,7 @@ static void set_multipliers(const sinew_contact_view *view, const sinew_solve *s
         double u[3];
         const double force = sinew_contact_normal_force(c, e, s->q, u);
         t->lagged_normal_force = force;
-        if (open)
+        if (open || contact_is_truncated(c, t))
             t->lambda = force;
     }
     sinew_contact_write_numbers(c);
@@ -410,11 +421,29 @@ static uint32_t update_hook(void *context, sinew_solve *s, int32_t iteration, bo
     return penetration_needs_detection(view->contact) ? redetect(view, s, iteration) : 0;
 }
 
+/* Moves truncated vertices of a solver that is filtered late towards its last request. They may have left their trust
+ * regions in empty space, and sweeps end before another pass is due: one pass whose prediction is the request lets them
+ * reach it, unless a candidate pair limits them. Contacts do not change: the solver has ended. */
+static void complete_truncated_motion(const sinew_contact_view *view, sinew_solve *s)
+{
+    sinew_contact_work *c = view->contact;
+    if (!sinew_contact_is_filtered(c) || c->truncated_count == 0 || c->report.detections >= c->def.max_detections)
+        return;
+    memcpy(c->x_pass_start, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
+    if (sinew_contact_rebuild_filter(view, NULL) != SINEW_OK)
+        return;
+    for (int32_t v = 0; v < c->mesh.moved_count; v++)
+        memcpy(s->q + 4 * (size_t)c->mesh.particle[v], c->x_requested + 4 * (size_t)v, 3 * sizeof *s->q);
+    filter_iterate(view, s->q, false);
+}
+
 static void filter_end_hook(void *context, sinew_solve *s)
 {
     const sinew_contact_view *view = context;
-    if (s->ops->filtered_late)
-        filter_iterate(view, s->q, false);
+    if (!s->ops->filtered_late)
+        return;
+    filter_iterate(view, s->q, false);
+    complete_truncated_motion(view, s);
 }
 
 /* ---- Start of the step ----------------------------------------------------------------------- */

@@ -141,7 +141,8 @@ struct sinew_contact_work {
     int32_t *bounded;   /* [moved_count] work space: vertices within the bounds of a closed collider */
     uint8_t *is_inside; /* [moved_count] work space, 1: the vertex is inside the closed collider */
     sinew_step_filter step_filter;
-    uint8_t *truncated; /* [vertex_count] 1: the step filter truncated the vertex in the last iteration */
+    uint8_t *truncated;      /* [vertex_count] 1: the step filter truncated the vertex in the last iteration */
+    int32_t *contact_counts; /* [vertex_count] work space: number of truncated contacts of each vertex */
     /* [step_start_count] contacts at the start of the step, sorted by key */
     sinew_contact_constraint *step_start_contacts;
     sinew_contact_constraint *ended; /* [ended_count] contacts of step_start_contacts that have ended, sorted by key */
@@ -190,9 +191,9 @@ struct sinew_contact_work {
     bool intersections_known;                   /* report.intersections was computed at the current positions */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
-        truncated_capacity, kinematic_capacity, inflation_radius_capacity, progress_capacity, fraction_capacity,
-        element_capacity, contact_of_capacity, particle_bytes, data_capacity, solver_multiplier_capacity,
-        block_capacity, guess_capacity;
+        truncated_capacity, contact_count_capacity, kinematic_capacity, inflation_radius_capacity, progress_capacity,
+        fraction_capacity, element_capacity, contact_of_capacity, particle_bytes, data_capacity,
+        solver_multiplier_capacity, block_capacity, guess_capacity;
     size_t saved_list_capacity, saved_data_capacity;
     size_t v_capacity, skin_capacity, x_projected_start_capacity, x_unprojected_start_capacity, step_start_capacity,
         ended_capacity, vertex_number_capacity, cache_capacity, packed_capacity, bounded_capacity, is_inside_capacity;
@@ -200,6 +201,9 @@ struct sinew_contact_work {
 
 /* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
 sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
+/* Refuses a thickness (m) that does not fit the mesh of the body in this slot (thickness.c). */
+sinew_status sinew_contact_check_thickness(const sinew_contact_work *c, int32_t slot, const sinew_mesh *mesh,
+                                           double thickness, sinew_error *error);
 void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator);
 /* x [vertex_count][4] m: particles at q, vertices of colliders at the completed fraction of their motion. */
 void sinew_contact_gather(const sinew_contact_view *view, const sinew_real *q, sinew_real *x);

@@ -265,18 +265,74 @@ static bool contact_is_truncated(const sinew_contact_work *c, const sinew_contac
     return false;
 }
 
-/* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. Contacts with
- * a truncated vertex ignore the gate: the filter supports such a vertex, its residual does not fall, and k_n times a
- * thin offset is less than its weight (test_thin_offsets). */
-static void set_multipliers(const sinew_contact_view *view, const sinew_solve *s, bool open)
+/* Counts the contacts of each vertex that have a truncated vertex, into contact_counts. */
+static void count_truncated_contacts(sinew_contact_work *c)
+{
+    memset(c->contact_counts, 0, (size_t)c->mesh.vertex_count * sizeof *c->contact_counts);
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        for (int a = 0; a < 4 && contact_is_truncated(c, t); a++)
+            c->contact_counts[t->v[a]] += (double)t->w[a] != 0;
+    }
+}
+
+/* Normal force that the step filter bears in place of a contact, in N: the residual of its vertices along n, as the
+ * least-squares multiplier of this contact, divided by the number of truncated contacts that share a vertex. */
+static double contact_filtered_force(const sinew_contact_view *view, const sinew_contact_constraint *t)
+{
+    const sinew_contact_work *c = view->contact;
+    double along = 0, square = 0;
+    int32_t sharing = 1;
+    for (int a = 0; a < 4; a++) {
+        if (t->v[a] >= c->mesh.moved_count || (double)t->w[a] == 0 || view->pinned[c->mesh.particle[t->v[a]]])
+            continue;
+        const sinew_real *gradient = view->solve->gradient + 4 * (size_t)c->mesh.particle[t->v[a]];
+        for (int i = 0; i < 3; i++)
+            along += (double)t->w[a] * (double)gradient[i] * t->n[i];
+        square += (double)t->w[a] * (double)t->w[a];
+        sharing = c->contact_counts[t->v[a]] > sharing ? c->contact_counts[t->v[a]] : sharing;
+    }
+    return square > 0 ? fmax(0, along) / square / sharing : 0;
+}
+
+/* Adds the force that the step filter bears to the multipliers of contacts with a truncated vertex. An update by k_n
+ * times the penetration cannot find it: the filter bounds the penetration by the offset, and k_n times a thin offset is
+ * far less than the weight (test_thickness). The gate does not apply, because the residual of such a vertex does not
+ * fall. Returns true if a multiplier changed. */
+static bool take_filtered_forces(const sinew_contact_view *view, sinew_solve *s)
 {
     sinew_contact_work *c = view->contact;
+    bool any = false;
+    if (c->truncated_count == 0 || c->element_count == 0)
+        return false;
+    sinew_solve_evaluate(s);
+    count_truncated_contacts(c);
     for (int32_t e = 0; e < c->element_count; e++) {
         sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
         double u[3];
+        if (!contact_is_truncated(c, t))
+            continue;
+        const double force = sinew_contact_normal_force(c, e, s->q, u) + contact_filtered_force(view, t);
+        any = any || force != t->lambda;
+        t->lambda = t->lagged_normal_force = force;
+    }
+    return any;
+}
+
+/* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. Contacts with
+ * a truncated vertex have theirs from take_filtered_forces(). */
+static void set_multipliers(const sinew_contact_view *view, sinew_solve *s, bool open)
+{
+    sinew_contact_work *c = view->contact;
+    const bool filtered = take_filtered_forces(view, s);
+    for (int32_t e = 0; e < c->element_count; e++) {
+        sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        double u[3];
+        if (filtered && contact_is_truncated(c, t))
+            continue;
         const double force = sinew_contact_normal_force(c, e, s->q, u);
         t->lagged_normal_force = force;
-        if (open || contact_is_truncated(c, t))
+        if (open)
             t->lambda = force;
     }
     sinew_contact_write_numbers(c);
@@ -381,6 +437,8 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
 {
     sinew_contact_work *c = view->contact;
     adopt_solver_multipliers(view);
+    if (has_multiplier_updates(view) && !s->in_subproblem)
+        take_filtered_forces(view, s);
     memcpy(c->x_pass_start, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
     for (int32_t i = 0; i < view->particle_count; i++)
         if (view->pinned[i])

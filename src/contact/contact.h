@@ -201,6 +201,9 @@ struct sinew_contact_work {
 
 /* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
 sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
+/* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). `moved`: the pass
+ * must be repeated. */
+sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error);
 /* Refuses a thickness (m) that does not fit the mesh of the body in this slot (thickness.c). */
 sinew_status sinew_contact_check_thickness(const sinew_contact_work *c, int32_t slot, const sinew_mesh *mesh,
                                            double thickness, sinew_error *error);

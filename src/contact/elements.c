@@ -19,6 +19,9 @@
 #include "energy/contact_data.h"
 #include "contact/modes.h"
 
+/* Time in s over which surfaces that start too near are pushed to their offset: at once, they would be thrown apart.
+ * Chosen; bodies that start face to face gain no measurable speed (test_touching). */
+#define PUSH_TIME          0.2
 #define FRICTION_UNBOUNDED 1e30 /* friction limit in N of penalty springs, which never slide */
 
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
@@ -78,6 +81,25 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
 }
 
 /* ---- Data of elements ------------------------------------------------------------------------ */
+
+/* Limits the offset of a contact whose sides were nearer than the offset at the start of the step: it grows from that
+ * distance, by the whole offset in PUSH_TIME. Equilibria have no time, and contacts of embedded surfaces and of
+ * vertices inside a collider have rules of their own. */
+static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *t)
+{
+    const sinew_contact_work *c = view->contact;
+    double b[3], distance = -t->radius;
+    if (view->quasistatic || t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
+        return;
+    contact_fixed_point(view, t, true, b);
+    for (size_t i = 0; i < 3; i++) {
+        distance -= t->n[i] * b[i];
+        for (int a = 0; a < 4; a++)
+            if (t->v[a] < c->mesh.moved_count)
+                distance += t->n[i] * (double)t->w[a] * (double)c->x_step_start[4 * (size_t)t->v[a] + i];
+    }
+    t->offset = fmin(t->offset, fmax(distance, 0) + t->offset * (double)view->time_step / PUSH_TIME);
+}
 
 static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_constraint *t)
 {
@@ -228,6 +250,8 @@ static void elements_fill_lists(const sinew_contact_view *view, sinew_contact_wo
         const int32_t e = c->element_count++;
         c->element_of[k] = e;
         c->contact_of[e] = k;
+        if (mode->multipliers)
+            contact_limit_offset(view, t);
         mode->set_stiffness(&c->def, compliance, t);
         contact_set_anchor(view, t);
         contact_list_particles(c, t, c->particles + 4 * (size_t)e);

@@ -561,6 +561,28 @@ static void store_start_velocities(const sinew_contact_view *view)
         v[4 * (size_t)i + 3] = 1;
 }
 
+/* Collects the positions at the start of the step, where the first pass starts. */
+static void gather_step_start(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    sinew_contact_gather(view, view->q, c->x_step_start);
+    memcpy(c->x_pass_start, c->x_step_start, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
+}
+
+/* The first detection pass. If surfaces touch, they are separated, and the pass is repeated. */
+static sinew_status detect_first(const sinew_contact_view *view, sinew_error *error)
+{
+    bool moved = false;
+    gather_step_start(view);
+    sinew_status status = sinew_contact_detect(view, true, error);
+    if (status == SINEW_OK && sinew_contact_is_filtered(view->contact))
+        status = sinew_contact_separate_touching(view, &moved, error);
+    if (status != SINEW_OK || !moved)
+        return status;
+    gather_step_start(view);
+    return sinew_contact_detect(view, true, error);
+}
+
 sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
@@ -596,11 +618,9 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     store_start_velocities(view);
     for (int32_t o = 0; o < c->mesh.object_count; o++)
         c->fraction[o] = 0;
-    sinew_contact_gather(view, view->q, c->x_step_start);
-    memcpy(c->x_pass_start, c->x_step_start, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
-    if (intersections < 0 && view->measure != SINEW_MEASURE_NOTHING)
-        c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_pass_start, NULL, 0);
-    status = sinew_contact_detect(view, true, error);
+    status = detect_first(view, error);
+    if (status == SINEW_OK && intersections < 0 && view->measure != SINEW_MEASURE_NOTHING)
+        c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_step_start, NULL, 0);
     /* Without contact elements, the step starts as in a world without contact. */
     view->solve->first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
     return status == SINEW_OK && mode->begin ? mode->begin(view, error) : status;

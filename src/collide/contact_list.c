@@ -174,7 +174,8 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
 
 /* ---- From candidate pairs to contacts -------------------------------------------------------- */
 
-/* Offset of a pair, in m. Within one body it is below the distance at rest. */
+/* Offset of a pair, in m. Within one body it is below the distance at rest. Features that coincide at rest are the
+ * lips of a tear, which have the full offset. */
 static double candidate_offset(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
 {
     const double offset = f->objects[a].half_thickness + f->objects[b].half_thickness;
@@ -182,7 +183,7 @@ static double candidate_offset(const sinew_collision_mesh *f, const sinew_candid
         return offset;
     sinew_candidate rest = *p;
     sinew_candidate_closest(&rest, f->rest);
-    return fmin(offset, REST_FRACTION * (double)rest.distance);
+    return (double)rest.distance > 0 ? fmin(offset, REST_FRACTION * (double)rest.distance) : offset;
 }
 
 /* Approach of the closest points from x to x_predicted, in m. */

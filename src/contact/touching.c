@@ -185,21 +185,52 @@ static void side_try(side_choice *s, const double n[3], int rank)
     memcpy(s->n, n, sizeof s->n);
 }
 
+/* The normal of a face at the start of the pass, of length twice its area. */
+static void face_normal(const sinew_contact_work *c, const int32_t face[3], double n[3])
+{
+    const sinew_real *x = c->x_pass_start;
+    double a[3], b[3];
+    vec3_edge(x + 4 * (size_t)face[0], x + 4 * (size_t)face[1], a);
+    vec3_edge(x + 4 * (size_t)face[0], x + 4 * (size_t)face[2], b);
+    vec3_cross(a, b, n);
+}
+
+/* Tries the difference of the normals of both closed features. Faces that both sides have alike, such as the outer
+ * surface beside a tear, cancel. */
+static void side_try_difference(const sinew_contact_work *c, side_choice *s)
+{
+    double sum[3] = {0, 0, 0};
+    for (int side = 0; side < 2; side++) {
+        const closest_feature *feature = &s->side[side];
+        for (int32_t i = s->incident->first[feature->v[0]]; i < s->incident->first[feature->v[0] + 1]; i++) {
+            const int32_t *face = c->mesh.primitives[s->incident->faces[i]];
+            double n[3];
+            if (!face_contains(face, feature))
+                continue;
+            face_normal(c, face, n);
+            for (int k = 0; k < 3; k++)
+                sum[k] += side ? n[k] : -n[k];
+        }
+    }
+    const double length = vec3_norm(sum);
+    for (int k = 0; length > 0 && k < 3; k++)
+        sum[k] /= length;
+    if (length > 0)
+        side_try(s, sum, RANK_CLOSED);
+}
+
 /* Tries the normals of the faces that contain a feature. side 1: the second feature, whose outward normals point to the
  * first. */
 static void side_try_normals(const sinew_contact_view *view, side_choice *s, int side, bool closed, bool ordered)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;
-    const sinew_real *x = view->contact->x_pass_start;
     const closest_feature *feature = &s->side[side];
     for (int32_t i = s->incident->first[feature->v[0]]; i < s->incident->first[feature->v[0] + 1]; i++) {
         const int32_t *face = f->primitives[s->incident->faces[i]];
-        double a[3], b[3], n[3], back[3];
+        double n[3], back[3];
         if (!face_contains(face, feature))
             continue;
-        vec3_edge(x + 4 * (size_t)face[0], x + 4 * (size_t)face[1], a);
-        vec3_edge(x + 4 * (size_t)face[0], x + 4 * (size_t)face[2], b);
-        vec3_cross(a, b, n);
+        face_normal(view->contact, face, n);
         const double length = vec3_norm(n);
         if (!(length > 0))
             continue;
@@ -240,6 +271,8 @@ static void choose_side(const sinew_contact_view *view, const touching_work *w, 
                      .tie = isfinite(edge) ? TIE * edge : 0,
                      .rank = -1};
     const bool closed_a = object_is_closed(view, a), closed_b = object_is_closed(view, b);
+    if (closed_a && closed_b)
+        side_try_difference(c, &s);
     side_try_normals(view, &s, 1, closed_b, !closed_a && a >= b);
     side_try_normals(view, &s, 0, closed_a, !closed_b && a < b);
     if (p->kind == SINEW_CANDIDATE_EDGE_EDGE)

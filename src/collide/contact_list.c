@@ -371,6 +371,7 @@ static void contact_warm_start(sinew_contact_constraint *to, const sinew_contact
     to->lambda = from->lambda;
     to->lagged_normal_force = from->lagged_normal_force;
     to->was_active = from->was_active;
+    to->rising = from->rising;
     contact_turn_friction(from->tangent, to->n, to->tangent);
 }
 
@@ -413,6 +414,22 @@ static int32_t warm_start_by_key(sinew_contact_list *to, const sinew_contact_lis
     return count;
 }
 
+/* Marks the contacts of two objects that have a rising contact in the previous list. Uses to->work as work space. */
+static void warm_start_rising(sinew_contact_list *to, const sinew_contact_list *from)
+{
+    int32_t count = 0;
+    for (int32_t k = 0; k < from->count; k++)
+        if (from->list[k].rising)
+            to->work[count++] = (sinew_pair){sinew_pack(from->list[k].first, from->list[k].second), 0};
+    if (count == 0)
+        return;
+    sinew_sort_pairs(to->work, (size_t)count, to->work + count);
+    memset(to->taken, 0, (size_t)count);
+    for (int32_t i = 0; i < to->count; i++)
+        to->list[i].rising |=
+            find_unmatched(to->work, count, to->taken, sinew_pack(to->list[i].first, to->list[i].second)) >= 0;
+}
+
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
                                    const sinew_collision_mesh *f)
 {
@@ -433,6 +450,7 @@ bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_l
         contact_warm_start(&to->list[i], &from->list[to->work[o].minor]);
         to->taken[o] = 1;
     }
+    warm_start_rising(to, from);
     return true;
 }
 

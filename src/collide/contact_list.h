@@ -69,6 +69,7 @@ typedef struct sinew_contact_constraint {
     double relaxation;          /* spheres and capsules: fraction of the distance to the closest points per update */
     double normal_error[3];     /* spheres and capsules: normal at the closest points less n, at the last update */
     bool was_active;            /* the contact had a force at the start of the step */
+    bool rising;                /* the sides touched at an earlier start, and the offset still grows (elements.c) */
     bool matched;               /* the contact continues a contact of the start of the step that had another key */
 } sinew_contact_constraint;
 
@@ -108,7 +109,8 @@ bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision
  * jumped to its closest points would oscillate. x [4][4] m: positions of its vertices. Returns the penetration (m) that
  * the current contact points miss. `move` false: the contact does not change. */
 double sinew_contact_relax_closest(sinew_contact_constraint *contact, const sinew_real *x, bool move);
-/* Copies multipliers, friction and was_active from the previous list to the new one. False: out of memory. */
+/* Copies multipliers, friction, was_active and `rising` from the previous list to the new one. New contacts of two
+ * objects with a rising contact rise too. False: out of memory. */
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
                                    const sinew_collision_mesh *mesh);
 void sinew_contact_list_release(sinew_contact_list *contacts, const sinew_allocator *allocator);

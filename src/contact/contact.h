@@ -63,13 +63,17 @@ typedef struct sinew_contact_view {
     int32_t transient_count;
 } sinew_contact_view;
 
+enum {
+    SINEW_CACHED_RISING = 1 << 2 /* the offset of the contact still grows (`rising` of the contact) */
+};
+
 /* A cached contact, with indices that stay valid when the collision mesh is rebuilt: objects by slot and generation,
  * features by vertices of the mesh or collider. States store the same struct, so it has no padding. */
 typedef struct sinew_contact_cache_entry {
     int32_t kind;           /* kind of the contact, a value of sinew_contact_kind */
     int32_t object_slot[2]; /* slots in the world of the first and the second object */
     uint32_t generation[2]; /* generations of these two slots */
-    uint32_t colliders;     /* bit s, s = 0 or 1: object s is a collider; else a body */
+    uint32_t flags;         /* bit s, s = 0 or 1: object s is a collider; else a body. SINEW_CACHED_RISING */
     uint32_t sides;         /* bit k: entry k of `vertices` belongs to the second object */
     int32_t vertices[5];    /* vertices of the first feature, then of the second; last: the contact's first vertex */
     /* Copies of the fields of sinew_contact_constraint with the same names, in N. */

@@ -19,9 +19,11 @@
 #include "energy/contact_data.h"
 #include "contact/modes.h"
 
-/* Time in s over which surfaces that start too near are pushed to their offset: at once, they would be thrown apart.
- * Chosen; bodies that start face to face gain no measurable speed (test_touching). */
-#define PUSH_TIME          0.2
+/* Contacts of surfaces that touched (touching.c) start at this fraction of the offset or less. */
+#define RISING_START 2.5e-2
+/* Time in s in which their offset grows to its full value: at once, the bodies would be thrown apart. Chosen: boxes that
+ * start face to face gain no measurable speed (test_touching). */
+#define RISING_TIME        0.2
 #define FRICTION_UNBOUNDED 1e30 /* friction limit in N of penalty springs, which never slide */
 
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
@@ -82,15 +84,11 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
 
 /* ---- Data of elements ------------------------------------------------------------------------ */
 
-/* Limits the offset of a contact whose sides were nearer than the offset at the start of the step: it grows from that
- * distance, by the whole offset in PUSH_TIME. Equilibria have no time, and contacts of embedded surfaces and of
- * vertices inside a collider have rules of their own. */
-static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *t)
+/* Distance of the sides of a contact at the start of the step, along its n, less the radii, in m. */
+static double contact_start_distance(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
     double b[3], distance = -t->radius;
-    if (view->quasistatic || t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
-        return;
     contact_fixed_point(view, t, true, b);
     for (size_t i = 0; i < 3; i++) {
         distance -= t->n[i] * b[i];
@@ -98,7 +96,23 @@ static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_c
             if (t->v[a] < c->mesh.moved_count)
                 distance += t->n[i] * (double)t->w[a] * (double)c->x_step_start[4 * (size_t)t->v[a] + i];
     }
-    t->offset = fmin(t->offset, fmax(distance, 0) + t->offset * (double)view->time_step / PUSH_TIME);
+    return distance;
+}
+
+/* Limits the offset of a contact whose sides touched: it grows from the distance at the start of the step, by the whole
+ * offset in RISING_TIME. Equilibria have no time, and contacts of embedded surfaces and of vertices inside a collider
+ * have rules of their own. */
+static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *t)
+{
+    if (view->quasistatic || t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER) {
+        t->rising = false;
+        return;
+    }
+    const double distance = contact_start_distance(view, t);
+    t->rising = distance >= 0 && (t->rising || distance < RISING_START * t->offset);
+    const double limit = distance + t->offset * (double)view->time_step / RISING_TIME;
+    t->rising = t->rising && limit < t->offset;
+    t->offset = t->rising ? limit : t->offset;
 }
 
 static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_constraint *t)

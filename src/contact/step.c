@@ -256,11 +256,12 @@ static bool multipliers_converged(const sinew_contact_view *view, const sinew_so
     return (fraction <= max || idle) && sinew_contact_relax_round(view, s->q, false) <= max;
 }
 
-/* True if the step filter truncated a vertex of the contact in the last iteration. */
+/* True if the step filter truncated a vertex of the contact in the last iteration. The filter ignores vertices inside
+ * a collider. */
 static bool contact_is_truncated(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     for (int a = 0; a < 4; a++)
-        if ((double)t->w[a] != 0 && c->truncated[t->v[a]])
+        if ((double)t->w[a] != 0 && c->truncated[t->v[a]] && !(t->initial_penetration > 0))
             return true;
     return false;
 }
@@ -277,22 +278,27 @@ static void count_truncated_contacts(sinew_contact_work *c)
 }
 
 /* Normal force that the step filter bears in place of a contact, in N: the residual of its vertices along n, as the
- * least-squares multiplier of this contact, divided by the number of truncated contacts that share a vertex. */
+ * least-squares multiplier of this contact, divided by the number of truncated contacts that share a vertex. It is at
+ * most k_n times the truncated approach: residuals of iterates that are far from equilibrium have other causes. */
 static double contact_filtered_force(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
-    double along = 0, square = 0;
+    double along = 0, square = 0, approach = 0;
     int32_t sharing = 1;
     for (int a = 0; a < 4; a++) {
         if (t->v[a] >= c->mesh.moved_count || (double)t->w[a] == 0 || view->pinned[c->mesh.particle[t->v[a]]])
             continue;
         const sinew_real *gradient = view->solve->gradient + 4 * (size_t)c->mesh.particle[t->v[a]];
-        for (int i = 0; i < 3; i++)
+        for (size_t i = 0; i < 3; i++) {
+            const size_t at = 4 * (size_t)t->v[a] + i;
             along += (double)t->w[a] * (double)gradient[i] * t->n[i];
+            approach -=
+                (double)t->w[a] * t->n[i] * ((double)c->x_requested[at] - (double)c->step_filter.x_accepted[at]);
+        }
         square += (double)t->w[a] * (double)t->w[a];
         sharing = c->contact_counts[t->v[a]] > sharing ? c->contact_counts[t->v[a]] : sharing;
     }
-    return square > 0 ? fmax(0, along) / square / sharing : 0;
+    return square > 0 ? fmax(0, fmin(along / square / sharing, t->kn * approach)) : 0;
 }
 
 /* Adds the force that the step filter bears to the multipliers of contacts with a truncated vertex. An update by k_n

@@ -5,6 +5,7 @@
  */
 #include "collide/contact_list.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -419,15 +420,17 @@ static void warm_start_rising(sinew_contact_list *to, const sinew_contact_list *
 {
     int32_t count = 0;
     for (int32_t k = 0; k < from->count; k++)
-        if (from->list[k].rising)
+        if (from->list[k].rising > 0)
             to->work[count++] = (sinew_pair){sinew_pack(from->list[k].first, from->list[k].second), 0};
     if (count == 0)
         return;
     sinew_sort_pairs(to->work, (size_t)count, to->work + count);
     memset(to->taken, 0, (size_t)count);
-    for (int32_t i = 0; i < to->count; i++)
-        to->list[i].rising |=
-            find_unmatched(to->work, count, to->taken, sinew_pack(to->list[i].first, to->list[i].second)) >= 0;
+    for (int32_t i = 0; i < to->count; i++) {
+        sinew_contact_constraint *t = &to->list[i];
+        if (!(t->rising > 0) && find_unmatched(to->work, count, to->taken, sinew_pack(t->first, t->second)) >= 0)
+            t->rising = DBL_MIN;
+    }
 }
 
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,

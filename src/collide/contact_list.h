@@ -46,15 +46,16 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
 }
 
 typedef struct sinew_contact_constraint {
-    uint64_t key;               /* key of kind and both features, from sinew_contact_key() */
-    int32_t v[4];               /* vertices of the first feature, then of the second */
-    uint8_t candidate_kind;     /* sinew_candidate_kind of the candidate pair that became this contact */
-    sinew_real w[4];            /* weights of v: positive for the first object, negative for the second */
-    int32_t first, second;      /* indices of the two objects in the collision mesh */
-    double n[3];                /* unit normal from the second to the first object */
-    double distance;            /* distance of the features at detection, less both solid radii, in m */
-    double offset;              /* distance r that the contact keeps, in addition to solid radii, in m */
-    double radius;              /* sum of the solid radii of both objects (spheres, capsules), in m */
+    uint64_t key;           /* key of kind and both features, from sinew_contact_key() */
+    int32_t v[4];           /* vertices of the first feature, then of the second */
+    uint8_t candidate_kind; /* sinew_candidate_kind of the candidate pair that became this contact */
+    sinew_real w[4];        /* weights of v: positive for the first object, negative for the second */
+    int32_t first, second;  /* indices of the two objects in the collision mesh */
+    double n[3];            /* unit normal from the second to the first object */
+    double distance;        /* distance of the features at detection, less both solid radii, in m */
+    double offset;          /* distance r that the contact keeps, in addition to solid radii, in m */
+    double radius;          /* sum of the solid radii of both objects (spheres, capsules), in m */
+    double rising;          /* the sides touched, and the offset still grows: its limit in this step, in m; else 0 */
     double initial_penetration; /* depth that this step does not yet resolve, for vertices inside a collider, in m */
     double mu;                  /* coefficient of Coulomb friction of the pair of objects */
     double lambda;              /* multiplier of the normal contact force, in N */
@@ -69,7 +70,6 @@ typedef struct sinew_contact_constraint {
     double relaxation;          /* spheres and capsules: fraction of the distance to the closest points per update */
     double normal_error[3];     /* spheres and capsules: normal at the closest points less n, at the last update */
     bool was_active;            /* the contact had a force at the start of the step */
-    bool rising;                /* the sides touched at an earlier start, and the offset still grows (elements.c) */
     bool matched;               /* the contact continues a contact of the start of the step that had another key */
 } sinew_contact_constraint;
 

@@ -175,6 +175,8 @@ struct sinew_contact_work {
     sinew_real *x_unprojected_start; /* [particle_count][4] mode projection: start of the step, not projected, in m */
     sinew_real *v_step_start;    /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
     bool step_start_stored;      /* step_start_contacts holds the contacts of this step, not of an earlier one */
+    bool first_pass;             /* the current detection pass is the first of the step */
+    bool separated;              /* surfaces touched at the start of the step and were separated (touching.c) */
     bool projected;              /* the mode projection has moved positions at the start of the step */
     double residual_gate;        /* multipliers are updated only if the residual is below this force, in N */
     int32_t detection_iteration; /* number of iterations of the step before the last detection pass */

@@ -314,6 +314,7 @@ static sinew_status pass_build_filter(const sinew_contact_view *view, bool first
 {
     sinew_contact_work *c = view->contact;
     c->report.detections++;
+    c->first_pass = first;
     c->truncated_count = 0;
     c->trial_filtered = false;
     memset(c->truncated, 0, (size_t)c->mesh.vertex_count);

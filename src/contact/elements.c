@@ -13,6 +13,7 @@
  * anchor stored as a point would lose its stretch. Solvers that keep their own multipliers have a = P z_n. The
  * stiffness is that of the mode `augmented` (modes.c has others).
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -84,35 +85,22 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
 
 /* ---- Data of elements ------------------------------------------------------------------------ */
 
-/* Distance of the sides of a contact at the start of the step, along its n, less the radii, in m. */
-static double contact_start_distance(const sinew_contact_view *view, const sinew_contact_constraint *t)
-{
-    const sinew_contact_work *c = view->contact;
-    double b[3], distance = -t->radius;
-    contact_fixed_point(view, t, true, b);
-    for (size_t i = 0; i < 3; i++) {
-        distance -= t->n[i] * b[i];
-        for (int a = 0; a < 4; a++)
-            if (t->v[a] < c->mesh.moved_count)
-                distance += t->n[i] * (double)t->w[a] * (double)c->x_step_start[4 * (size_t)t->v[a] + i];
-    }
-    return distance;
-}
-
-/* Limits the offset of a contact whose sides touched: it grows from the distance at the start of the step, by the whole
- * offset in RISING_TIME. Equilibria have no time, and contacts of embedded surfaces and of vertices inside a collider
- * have rules of their own. */
+/* Limits the offset of a contact whose sides touched: in each step it grows from the distance at the start, by the whole
+ * offset in RISING_TIME. Later passes keep the limit of the first. Equilibria have no time, and contacts of embedded
+ * surfaces and of vertices inside a collider have rules of their own. */
 static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *t)
 {
-    if (view->quasistatic || t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER) {
-        t->rising = false;
+    const bool first = view->contact->first_pass;
+    const double growth = t->offset * (double)view->time_step / RISING_TIME;
+    const bool touched = first && view->contact->separated && t->distance < RISING_START * t->offset;
+    if (view->quasistatic || !(t->rising > 0 || touched) || t->distance < 0 ||
+        t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER) {
+        t->rising = 0;
         return;
     }
-    const double distance = contact_start_distance(view, t);
-    t->rising = distance >= 0 && (t->rising || distance < RISING_START * t->offset);
-    const double limit = distance + t->offset * (double)view->time_step / RISING_TIME;
-    t->rising = t->rising && limit < t->offset;
-    t->offset = t->rising ? limit : t->offset;
+    t->rising = first || t->rising <= DBL_MIN ? t->distance + growth : t->rising;
+    t->rising = t->rising < t->offset ? t->rising : 0;
+    t->offset = t->rising > 0 ? t->rising : t->offset;
 }
 
 static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_constraint *t)

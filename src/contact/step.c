@@ -578,12 +578,13 @@ static void gather_step_start(const sinew_contact_view *view)
 /* The first detection pass. If surfaces touch, they are separated, and the pass is repeated. */
 static sinew_status detect_first(const sinew_contact_view *view, sinew_error *error)
 {
-    bool moved = false;
+    sinew_contact_work *c = view->contact;
+    c->separated = false;
     gather_step_start(view);
     sinew_status status = sinew_contact_detect(view, true, error);
-    if (status == SINEW_OK && sinew_contact_is_filtered(view->contact))
-        status = sinew_contact_separate_touching(view, &moved, error);
-    if (status != SINEW_OK || !moved)
+    if (status == SINEW_OK && sinew_contact_is_filtered(c))
+        status = sinew_contact_separate_touching(view, &c->separated, error);
+    if (status != SINEW_OK || !c->separated)
         return status;
     gather_step_start(view);
     return sinew_contact_detect(view, true, error);

@@ -130,7 +130,7 @@ static bool edge_is_lone(const sinew_collision_mesh *f, int32_t edge)
 /* The key of an edge-edge pair; false: another pair owns the contact. Closest points at ends belong to vertex-face
  * pairs. Ropes have no faces, so their ends count here. Interior points nearer than the offset form a contact
  * even if m leaves the wedge of an edge: on curved surfaces no neighbouring pair may exist that owns the contact, and
- * the edges would stay too near (test_contact_edges). */
+ * the edges would stay too near (test_thickness). */
 static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
                                 const double m[3], double offset, uint64_t *key)
 {

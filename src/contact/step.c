@@ -304,21 +304,24 @@ static double contact_filtered_force(const sinew_contact_view *view, const sinew
 /* Adds the force that the step filter bears to the multipliers of contacts with a truncated vertex. An update by k_n
  * times the penetration cannot find it: the filter bounds the penetration by the offset, and k_n times a thin offset is
  * far less than the weight (test_thickness). The gate does not apply, because the residual of such a vertex does not
- * fall. Returns true if a multiplier changed. */
+ * fall. Solvers that correct a force slowly only get past the gate: they would end the step with forces that throw
+ * bodies apart (test_contact_state with pd). Returns true if a multiplier changed. */
 static bool take_filtered_forces(const sinew_contact_view *view, sinew_solve *s)
 {
     sinew_contact_work *c = view->contact;
+    const bool whole = s->ops->corrects_forces;
     bool any = false;
     if (c->truncated_count == 0 || c->element_count == 0)
         return false;
-    sinew_solve_evaluate(s);
+    if (whole)
+        sinew_solve_evaluate(s);
     count_truncated_contacts(c);
     for (int32_t e = 0; e < c->element_count; e++) {
         sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
         double u[3];
         if (!contact_is_truncated(c, t))
             continue;
-        const double force = sinew_contact_normal_force(c, e, s->q, u) + contact_filtered_force(view, t);
+        const double force = sinew_contact_normal_force(c, e, s->q, u) + (whole ? contact_filtered_force(view, t) : 0);
         any = any || force != t->lambda;
         t->lambda = t->lagged_normal_force = force;
     }
@@ -443,7 +446,7 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
 {
     sinew_contact_work *c = view->contact;
     adopt_solver_multipliers(view);
-    if (has_multiplier_updates(view) && !s->in_subproblem)
+    if (has_multiplier_updates(view) && !s->in_subproblem && s->ops->corrects_forces)
         take_filtered_forces(view, s);
     memcpy(c->x_pass_start, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
     for (int32_t i = 0; i < view->particle_count; i++)

@@ -5,6 +5,7 @@
  */
 #include "collide/contact_list.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -127,10 +128,12 @@ static bool edge_is_lone(const sinew_collision_mesh *f, int32_t edge)
     return f->opposite_vertices[edge][0] < 0;
 }
 
-/* Computes the contact key of an edge-edge pair; false: another pair owns the contact. Closest points at ends belong
- * to vertex-face pairs. Ropes have no faces, so their ends count here. */
+/* The key of an edge-edge pair; false: another pair owns the contact. Closest points at ends belong to vertex-face
+ * pairs. Ropes have no faces, so their ends count here. Interior points nearer than the offset form a contact
+ * even if m leaves the wedge of an edge: on curved surfaces no neighbouring pair may exist that owns the contact, and
+ * the edges would stay too near (test_thickness). */
 static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
-                                const double m[3], uint64_t *key)
+                                const double m[3], double offset, uint64_t *key)
 {
     const double back[3] = {-m[0], -m[1], -m[2]};
     const other_feature first = {p->v, 2}, second = {p->v + 2, 2};
@@ -139,7 +142,8 @@ static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real 
     const int32_t v1 = (double)p->w[0] == 0 ? p->v[1] : p->v[0], v2 = (double)p->w[2] == 0 ? p->v[3] : p->v[2];
     *key = sinew_contact_key(SINEW_CONTACT_EDGE_EDGE, p->first, p->second);
     if (!end_1 && !end_2)
-        return feature_owns_side(f, x, p->first, back, second) && feature_owns_side(f, x, p->second, m, first);
+        return (double)p->distance < offset ||
+               (feature_owns_side(f, x, p->first, back, second) && feature_owns_side(f, x, p->second, m, first));
     if (end_1 && end_2) {
         *key = v1 < v2 ? sinew_contact_key(SINEW_CONTACT_VERTEX_VERTEX, v1, v2)
                        : sinew_contact_key(SINEW_CONTACT_VERTEX_VERTEX, v2, v1);
@@ -153,7 +157,9 @@ static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real 
     return end_1 ? feature_owns_corner(f, x, v1, back, second) : feature_owns_corner(f, x, v2, m, first);
 }
 
-static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p, uint64_t *key)
+/* The key of a candidate pair; false: another pair owns the contact. offset: of the contact, in m. */
+static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p, double offset,
+                          uint64_t *key)
 {
     const double m[3] = {(double)p->n[0], (double)p->n[1], (double)p->n[2]};
     if (p->inside) {
@@ -164,14 +170,14 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
         *key = sinew_contact_key(SINEW_CONTACT_VERTEX_PLANE, p->v[0], p->second);
         return true;
     }
-    return p->kind == SINEW_CANDIDATE_EDGE_EDGE ? candidate_edges_key(f, x, p, m, key)
+    return p->kind == SINEW_CANDIDATE_EDGE_EDGE ? candidate_edges_key(f, x, p, m, offset, key)
                                                 : candidate_face_key(f, x, p, m, key);
 }
 
 /* ---- From candidate pairs to contacts -------------------------------------------------------- */
 
-/* Offset of a candidate pair, in m: the sum of both half thicknesses; within one body at most REST_FRACTION of the
- * distance at rest. */
+/* Offset of a pair, in m. Within one body it is below the distance at rest. Features that coincide at rest are the
+ * lips of a tear, which have the full offset. */
 static double candidate_offset(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
 {
     const double offset = f->objects[a].half_thickness + f->objects[b].half_thickness;
@@ -179,7 +185,7 @@ static double candidate_offset(const sinew_collision_mesh *f, const sinew_candid
         return offset;
     sinew_candidate rest = *p;
     sinew_candidate_closest(&rest, f->rest);
-    return fmin(offset, REST_FRACTION * (double)rest.distance);
+    return (double)rest.distance > 0 ? fmin(offset, REST_FRACTION * (double)rest.distance) : offset;
 }
 
 /* Approach of the closest points of a candidate pair from x to x_predicted, in m. */
@@ -205,7 +211,8 @@ static bool contact_from_candidate(const sinew_collision_mesh *f, const sinew_ca
     *t =
         (sinew_contact_constraint){.first = a, .second = b, .candidate_kind = p->kind, .distance = (double)p->distance};
     t->offset = candidate_offset(f, p, a, b);
-    if ((double)p->distance - approach > t->offset + rule->margin * max || !candidate_key(f, rule->x, p, &t->key))
+    if ((double)p->distance - approach > t->offset + rule->margin * max ||
+        !candidate_key(f, rule->x, p, t->offset, &t->key))
         return false;
     memcpy(t->v, p->v, sizeof t->v);
     memcpy(t->w, p->w, sizeof t->w);
@@ -366,6 +373,7 @@ static void contact_warm_start(sinew_contact_constraint *to, const sinew_contact
     to->lambda = from->lambda;
     to->lagged_normal_force = from->lagged_normal_force;
     to->was_active = from->was_active;
+    to->rising = from->rising;
     contact_turn_friction(from->tangent, to->n, to->tangent);
 }
 
@@ -409,6 +417,24 @@ static int32_t warm_start_by_key(sinew_contact_list *to, const sinew_contact_lis
     return count;
 }
 
+/* Marks the contacts of two objects that have a rising contact in the previous list. Uses to->work as work space. */
+static void warm_start_rising(sinew_contact_list *to, const sinew_contact_list *from)
+{
+    int32_t count = 0;
+    for (int32_t k = 0; k < from->count; k++)
+        if (from->list[k].rising > 0)
+            to->work[count++] = (sinew_pair){sinew_pack(from->list[k].first, from->list[k].second), 0};
+    if (count == 0)
+        return;
+    sinew_sort_pairs(to->work, (size_t)count, to->work + count);
+    memset(to->taken, 0, (size_t)count);
+    for (int32_t i = 0; i < to->count; i++) {
+        sinew_contact_constraint *t = &to->list[i];
+        if (!(t->rising > 0) && find_unmatched(to->work, count, to->taken, sinew_pack(t->first, t->second)) >= 0)
+            t->rising = DBL_MIN;
+    }
+}
+
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
                                    const sinew_collision_mesh *f)
 {
@@ -429,6 +455,7 @@ bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_l
         contact_warm_start(&to->list[i], &from->list[to->work[o].minor]);
         to->taken[o] = 1;
     }
+    warm_start_rising(to, from);
     return true;
 }
 

@@ -48,17 +48,17 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
 }
 
 typedef struct sinew_contact_constraint {
-    uint64_t key;           /* contact key: kind and both features, from sinew_contact_key() */
+    uint64_t key;           /* key of kind and both features, from sinew_contact_key() */
     int32_t v[4];           /* vertices of the first feature, then of the second */
     uint8_t candidate_kind; /* sinew_candidate_kind of the candidate pair that became this contact */
-    sinew_real w[4];        /* interpolation weights of v: positive for the first object, negative for the second */
+    sinew_real w[4];        /* weights of v: positive for the first object, negative for the second */
     int32_t first, second;  /* indices of the two objects in the collision mesh */
-    double n[3];            /* unit normal of the contact, from the second to the first object */
+    double n[3];            /* unit normal from the second to the first object */
     double distance;        /* distance of the features at detection, less both solid radii, in m */
-    double offset;          /* distance r that the contact maintains in addition to solid radii, in m */
+    double offset;          /* distance r that the contact keeps, in addition to solid radii, in m */
     double radius;          /* sum of the solid radii of both objects (spheres, capsules), in m */
-    /* Initial penetration depth that this step does not yet resolve, for vertices inside a collider, in m. */
-    double initial_penetration;
+    double rising;          /* the sides touched, and the offset still grows: its limit in this step, in m; else 0 */
+    double initial_penetration; /* depth that this step does not yet resolve, for vertices inside a collider, in m */
     double mu;                  /* coefficient of Coulomb friction of the pair of objects */
     double lambda;              /* multiplier of the normal contact force, in N */
     double lagged_normal_force; /* normal force that bounds friction, from the last multiplier update, in N */
@@ -112,8 +112,8 @@ bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision
  * back: a contact that jumped to its closest points would oscillate. x [4][4] m: positions of its vertices. Returns
  * the penetration (m) that the current contact points miss. `move` false: the contact does not change. */
 double sinew_contact_relax_closest(sinew_contact_constraint *contact, const sinew_real *x, bool move);
-/* Warm start: copies multipliers, friction and was_active from the previous list of contacts to the new one. False: out
- * of memory. */
+/* Copies multipliers, friction, was_active and `rising` from the previous list to the new one. New contacts of two
+ * objects with a rising contact rise too. False: out of memory. */
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
                                    const sinew_collision_mesh *mesh);
 void sinew_contact_list_release(sinew_contact_list *contacts, const sinew_allocator *allocator);

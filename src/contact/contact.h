@@ -68,13 +68,17 @@ typedef struct sinew_contact_view {
     int32_t transient_count;
 } sinew_contact_view;
 
+enum {
+    SINEW_CACHED_RISING = 1 << 2 /* the offset of the contact still grows (`rising` of the contact) */
+};
+
 /* A cached contact, with indices that stay valid when the collision mesh is rebuilt: objects by slot and generation,
  * features by vertices of the mesh or collider. States store the same struct, so it has no padding. */
 typedef struct sinew_contact_cache_entry {
     int32_t kind;           /* kind of the contact, a value of sinew_contact_kind */
     int32_t object_slot[2]; /* slots in the world of the first and the second object */
     uint32_t generation[2]; /* generations of the two slots in `object_slot`: a reused slot has another generation */
-    uint32_t colliders;     /* bit s, s = 0 or 1: object s is a collider; else a body */
+    uint32_t flags;         /* bit s, s = 0 or 1: object s is a collider; else a body. SINEW_CACHED_RISING */
     uint32_t sides;         /* bit k: entry k of `vertices` belongs to the second object */
     /* Vertices of the first feature, then of the second; vertices[4]: the contact's first vertex. */
     int32_t vertices[5];
@@ -153,9 +157,9 @@ struct sinew_contact_work {
     int32_t *bounded;   /* [moved_count] work space: body vertices within the bounding box of a closed collider */
     uint8_t *is_inside; /* [moved_count] work space, 1: the body vertex is inside the closed collider under test */
     sinew_step_filter step_filter;
-    /* [vertex_count] 1: the step filter shortened the vertex's displacement in the last iteration */
-    uint8_t *truncated;
-    /* [step_start_count] contacts at the start of the step, sorted by contact key */
+    uint8_t *truncated;      /* [vertex_count] 1: the step filter truncated the vertex in the last iteration */
+    int32_t *contact_counts; /* [vertex_count] work space: number of truncated contacts of each vertex */
+    /* [step_start_count] contacts at the start of the step, sorted by key */
     sinew_contact_constraint *step_start_contacts;
     /* [ended_count] contacts of step_start_contacts that have ended, sorted by contact key */
     sinew_contact_constraint *ended;
@@ -181,13 +185,13 @@ struct sinew_contact_work {
     double time;       /* simulated time at the start of the step, in s */
     double *blocks;    /* [particle_count][9] Hessian blocks of the fixed elements at the start of the step, in N/m */
     sinew_real *guess; /* [particle_count][4] initial guess for solvers that would start from q_tilde, in m */
-    /* [particle_count][4] contact mode `projection`: positions at the start of the step after projection, in m */
-    sinew_real *x_projected_start;
-    /* [particle_count][4] contact mode `projection`: positions at the start of the step before projection, in m */
-    sinew_real *x_unprojected_start;
-    sinew_real *v_step_start; /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
-    /* True: step_start_contacts holds the contacts at the start of this step, not of an earlier one. */
-    bool step_start_stored;
+    sinew_real *x_projected_start; /* [particle_count][4] mode `projection`: positions at step start, projected, m */
+    sinew_real
+        *x_unprojected_start;    /* [particle_count][4] mode `projection`: positions at step start, unprojected, m */
+    sinew_real *v_step_start;    /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
+    bool step_start_stored;      /* true: step_start_contacts holds contacts of this step, not of an earlier one */
+    bool first_pass;             /* the current detection pass is the first of the step */
+    bool separated;              /* surfaces touched at the start of the step and were separated (touching.c) */
     bool projected;              /* true: the contact mode `projection` has moved particles at the start of the step */
     double residual_gate;        /* multipliers are updated only if the residual is below this force, in N */
     int32_t detection_iteration; /* number of iterations of the step before the last detection pass */
@@ -209,9 +213,9 @@ struct sinew_contact_work {
     bool intersections_known; /* true: report.intersections was computed at the current positions */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
-        truncated_capacity, kinematic_capacity, inflation_radius_capacity, progress_capacity, fraction_capacity,
-        element_capacity, contact_of_capacity, particle_bytes, data_capacity, solver_multiplier_capacity,
-        block_capacity, guess_capacity;
+        truncated_capacity, contact_count_capacity, kinematic_capacity, inflation_radius_capacity, progress_capacity,
+        fraction_capacity, element_capacity, contact_of_capacity, particle_bytes, data_capacity,
+        solver_multiplier_capacity, block_capacity, guess_capacity;
     size_t saved_list_capacity, saved_data_capacity;
     size_t v_capacity, skin_capacity, x_projected_start_capacity, x_unprojected_start_capacity, step_start_capacity,
         ended_capacity, vertex_number_capacity, cache_capacity, packed_capacity, bounded_capacity, is_inside_capacity;
@@ -219,6 +223,12 @@ struct sinew_contact_work {
 
 /* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
 sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
+/* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). `moved`: the pass
+ * must be repeated. */
+sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error);
+/* Refuses a thickness (m) that does not fit the mesh of the body in this slot (thickness.c). */
+sinew_status sinew_contact_check_thickness(const sinew_contact_work *c, int32_t slot, const sinew_mesh *mesh,
+                                           double thickness, sinew_error *error);
 void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator);
 /* Gathers positions of collision vertices into x [vertex_count][4], m: particles at q, vertices of colliders at the
  * completed fraction of their motion. */
@@ -286,7 +296,10 @@ void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first
 /* One detection pass at x_pass_start (detection_pass.c): candidate pairs, step filter and contacts. `first`: the first
  * pass of the step. */
 sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, sinew_error *error);
-/* True if the step filter is active: intersection_free is set, and the contact mode supports the filter. */
+/* Replaces candidate pairs and step filter by those at x_pass_start with the prediction x_requested; the list of
+ * contacts does not change. */
+sinew_status sinew_contact_rebuild_filter(const sinew_contact_view *view, sinew_error *error);
+/* True if the step filter is on: intersection_free, in a mode that supports it. */
 bool sinew_contact_is_filtered(const sinew_contact_work *c);
 
 /* Contacts as elements of the objective (elements.c): sets stiffness, friction anchor and friction limit of the

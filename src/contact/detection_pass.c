@@ -133,8 +133,28 @@ static void set_body_radii(const sinew_contact_view *view, int32_t o, double lon
     }
 }
 
-/* Sets predicted displacements and trust-region radii of all vertices (collide/filter/trust_region.h), and from them
- * their inflation radii. */
+/* True if an object may collide with no object, itself included. */
+static bool object_is_isolated(const sinew_collision_mesh *f, int32_t o)
+{
+    for (int32_t other = 0; other < f->object_count; other++)
+        if (sinew_may_collide(f, o, other))
+            return false;
+    return true;
+}
+
+/* A body that collides with nothing needs no trust region: infinite radii never truncate it. */
+static void release_isolated_bodies(sinew_contact_work *c)
+{
+    for (int32_t o = 0; o < c->mesh.object_count; o++) {
+        const sinew_collision_object *object = &c->mesh.objects[o];
+        if (object->kinematic || !object_is_isolated(&c->mesh, o))
+            continue;
+        for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
+            c->step_filter.predicted[4 * (size_t)v + 3] = HUGE_VALF;
+    }
+}
+
+/* Sets predicted displacements and trust regions (collide/filter/trust_region.h), and from them inflation radii. */
 static void set_inflation_radii(const sinew_contact_view *view, bool carried)
 {
     sinew_contact_work *c = view->contact;
@@ -150,6 +170,7 @@ static void set_inflation_radii(const sinew_contact_view *view, bool carried)
     for (int32_t v = 0; v < f->vertex_count; v++)
         c->inflation_radius[v] = (sinew_real)(f->objects[f->object[v]].half_thickness * (1 + MARGIN) +
                                               (double)c->step_filter.predicted[4 * v + 3]);
+    release_isolated_bodies(c);
 }
 
 sinew_candidate *sinew_contact_add_pair(const sinew_contact_view *view)
@@ -293,10 +314,12 @@ static void complete_collider_motion(const sinew_contact_view *view)
         }
 }
 
-sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, sinew_error *error)
+/* Starts a pass at x_pass_start: predicted displacements, trust regions, candidate pairs, and their step filter. */
+static sinew_status pass_build_filter(const sinew_contact_view *view, bool first, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     c->report.detections++;
+    c->first_pass = first;
     c->truncated_count = 0;
     c->trial_filtered = false;
     memset(c->truncated, 0, (size_t)c->mesh.vertex_count);
@@ -305,20 +328,32 @@ sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, si
     if (!sinew_step_filter_begin(&c->step_filter, &c->mesh))
         return sinew_fail_memory(error, "contacts");
     set_inflation_radii(view, first && !view->quasistatic && sinew_contact_is_filtered(c));
-    sinew_status status = find_candidates(view, error);
+    const sinew_status status = find_candidates(view, error);
     if (sinew_stop_came())
         return SINEW_ERROR_INTERRUPTED;
     if (status == SINEW_OK && !sinew_step_filter_build(&c->step_filter, &c->mesh, c->x_pass_start, &c->pairs))
-        status = sinew_fail_memory(error, "contacts");
+        return sinew_fail_memory(error, "contacts");
+    for (int32_t v = 0; v < c->mesh.vertex_count; v++)
+        c->step_filter.fixed[v] = v >= c->mesh.moved_count || view->pinned[c->mesh.particle[v]];
+    return status;
+}
+
+sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    sinew_status status = pass_build_filter(view, first, error);
     if (status != SINEW_OK)
         return status;
     if (!sinew_contact_is_filtered(c))
         complete_collider_motion(view);
-    for (int32_t v = 0; v < c->mesh.vertex_count; v++)
-        c->step_filter.fixed[v] = v >= c->mesh.moved_count || view->pinned[c->mesh.particle[v]];
     status = find_contacts(view, error);
     if (status == SINEW_OK)
         status = sinew_contact_make_elements(view, error);
     list_transient_batches(c);
     return status;
+}
+
+sinew_status sinew_contact_rebuild_filter(const sinew_contact_view *view, sinew_error *error)
+{
+    return pass_build_filter(view, false, error);
 }

@@ -13,12 +13,18 @@
  * anchor stored as a point would lose its stretch. Solvers that keep their own multipliers have a = P z_n. The
  * stiffness is that of the mode `augmented` (modes.c has others).
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "energy/contact_data.h"
 #include "contact/modes.h"
 
+/* Contacts of surfaces that touched (touching.c) start at this fraction of the offset or less. */
+#define RISING_START 2.5e-2
+/* Time in s in which their offset grows to its full value: at once, the bodies would be thrown apart. Chosen: boxes that
+ * start face to face gain no measurable speed (test_touching). */
+#define RISING_TIME        0.2
 #define FRICTION_UNBOUNDED 1e30 /* friction limit in N of penalty springs, which never slide */
 
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
@@ -78,6 +84,24 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
 }
 
 /* ---- Parameters of contact elements --------------------------------------------------------- */
+
+/* Limits the offset of a contact whose sides touched: in each step it grows from the distance at the start, by the whole
+ * offset in RISING_TIME. Later passes keep the limit of the first. Equilibria have no time, and contacts of embedded
+ * surfaces and of vertices inside a collider have rules of their own. */
+static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *t)
+{
+    const bool first = view->contact->first_pass;
+    const double growth = t->offset * (double)view->time_step / RISING_TIME;
+    const bool touched = first && view->contact->separated && t->distance < RISING_START * t->offset;
+    if (view->quasistatic || !(t->rising > 0 || touched) || t->distance < 0 ||
+        t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER) {
+        t->rising = 0;
+        return;
+    }
+    t->rising = first || t->rising <= DBL_MIN ? t->distance + growth : t->rising;
+    t->rising = t->rising < t->offset ? t->rising : 0;
+    t->offset = t->rising > 0 ? t->rising : t->offset;
+}
 
 static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_constraint *t)
 {
@@ -229,6 +253,8 @@ static void elements_fill_lists(const sinew_contact_view *view, sinew_contact_wo
         const int32_t e = c->element_count++;
         c->element_of[k] = e;
         c->contact_of[e] = k;
+        if (mode->multipliers)
+            contact_limit_offset(view, t);
         mode->set_stiffness(&c->def, compliance, t);
         contact_set_anchor(view, t);
         contact_list_particles(c, t, c->particles + 4 * (size_t)e);

@@ -259,14 +259,89 @@ static bool multipliers_converged(const sinew_contact_view *view, const sinew_so
     return (fraction <= max || idle) && sinew_contact_relax_round(view, s->q, false) <= max;
 }
 
-/* Sets the lagged normal forces of contacts to the current normal forces; if the residual gate is `open`, also sets the
- * multipliers. */
-static void set_multipliers(const sinew_contact_view *view, const sinew_solve *s, bool open)
+/* True if the step filter truncated a vertex of the contact in the last iteration. The filter ignores vertices inside
+ * a collider. */
+static bool contact_is_truncated(const sinew_contact_work *c, const sinew_contact_constraint *t)
+{
+    for (int a = 0; a < 4; a++)
+        if ((double)t->w[a] != 0 && c->truncated[t->v[a]] && !(t->initial_penetration > 0))
+            return true;
+    return false;
+}
+
+/* Counts the contacts of each vertex that have a truncated vertex, into contact_counts. */
+static void count_truncated_contacts(sinew_contact_work *c)
+{
+    memset(c->contact_counts, 0, (size_t)c->mesh.vertex_count * sizeof *c->contact_counts);
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        for (int a = 0; a < 4 && contact_is_truncated(c, t); a++)
+            c->contact_counts[t->v[a]] += (double)t->w[a] != 0;
+    }
+}
+
+/* Normal force that the step filter bears in place of a contact, in N: the residual of its vertices along n, as the
+ * least-squares multiplier of this contact, divided by the number of truncated contacts that share a vertex. It is at
+ * most k_n times the truncated approach: residuals of iterates that are far from equilibrium have other causes. */
+static double contact_filtered_force(const sinew_contact_view *view, const sinew_contact_constraint *t)
+{
+    const sinew_contact_work *c = view->contact;
+    double along = 0, square = 0, approach = 0;
+    int32_t sharing = 1;
+    for (int a = 0; a < 4; a++) {
+        if (t->v[a] >= c->mesh.moved_count || (double)t->w[a] == 0 || view->pinned[c->mesh.particle[t->v[a]]])
+            continue;
+        const sinew_real *gradient = view->solve->gradient + 4 * (size_t)c->mesh.particle[t->v[a]];
+        for (size_t i = 0; i < 3; i++) {
+            const size_t at = 4 * (size_t)t->v[a] + i;
+            along += (double)t->w[a] * (double)gradient[i] * t->n[i];
+            approach -=
+                (double)t->w[a] * t->n[i] * ((double)c->x_requested[at] - (double)c->step_filter.x_accepted[at]);
+        }
+        square += (double)t->w[a] * (double)t->w[a];
+        sharing = c->contact_counts[t->v[a]] > sharing ? c->contact_counts[t->v[a]] : sharing;
+    }
+    return square > 0 ? fmax(0, fmin(along / square / sharing, t->kn * approach)) : 0;
+}
+
+/* Adds the force that the step filter bears to the multipliers of contacts with a truncated vertex. An update by k_n
+ * times the penetration cannot find it: the filter bounds the penetration by the offset, and k_n times a thin offset is
+ * far less than the weight (test_thickness). The gate does not apply, because the residual of such a vertex does not
+ * fall. Solvers that correct a force slowly only get past the gate: they would end the step with forces that throw
+ * bodies apart (test_contact_state with pd). Returns true if a multiplier changed. */
+static bool take_filtered_forces(const sinew_contact_view *view, sinew_solve *s)
 {
     sinew_contact_work *c = view->contact;
+    const bool whole = s->ops->corrects_forces;
+    bool any = false;
+    if (c->truncated_count == 0 || c->element_count == 0)
+        return false;
+    if (whole)
+        sinew_solve_evaluate(s);
+    count_truncated_contacts(c);
     for (int32_t e = 0; e < c->element_count; e++) {
         sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
         double u[3];
+        if (!contact_is_truncated(c, t))
+            continue;
+        const double force = sinew_contact_normal_force(c, e, s->q, u) + (whole ? contact_filtered_force(view, t) : 0);
+        any = any || force != t->lambda;
+        t->lambda = t->lagged_normal_force = force;
+    }
+    return any;
+}
+
+/* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. Contacts with
+ * a truncated vertex have theirs from take_filtered_forces(). */
+static void set_multipliers(const sinew_contact_view *view, sinew_solve *s, bool open)
+{
+    sinew_contact_work *c = view->contact;
+    const bool filtered = take_filtered_forces(view, s);
+    for (int32_t e = 0; e < c->element_count; e++) {
+        sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        double u[3];
+        if (filtered && contact_is_truncated(c, t))
+            continue;
         const double force = sinew_contact_normal_force(c, e, s->q, u);
         t->lagged_normal_force = force;
         if (open)
@@ -374,6 +449,8 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
 {
     sinew_contact_work *c = view->contact;
     adopt_solver_multipliers(view);
+    if (has_multiplier_updates(view) && !s->in_subproblem && s->ops->corrects_forces)
+        take_filtered_forces(view, s);
     memcpy(c->x_pass_start, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
     for (int32_t i = 0; i < view->particle_count; i++)
         if (view->pinned[i])
@@ -414,11 +491,29 @@ static uint32_t update_hook(void *context, sinew_solve *s, int32_t iteration, bo
     return penetration_needs_detection(view->contact) ? redetect(view, s, iteration) : 0;
 }
 
+/* Moves truncated vertices of a solver that is filtered late towards its last request. They may have left their trust
+ * regions in empty space, and sweeps end before another pass is due: one pass whose prediction is the request lets them
+ * reach it, unless a candidate pair limits them. Contacts do not change: the solver has ended. */
+static void complete_truncated_motion(const sinew_contact_view *view, sinew_solve *s)
+{
+    sinew_contact_work *c = view->contact;
+    if (!sinew_contact_is_filtered(c) || c->truncated_count == 0 || c->report.detections >= c->def.max_detections)
+        return;
+    memcpy(c->x_pass_start, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
+    if (sinew_contact_rebuild_filter(view, NULL) != SINEW_OK)
+        return;
+    for (int32_t v = 0; v < c->mesh.moved_count; v++)
+        memcpy(s->q + 4 * (size_t)c->mesh.particle[v], c->x_requested + 4 * (size_t)v, 3 * sizeof *s->q);
+    filter_iterate(view, s->q, false);
+}
+
 static void filter_end_hook(void *context, sinew_solve *s)
 {
     const sinew_contact_view *view = context;
-    if (s->ops->filtered_late)
-        filter_iterate(view, s->q, false);
+    if (!s->ops->filtered_late)
+        return;
+    filter_iterate(view, s->q, false);
+    complete_truncated_motion(view, s);
 }
 
 /* ---- Contact at the start of the step --------------------------------------------------------- */
@@ -478,6 +573,29 @@ static void store_start_velocities(const sinew_contact_view *view)
         v[4 * (size_t)i + 3] = 1;
 }
 
+/* Collects the positions at the start of the step, where the first pass starts. */
+static void gather_step_start(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    sinew_contact_gather(view, view->q, c->x_step_start);
+    memcpy(c->x_pass_start, c->x_step_start, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
+}
+
+/* The first detection pass. If surfaces touch, they are separated, and the pass is repeated. */
+static sinew_status detect_first(const sinew_contact_view *view, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    c->separated = false;
+    gather_step_start(view);
+    sinew_status status = sinew_contact_detect(view, true, error);
+    if (status == SINEW_OK && sinew_contact_is_filtered(c))
+        status = sinew_contact_separate_touching(view, &c->separated, error);
+    if (status != SINEW_OK || !c->separated)
+        return status;
+    gather_step_start(view);
+    return sinew_contact_detect(view, true, error);
+}
+
 sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
@@ -513,11 +631,9 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     store_start_velocities(view);
     for (int32_t o = 0; o < c->mesh.object_count; o++)
         c->fraction[o] = 0;
-    sinew_contact_gather(view, view->q, c->x_step_start);
-    memcpy(c->x_pass_start, c->x_step_start, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
-    if (intersections < 0 && view->measure != SINEW_MEASURE_NOTHING)
-        c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_pass_start, NULL, 0);
-    status = sinew_contact_detect(view, true, error);
+    status = detect_first(view, error);
+    if (status == SINEW_OK && intersections < 0 && view->measure != SINEW_MEASURE_NOTHING)
+        c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_step_start, NULL, 0);
     /* Without contact elements, the step starts as in a world without contact. */
     view->solve->first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
     return status == SINEW_OK && mode->begin ? mode->begin(view, error) : status;

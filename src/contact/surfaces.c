@@ -303,6 +303,7 @@ static bool contact_reserve_buffers(const sinew_contact_view *view, sinew_contac
            sinew_reserve(m, &c->x_predicted, &c->x_predicted_capacity, 4 * n, sizeof *c->x_predicted) &&
            sinew_reserve(m, &c->x_requested, &c->x_requested_capacity, 4 * n, sizeof *c->x_requested) &&
            sinew_reserve(m, &c->truncated, &c->truncated_capacity, n, sizeof *c->truncated) &&
+           sinew_reserve(m, &c->contact_counts, &c->contact_count_capacity, n, sizeof *c->contact_counts) &&
            sinew_reserve(m, &c->x_step_start, &c->x_step_start_capacity, 4 * n, sizeof *c->x_step_start) &&
            sinew_reserve(m, &c->kinematic, &c->kinematic_capacity, 4 * n, sizeof *c->kinematic) &&
            sinew_reserve(m, &c->inflation_radius, &c->inflation_radius_capacity, n, sizeof *c->inflation_radius) &&

@@ -9,6 +9,7 @@
  * untrusted: slots and vertices are only looked up.
  */
 #include <math.h>
+#include <float.h>
 #include <string.h>
 
 #include "contact/contact.h"
@@ -25,7 +26,7 @@ static const int feature_size[SINEW_CONTACT_KIND_COUNT][2] = {{1, 3}, {1, 2}, {1
 bool sinew_contact_is_cacheable(const sinew_contact_constraint *t)
 {
     return t->lambda > 0 || t->lagged_normal_force > 0 || t->force > 0 || t->tangent[0] != 0 || t->tangent[1] != 0 ||
-           t->tangent[2] != 0;
+           t->tangent[2] != 0 || t->rising > 0;
 }
 
 static void entry_read_feature(const sinew_collision_mesh *f, int size, int32_t feature, int32_t *vertices)
@@ -54,11 +55,12 @@ sinew_contact_cache_entry sinew_contact_cache_entry_of(const sinew_contact_work 
         const int size = feature_size[entry.kind][s];
         entry.object_slot[s] = o->kinematic ? o->collider : o->body;
         entry.generation[s] = o->generation;
-        entry.colliders |= o->kinematic ? 1u << s : 0;
+        entry.flags |= o->kinematic ? 1u << s : 0;
         entry_read_feature(&c->mesh, size, features[s], vertices);
         for (int k = 0; k < size; k++)
             entry_put_vertex(c, t, vertices[k], at++, &entry);
     }
+    entry.flags |= t->rising > 0 ? SINEW_CACHED_RISING : 0;
     if (entry.kind == SINEW_CONTACT_SKIN_COLLIDER)
         entry.vertices[0] = c->skins[features[0]].number;
     entry_put_vertex(c, t, t->v[0], FIRST_VERTEX, &entry);
@@ -205,7 +207,7 @@ static bool contact_of_entry(const sinew_contact_view *view, const primitive_ind
     int32_t objects[2], v[5] = {0}, features[2];
     const int *sizes = feature_size[entry->kind];
     for (int s = 0; s < 2; s++)
-        objects[s] = entry_find_object(f, entry->colliders >> s & 1, entry->object_slot[s], entry->generation[s]);
+        objects[s] = entry_find_object(f, entry->flags >> s & 1, entry->object_slot[s], entry->generation[s]);
     if (objects[0] < 0 || objects[1] < 0)
         return false;
     for (int k = 0; k < 5; k++) {
@@ -232,6 +234,7 @@ static bool contact_of_entry(const sinew_contact_view *view, const primitive_ind
     t->lambda = entry->lambda;
     t->lagged_normal_force = entry->lagged_normal_force;
     t->force = entry->force;
+    t->rising = entry->flags & SINEW_CACHED_RISING ? DBL_MIN : 0; /* the first pass of a step sets the limit */
     memcpy(t->tangent, entry->tangent, sizeof t->tangent);
     return true;
 }

@@ -145,6 +145,9 @@ typedef struct sinew_solver_ops {
     /* True: the step filter truncates only the end of the step, not the iterates, because the solver's multipliers
      * belong to the positions of its iterates. */
     bool filtered_late;
+    /* Few iterations correct a contact multiplier that is too large, so that multipliers may take over the force that
+     * the step filter bears (contact/step.c). */
+    bool corrects_forces;
     /* Optional, for solvers whose iterations move a copy of the positions: writes the copy to s->q. Called before q is
      * read. */
     void (*flush)(sinew_solve *s);

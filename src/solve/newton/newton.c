@@ -290,6 +290,7 @@ const sinew_solver_ops sinew_solver_newton = {
                  SINEW_CHANGED_TRANSIENT,
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,
+    .corrects_forces = true,
     .step_work = newton_step_work,
     .coupled = true,
     .begin = sinew_newton_begin,

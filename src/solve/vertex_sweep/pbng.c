@@ -450,5 +450,6 @@ const sinew_solver_ops sinew_solver_pbng = {
     .iterate = pbng_iterate,
     .contacts_changed = pbng_contacts_changed,
     .flush = pbng_flush,
+    .corrects_forces = true,
     .colours = colours_of,
 };

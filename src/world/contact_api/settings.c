@@ -236,6 +236,7 @@ void sinew_contact_release(sinew_world *world)
                       c->skins,
                       c->v_step_start,
                       c->truncated,
+                      c->contact_counts,
                       c->progress};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(m, arrays[k]);

@@ -168,7 +168,7 @@ static void state_take_contacts(sinew_world *world, bool whole, sinew_section_re
     for (int32_t k = 0; whole && k < c->cache_count; k++)
         for (int s = 0; s < 2; s++) {
             sinew_contact_cache_entry *n = &c->cache[k];
-            const bool collider = n->colliders >> s & 1;
+            const bool collider = n->flags >> s & 1;
             if (n->object_slot[s] >= 0 && n->object_slot[s] < (collider ? world->collider_count : world->body_count))
                 n->generation[s] = collider ? world->colliders[n->object_slot[s]].generation
                                             : world->bodies[n->object_slot[s]].generation;

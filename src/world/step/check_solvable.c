@@ -11,6 +11,7 @@
  * Known limit: components joined by weak constraints with one zero stiffness count as joined, although they may
  * slide.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "contact/modes.h"
@@ -166,8 +167,23 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
                       others);
 }
 
-/* Fails if contact is on and the solver must be prepared again after each change of contacts, which change within a
- * step. */
+/* Checks the thickness of every body that collides. Only changed surfaces are checked: thicknesses and meshes of others
+ * have passed. */
+static sinew_status check_thickness(const sinew_world *world, sinew_error *error)
+{
+    const sinew_contact_work *c = world->contact;
+    sinew_status status = SINEW_OK;
+    for (int32_t b = 0; c->stale && b < world->body_count && status == SINEW_OK; b++) {
+        const sinew_body_record *body = &world->bodies[b];
+        const double own = (double)body->contact.thickness;
+        if (body->mesh && !body->rigid && body->contact.mask != 0)
+            status =
+                sinew_contact_check_thickness(c, b, body->mesh, isnan(own) ? (double)c->def.thickness : own, error);
+    }
+    return status;
+}
+
+/* Contacts change within a step, so a solver that must be prepared again after each change is rejected. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
@@ -179,8 +195,10 @@ sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *er
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s takes contact only with %s: set these, use another solver, or switch contact off",
                           ops->info.name, needed);
-    if (ops->refreshes & SINEW_CHANGED_TRANSIENT)
-        return mode->check ? mode->check(ops, error) : SINEW_OK;
+    if (ops->refreshes & SINEW_CHANGED_TRANSIENT) {
+        const sinew_status status = mode->check ? mode->check(ops, error) : SINEW_OK;
+        return status == SINEW_OK ? check_thickness(world, error) : status;
+    }
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "%s takes no contact: it is set up for the elements that a step begins with, and contacts come "
                       "and go within one; use pbng or another solver, or switch contact off",

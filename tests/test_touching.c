@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_touching.c: bodies that touch when the world starts: boxes face to face, boxes that overlap by round-off,
+ * coincident cloths, a cloth on a box, lips of a tear. Nothing crosses, by a search of the test's own over all edges and
+ * triangles, and nothing is thrown apart.
+ */
+#include "contact_worlds.h"
+#include "random_cases.h"
+
+/* ---- Crossings ------------------------------------------------------------------------------- */
+
+static double volume(const sinew_real *a, const sinew_real *b, const sinew_real *c, const sinew_real *d)
+{
+    double e[3][3];
+    for (int k = 0; k < 3; k++) {
+        e[0][k] = (double)b[k] - (double)a[k];
+        e[1][k] = (double)c[k] - (double)a[k];
+        e[2][k] = (double)d[k] - (double)a[k];
+    }
+    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+}
+
+/* True if the open segment pq passes through the inside of the triangle abc. */
+static bool segment_crosses(const sinew_real *p, const sinew_real *q, const sinew_real *a, const sinew_real *b,
+                            const sinew_real *c)
+{
+    if (!(volume(p, a, b, c) * volume(q, a, b, c) < 0))
+        return false;
+    const double u = volume(p, q, a, b), v = volume(p, q, b, c), w = volume(p, q, c, a);
+    return (u > 0 && v > 0 && w > 0) || (u < 0 && v < 0 && w < 0);
+}
+
+/* Number of edges of the world's surface that pass through one of its triangles. */
+static int32_t count_crossings(const sinew_world *world)
+{
+    sinew_error error = {0};
+    sinew_surface s = {0};
+    assert_int_equal(sinew_world_surface(world, &s, &error), SINEW_OK);
+    s.triangles = make_array(3 * (size_t)s.triangle_count, sizeof *s.triangles);
+    s.edge_count = 0;
+    assert_int_equal(sinew_world_surface(world, &s, &error), SINEW_OK);
+    sinew_real *x = positions_of(world);
+    int32_t crossings = 0;
+    for (int32_t t = 0; t < s.triangle_count; t++)
+        for (int32_t k = 0; k < 3 * s.triangle_count; k++) {
+            const int32_t *face = s.triangles + 3 * (size_t)t;
+            const int32_t p = s.triangles[k], q = s.triangles[k % 3 == 2 ? k - 2 : k + 1];
+            if (p == face[0] || p == face[1] || p == face[2] || q == face[0] || q == face[1] || q == face[2])
+                continue;
+            crossings += segment_crosses(x + 3 * (size_t)p, x + 3 * (size_t)q, x + 3 * (size_t)face[0],
+                                         x + 3 * (size_t)face[1], x + 3 * (size_t)face[2]);
+        }
+    free(x);
+    free(s.triangles);
+    return crossings;
+}
+
+static double largest_speed(const sinew_world *world, const sinew_real *before, double h)
+{
+    sinew_real *x = positions_of(world);
+    double largest = 0;
+    for (int32_t i = 0; i < 3 * sinew_world_particle_count(world); i++)
+        largest = fmax(largest, fabs((double)x[i] - (double)before[i]) / h);
+    free(x);
+    return largest;
+}
+
+/* ---- Starts ---------------------------------------------------------------------------------- */
+
+static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_ADMM,
+                                            SINEW_SOLVER_PBNG,   SINEW_SOLVER_XPBD, SINEW_SOLVER_PD};
+
+enum {
+    SOLVERS = sizeof solvers / sizeof solvers[0],
+    STEPS = 25
+};
+
+#define SIZE 0.1 /* m: side of the boxes */
+
+/* Moves by at most one unit in the last place of SIZE, either way. */
+static double round_off(random_cases *r)
+{
+    return (random_index(r, 3) - 1) * SIZE * (sizeof(sinew_real) == 4 ? 1.2e-7 : 2.2e-16);
+}
+
+/* A stack of boxes on the floor, each face to face with the next, shifted sideways at random or aligned. */
+static void add_stack(sinew_world *world, sinew_solver_kind solver, random_cases *r)
+{
+    const int count = 2 + random_index(r, 2), cells = 1 + random_index(r, 2);
+    const bool aligned = random_index(r, 2);
+    double height = random_index(r, 2) ? 0 : 1e-3;
+    add_floor(world);
+    for (int k = 0; k < count; k++) {
+        const double across = aligned ? 0 : random_between(r, -0.3, 0.3) * SIZE;
+        add_box(world, solver, cells, SIZE, (const double[]){across, height + SIZE / 2, 0}, 1e5);
+        height += SIZE + round_off(r);
+    }
+}
+
+/* Two boxes side by side on the floor. */
+static void add_neighbours(sinew_world *world, sinew_solver_kind solver, random_cases *r)
+{
+    const int cells = 1 + random_index(r, 2);
+    add_floor(world);
+    add_box(world, solver, cells, SIZE, (const double[]){0, 1e-3 + SIZE / 2, 0}, 1e5);
+    add_box(world, solver, cells, SIZE, (const double[]){SIZE + round_off(r), 1e-3 + SIZE / 2, random_between(r, 0, 0.5) * SIZE},
+            1e5);
+}
+
+static sinew_body add_flat_cloth(sinew_world *world, int n, double height)
+{
+    sinew_error error = {0};
+    sinew_cloth_def def = sinew_default_cloth_def();
+    def.vertices[0] = def.vertices[1] = n;
+    def.size[0] = def.size[1] = (sinew_real)0.2;
+    sinew_mesh *flat = sinew_mesh_cloth(&def, &error);
+    must(&error);
+    const int32_t count = sinew_mesh_vertex_count(flat);
+    sinew_real *x = make_array(3 * (size_t)count, sizeof *x);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        x[3 * i] = sinew_mesh_positions(flat)[3 * i];
+        x[3 * i + 1] = (sinew_real)height;
+        x[3 * i + 2] = -sinew_mesh_positions(flat)[3 * i + 1];
+    }
+    const sinew_body body = add_mesh(world, flat, 0.3, x, NULL);
+    add_springs(world, body, 200);
+    sinew_mesh_destroy(flat);
+    free(x);
+    return body;
+}
+
+/* Two coincident cloths above the floor, of equal or of different meshes. */
+static void add_cloths(sinew_world *world, random_cases *r)
+{
+    const int n = 4 + random_index(r, 4);
+    add_floor(world);
+    add_flat_cloth(world, n, 5e-3);
+    add_flat_cloth(world, random_index(r, 2) ? n : n + 1, 5e-3);
+}
+
+/* A cloth on the top face of a box. */
+static void add_cloth_on_box(sinew_world *world, sinew_solver_kind solver, random_cases *r)
+{
+    add_floor(world);
+    add_box(world, solver, 1 + random_index(r, 2), SIZE, (const double[]){0.1, 1e-3 + SIZE / 2, -0.1}, 1e5);
+    add_flat_cloth(world, 4 + random_index(r, 4), 1e-3 + SIZE + round_off(r));
+}
+
+static void touching_starts(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("touching starts", 8, 500);
+    for (int i = 0; i < r.count; i++) {
+        const int start = random_index(&r, 4);
+        const sinew_solver_kind solver = solvers[random_index(&r, SOLVERS)];
+        sinew_world_def def = sinew_default_world_def();
+        def.thread_count = 1;
+        def.time_step = (sinew_real)0.01;
+        def.solver = sinew_default_solver_def(solver);
+        def.solver.iterations = 20;
+        sinew_world *world = make_world(&def);
+        set_touch(world, 1e-3, 0.4);
+        if (start == 0)
+            add_stack(world, solver, &r);
+        else if (start == 1)
+            add_neighbours(world, solver, &r);
+        else if (start == 2)
+            add_cloths(world, &r);
+        else
+            add_cloth_on_box(world, solver, &r);
+        for (int step = 0; step < STEPS; step++) {
+            sinew_real *before = positions_of(world);
+            const uint32_t bits = sinew_world_step(world, NULL);
+            const int32_t crossings = count_crossings(world);
+            const double speed = largest_speed(world, before, 0.01), fall = 9.81 * 0.01 * (step + 1);
+            free(before);
+            if (bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED | SINEW_STEP_INTERSECTING) || crossings > 0)
+                fail_msg("case %d, start %d, %s: step %d: %d crossings, bits %x: %s", i, start,
+                         sinew_get_solver_info(solver)->name, step, (int)crossings, bits, sinew_world_error(world));
+            /* Corners of a cloth whip faster than free fall. */
+            if (speed > 1.5 * fall + 0.05)
+                fail_msg("case %d, start %d, %s: step %d: thrown at %g m/s", i, start,
+                         sinew_get_solver_info(solver)->name, step, speed);
+        }
+        sinew_world_destroy(world);
+    }
+}
+
+/* ---- Tears ----------------------------------------------------------------------------------- */
+
+/* A beam is pulled apart until it tears, while a box rests on the floor far away. Lips of the tear coincide at first:
+ * they neither cross nor hold the halves together. */
+static void torn_beam(void **state)
+{
+    (void)state;
+    static const sinew_solver_kind kinds[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PBNG};
+    for (int i = 0; i < 2; i++) {
+        sinew_error error = {0};
+        sinew_world_def def = sinew_default_world_def();
+        def.thread_count = 1;
+        def.time_step = (sinew_real)0.01;
+        def.solver = sinew_default_solver_def(kinds[i]);
+        def.solver.iterations = 40;
+        sinew_world *world = make_world(&def);
+        set_touch(world, 4e-3, 0.4);
+        add_floor(world);
+        add_box(world, kinds[i], 1, 0.2, (const double[]){5, 0.1025, 5}, 3e4);
+        sinew_mesh *beam = make_beam(6, 2, 2, 0.8, 0.15, 0.15);
+        const int32_t count = sinew_mesh_vertex_count(beam);
+        sinew_real *x = make_array(3 * (size_t)count, sizeof *x);
+        for (int32_t k = 0; k < 3 * count; k++)
+            x[k] = sinew_mesh_positions(beam)[k] + (sinew_real)(k % 3 == 1 ? 0.6 : 0);
+        const sinew_body body = add_mesh(world, beam, 500, x, NULL);
+        add_material(world, body, SINEW_ENERGY_NEO_HOOKEAN, 3e4, 0.4);
+        const sinew_key keys[2] = {{0, {0}, {0}}, {(sinew_real)0.3, {(sinew_real)0.8, 0, 0}, {0}}};
+        const sinew_motion motion = {2, keys, {0}};
+        for (int side = 0; side < 2; side++) {
+            int32_t held[32];
+            const int32_t n = vertices_at(beam, 0, side ? 0.4 : -0.4, side ? 0.4 : -0.4, held);
+            sinew_pin_def pin = sinew_default_pin_def();
+            pin.body = body;
+            pin.vertices = held;
+            pin.vertex_count = n;
+            pin.motion = side ? &motion : NULL;
+            sinew_world_add_pins(world, &pin, &error);
+            must(&error);
+        }
+        sinew_tear_def tear = sinew_default_tear_def();
+        tear.body = body;
+        tear.limit = (sinew_real)0.3;
+        assert_int_equal(sinew_body_set_tear(world, &tear, &error), SINEW_OK);
+        for (int step = 0; step < 16; step++) {
+            const uint32_t bits = sinew_world_step(world, NULL);
+            const int32_t crossings = count_crossings(world);
+            if (bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED) || crossings > 0)
+                fail_msg("%s: step %d: %d crossings, bits %x", sinew_get_solver_info(kinds[i])->name, step,
+                         (int)crossings, bits);
+        }
+        sinew_tear_report report;
+        assert_int_equal(sinew_body_torn(world, body, &report, &error), SINEW_OK);
+        assert_true(report.vertices > 0);
+        sinew_mesh_destroy(beam);
+        free(x);
+        sinew_world_destroy(world);
+    }
+}
+
+/* ---- Empty space ----------------------------------------------------------------------------- */
+
+/* A swinging cloth that collides with nothing is never truncated. */
+static void nothing_to_touch(void **state)
+{
+    (void)state;
+    sinew_error error = {0};
+    sinew_world *world = make_touching_world(SINEW_SOLVER_XPBD, 1);
+    sinew_contact_def contact = sinew_default_contact_def();
+    contact.self = false;
+    assert_int_equal(sinew_world_set_contact(world, &contact, &error), SINEW_OK);
+    const sinew_body cloth = add_flat_cloth(world, 10, 0);
+    const int32_t corner[] = {0};
+    add_pins(world, cloth, corner, 1, NULL);
+    for (int step = 0; step < 60; step++)
+        assert_false(sinew_world_step(world, NULL) & SINEW_STEP_TRUNCATED);
+    sinew_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(touching_starts),
+        cmocka_unit_test(torn_beam),
+        cmocka_unit_test(nothing_to_touch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

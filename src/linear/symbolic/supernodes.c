@@ -4,6 +4,8 @@
  */
 #include "linear/symbolic/supernodes.h"
 
+#include "base/stop.h"
+
 /* Work space; arrays over supernodes have a capacity of one supernode per vertex. */
 typedef struct partition {
     const sinew_elimination *elimination;
@@ -126,9 +128,9 @@ static void partition_renumber(partition *p)
 
 /* Row i belongs to the supernodes of its entries and to all supernodes on the paths to its own: its row subtree (Liu
  * 1990, section 3.3). Rows are visited in ascending order, so the rows of each supernode ascend. mark and end are work
- * space over supernodes.
+ * space over supernodes. Returns false if the step is interrupted.
  */
-static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32_t *mark, size_t *end)
+static bool partition_fill_rows(const partition *p, sinew_supernodes *out, int32_t *mark, size_t *end)
 {
     const sinew_elimination *e = p->elimination;
     const sinew_graph *g = e->graph;
@@ -138,7 +140,7 @@ static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32
         for (int32_t j = out->column[k]; j < out->column[k + 1]; j++)
             out->rows[end[k]++] = j;
     }
-    for (int32_t row = 0; row < p->n; row++) {
+    for (int32_t row = 0; row < p->n && !sinew_stop_came_in(row); row++) {
         const int32_t own = p->owner[row];
         const size_t v = (size_t)e->order[row];
         for (size_t at = g->first[v]; at < g->first[v + 1]; at++) {
@@ -150,6 +152,7 @@ static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32
             }
         }
     }
+    return !sinew_stop_came();
 }
 
 static bool partition_copy(const partition *p, sinew_supernodes *out, const sinew_allocator *a)
@@ -170,8 +173,7 @@ static bool partition_copy(const partition *p, sinew_supernodes *out, const sine
     if (good)
         out->rows = sinew_allocate(a, total, sizeof *out->rows);
     good = good && out->rows;
-    if (good)
-        partition_fill_rows(p, out, mark, end);
+    good = good && partition_fill_rows(p, out, mark, end);
     sinew_release(a, mark);
     sinew_release(a, end);
     return good;

@@ -85,8 +85,6 @@ bool sinew_supernodal_need_values(sinew_supernodal *f)
     if (f->values)
         return true;
     f->values = sinew_allocate(&f->allocator, f->start[f->supernodes.count], sizeof *f->values);
-    for (int32_t k = 0; f->values && k < f->supernodes.count; k++)
-        memset(f->values + f->start[k + 1] - SINEW_DENSE_PAD, 0, SINEW_DENSE_PAD * sizeof *f->values);
     return f->values;
 }
 
@@ -137,6 +135,9 @@ static void supernodal_load(sinew_supernodal *f, int32_t k, const sinew_lower_tr
         for (int32_t r = 0; f->single && r < height; r++)
             L[r] = (double)(float)L[r];
     }
+    /* Products read beyond the last column. Pads are set here and not at allocation, where they would touch all pages of
+     * L without a poll. */
+    memset(f->values + f->start[k + 1] - SINEW_DENSE_PAD, 0, SINEW_DENSE_PAD * sizeof *f->values);
 }
 
 /* Enqueues supernode d in the list of the supernode whose columns include the first row of d that is not applied

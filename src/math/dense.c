@@ -22,9 +22,8 @@ typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias)
 enum {
     BLOCK = SINEW_DENSE_BLOCK,
     DEPTH = SINEW_DENSE_DEPTH,
-    DIRECT = 8,            /* products of at most this many columns read their factors in place, without packing */
-    POLL_ROWS = 32 * TILE, /* rows of a product between two polls; smaller products do not poll */
-    POLL_COLUMNS = 256     /* columns of a tile between two polls: the first tile touches all pages of the result */
+    DIRECT = 8,           /* products of at most this many columns read their factors in place, without packing */
+    POLL_ROWS = 32 * TILE /* rows of a product between two polls; smaller products do not poll */
 };
 
 static inline quad dense_load_quad(const double *p)
@@ -72,12 +71,10 @@ static inline __attribute__((always_inline)) void put_tile(int quads, quad t[4][
 static inline __attribute__((always_inline)) void row_product(int quads, int32_t columns, int32_t depth,
                                                               const double *a, size_t a_step, const double *b,
                                                               size_t b_step, size_t b_jump, bool add, double *C,
-                                                              size_t stride, sinew_dense_poll *poll)
+                                                              size_t stride)
 {
     quad t[4][TILE];
     for (int32_t j = 0; j < columns; j += 4, b += b_jump) {
-        if (j % POLL_COLUMNS == 0 && j > 0 && poll && poll())
-            return;
         tile_product(quads, depth, a, a_step, b, b_step, t);
         put_tile(quads, t, add, C + (size_t)j * stride, stride);
     }
@@ -129,11 +126,11 @@ static void depth_product(const depth_pass *p, int32_t rows, int32_t columns, do
         if (!p->direct)
             pack_rows(quads, p->depth, p->A + i, p->stride, p->packed_rows);
         if (quads == TILE)
-            row_product(TILE, reach, p->depth, a, a_step, b, b_step, jump, p->add, C + i, height, p->poll);
+            row_product(TILE, reach, p->depth, a, a_step, b, b_step, jump, p->add, C + i, height);
         else if (quads == 2)
-            row_product(TILE > 1 ? 2 : 1, reach, p->depth, a, a_step, b, b_step, jump, p->add, C + i, height, p->poll);
+            row_product(TILE > 1 ? 2 : 1, reach, p->depth, a, a_step, b, b_step, jump, p->add, C + i, height);
         else
-            row_product(1, reach, p->depth, a, a_step, b, b_step, jump, p->add, C + i, height, p->poll);
+            row_product(1, reach, p->depth, a, a_step, b, b_step, jump, p->add, C + i, height);
     }
 }
 

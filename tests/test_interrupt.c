@@ -473,8 +473,9 @@ static void test_factor_with_the_flag(void **state)
     atomic_store(&flag, false);
     sinew_cholesky *c = path_factor(&allocator, COUNT);
     assert_non_null(c);
-    sinew_world *any = sinew_world_create(NULL, NULL);
-    polled = any;
+    const setup any = {.scene = 0, .solver = SINEW_SOLVER_NEWTON};
+    sinew_scene *scene = open_scene(&any);
+    polled = sinew_scene_world(scene);
     polls = interrupt_at = 0;
     assert_int_equal(sinew_cholesky_factorise(c, 0, NULL), SINEW_OK);
     polled = NULL;
@@ -488,7 +489,7 @@ static void test_factor_with_the_flag(void **state)
     assert_memory_equal(b, x, sizeof b);
     sinew_stop_use(NULL);
     sinew_cholesky_destroy(c);
-    sinew_world_destroy(any);
+    sinew_scene_destroy(scene);
 }
 
 /* The pattern of the matrix is not built, and its values are not filled. */

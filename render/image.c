@@ -115,6 +115,18 @@ static sinew_status write_whole(const char *path, const char *temporary, const u
     return picture_fail(error, SINEW_ERROR_FILE, "%s: %s", path, strerror(why));
 }
 
+sinew_status sinew_image_store(const unsigned char *bytes, size_t size, const char *path, sinew_error *error)
+{
+    const size_t length = strlen(path) + 8;
+    char *temporary = malloc(length);
+    if (!temporary)
+        return picture_fail_memory(error, "the name of a picture");
+    snprintf(temporary, length, "%s.part", path);
+    const sinew_status status = write_whole(path, temporary, bytes, size, error);
+    free(temporary);
+    return status;
+}
+
 sinew_status sinew_image_write(const sinew_image *image, const char *path, sinew_error *error)
 {
     if (error)
@@ -124,17 +136,8 @@ sinew_status sinew_image_write(const sinew_image *image, const char *path, sinew
     unsigned char *bytes = NULL;
     size_t size = 0;
     sinew_status status = sinew_image_encode(image, &bytes, &size, error);
-    if (status != SINEW_OK)
-        return status;
-    const size_t length = strlen(path) + 8;
-    char *temporary = malloc(length);
-    if (temporary) {
-        snprintf(temporary, length, "%s.part", path);
-        status = write_whole(path, temporary, bytes, size, error);
-    } else {
-        status = picture_fail_memory(error, "the name of a picture");
-    }
-    free(temporary);
+    if (status == SINEW_OK)
+        status = sinew_image_store(bytes, size, path, error);
     free(bytes);
     return status;
 }

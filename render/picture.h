@@ -111,6 +111,8 @@ void sinew_image_free(sinew_image *image);
 sinew_status sinew_image_write(const sinew_image *image, const char *path, sinew_error *error);
 /* Encodes an image as PNG in memory: *bytes [*size], which the caller frees. */
 sinew_status sinew_image_encode(const sinew_image *image, unsigned char **bytes, size_t *size, sinew_error *error);
+/* Writes the bytes of an encoded PNG; after a failure the path is unchanged. */
+sinew_status sinew_image_store(const unsigned char *bytes, size_t size, const char *path, sinew_error *error);
 
 typedef struct sinew_panel {
     const sinew_snapshot *snapshot;

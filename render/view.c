@@ -7,31 +7,33 @@
  */
 #include "view.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "fail.h"
 
-typedef void row_call(const view *v, int64_t first, int64_t last);
+/* A pass over pixels first .. last-1 of row y. */
+typedef void span_call(const view *v, int32_t y, int32_t first, int32_t last);
 
-/* Number of pixel rows in one task of a pass. */
-#define ROW_BLOCK 2
-/* Intended duration in s of a part of a pass over the pixels. The progress callback, which may stop the picture,
- * runs after each part; rows do not depend on each other, so the picture does not depend on the parts. */
+/* s: duration of a part of a pass. The progress callback, which may stop the picture, runs after each part. */
 #define PART_SECONDS 0.03
+/* A span, the unit of work, is short beside a part: at most SPAN_PIXELS pixels and, where the number of samples is set,
+ * about SPAN_SAMPLES samples (0.4 us each). */
+#define SPAN_PIXELS  64
+#define SPAN_SAMPLES 4096
+/* Upper bound of the number of threads if the machine decides. */
+#define THREADS_MAX 1024
 
-typedef struct row_work {
+/* One pass. Threads take spans from a counter until the part has ended. Which spans a part has depends on the clock;
+ * pixels of a pass do not depend on each other, so the picture does not. */
+typedef struct pass_work {
     const view *v;
-    row_call *call;
-    int64_t first; /* image row of the first row of this part */
-} row_work;
-
-static void run_block(void *context, int32_t member, int64_t first, int64_t last)
-{
-    const row_work *work = context;
-    (void)member;
-    work->call(work->v, work->first + first, work->first + last);
-}
+    span_call *call;
+    int64_t columns, span, per_row, count; /* pixels of a row and of a span; spans of a row and of the pass */
+    atomic_int_fast64_t next;              /* the first span that no thread has taken */
+    double end;                            /* s: end of the part */
+} pass_work;
 
 static double view_seconds(void)
 {
@@ -40,18 +42,41 @@ static double view_seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Runs one pass over `rows` rows of pixels, which is `fraction` of the panel's work. Returns false if the progress
- * callback stops the picture. */
-static bool view_run_pass(view *v, row_call *call, int64_t rows, double fraction)
+static void take_spans(void *context, int32_t member, int64_t first, int64_t last)
 {
-    int64_t count = ROW_BLOCK * (int64_t)(v->thread_count > 0 ? v->thread_count : 1);
-    for (int64_t first = 0, last; first < rows; first = last) {
-        row_work work = {v, call, first};
-        const double began = view_seconds();
-        last = rows - first < count ? rows : first + count;
-        sinew_run_range(v->thread_count, last - first, ROW_BLOCK, run_block, &work);
-        count = view_seconds() - began < PART_SECONDS / 2 ? 2 * count : count;
-        v->done_before += fraction * (double)(last - first) / (double)rows * v->done_fraction;
+    pass_work *w = context;
+    (void)member;
+    (void)first;
+    (void)last;
+    do {
+        const int64_t i = atomic_fetch_add(&w->next, 1);
+        if (i >= w->count)
+            return;
+        const int64_t from = i % w->per_row * w->span, to = from + w->span;
+        w->call(w->v, (int32_t)(i / w->per_row), (int32_t)from, (int32_t)(to < w->columns ? to : w->columns));
+    } while (view_seconds() < w->end);
+}
+
+static int64_t done_spans(pass_work *w)
+{
+    const int64_t next = atomic_load(&w->next);
+    return next < w->count ? next : w->count;
+}
+
+/* Runs one pass over rows of `columns` pixels, which is `fraction` of the panel's work. Returns false if the progress
+ * callback stops it. */
+static bool view_run_pass(view *v, span_call *call, int64_t columns, int64_t rows, double fraction)
+{
+    const int64_t by_samples = SPAN_SAMPLES / (v->samples > 0 ? v->samples : 1) + 1;
+    const int64_t span = by_samples < SPAN_PIXELS ? by_samples : SPAN_PIXELS;
+    const int64_t per_row = (columns + span - 1) / span;
+    pass_work work = {
+        .v = v, .call = call, .columns = columns, .span = span, .per_row = per_row, .count = rows * per_row};
+    const double before = v->done_before;
+    while (done_spans(&work) < work.count) {
+        work.end = view_seconds() + PART_SECONDS;
+        sinew_run_range(v->thread_count, v->thread_count > 0 ? v->thread_count : THREADS_MAX, 1, take_spans, &work);
+        v->done_before = before + fraction * v->done_fraction * (double)done_spans(&work) / (double)work.count;
         if (v->progress && !v->progress(v->context, v->done_before < 1 ? v->done_before : 1))
             return false;
     }
@@ -61,7 +86,7 @@ static bool view_run_pass(view *v, row_call *call, int64_t rows, double fraction
 static bool run_filter(view *v)
 {
     for (v->step = 1; v->step <= 8; v->step *= 2) {
-        if (!view_run_pass(v, view_filter_rows, v->height, 0.03))
+        if (!view_run_pass(v, view_filter_span, v->width, v->height, 0.03))
             return false;
         view_light *filtered = v->spare;
         v->spare = v->light;
@@ -72,13 +97,14 @@ static bool run_filter(view *v)
 
 static bool run_passes(view *v)
 {
-    if (!view_run_pass(v, view_first_rows, v->height + 1, 0.4) || !view_run_pass(v, view_more_rows, v->height, 0.36))
+    if (!view_run_pass(v, view_first_span, v->width + 1, v->height + 1, 0.4) ||
+        !view_run_pass(v, view_more_span, v->width, v->height, 0.36))
         return false;
     view_sums *more = v->more;
     v->more = v->sums;
     v->sums = more;
-    return view_run_pass(v, view_mean_rows, v->height, 0.02) && run_filter(v) &&
-           view_run_pass(v, view_resolve_rows, v->height, 0.1);
+    return view_run_pass(v, view_mean_span, v->width, v->height, 0.02) && run_filter(v) &&
+           view_run_pass(v, view_resolve_span, v->width, v->height, 0.1);
 }
 
 /* Sets the camera of a panel in single precision, relative to the stage's origin. */

@@ -62,14 +62,14 @@ sinew_status view_draw(view *v, sinew_error *error);
 
 /* ---- Light of the pixels (view_light.c) -------------------------------------------------------- */
 
-/* Passes over pixel rows: first samples of light; additional samples for noisy pixels; means and variances. */
-void view_first_rows(const view *v, int64_t first, int64_t last);
-void view_more_rows(const view *v, int64_t first, int64_t last);
-void view_mean_rows(const view *v, int64_t first, int64_t last);
-/* One pass of the noise filter, from `light` to `spare` (view_filter.c). */
-void view_filter_rows(const view *v, int64_t first, int64_t last);
-/* Computes the final colours of rows of pixels (view_resolve.c). */
-void view_resolve_rows(const view *v, int64_t first, int64_t last);
+/* Passes, for pixels first .. last-1 of row y: first samples; additional samples for noisy pixels; means and variances. */
+void view_first_span(const view *v, int32_t y, int32_t first, int32_t last);
+void view_more_span(const view *v, int32_t y, int32_t first, int32_t last);
+void view_mean_span(const view *v, int32_t y, int32_t first, int32_t last);
+/* One pass of the filter from light to spare (view_filter.c). */
+void view_filter_span(const view *v, int32_t y, int32_t first, int32_t last);
+/* Computes final colours (view_resolve.c). */
+void view_resolve_span(const view *v, int32_t y, int32_t first, int32_t last);
 
 /* True if two rays of the eye hit the same smooth surface: paint, normal and colour are alike, and b lies less
  * than `reach` (m) from the tangent plane of a. */

@@ -75,15 +75,14 @@ static void filter_pixel(const view *v, int32_t x, int32_t y, view_light *out)
                         .other_variance = f.other_variance / (f.other_weight * f.other_weight)};
 }
 
-void view_filter_rows(const view *v, int64_t first, int64_t last)
+void view_filter_span(const view *v, int32_t y, int32_t first, int32_t last)
 {
-    for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
-        for (int32_t x = 0; x < v->width; x++) {
-            const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
-            const view_light *p = &v->light[at];
-            if (p->sun_variance == 0 && p->other_variance == 0)
-                v->spare[at] = *p;
-            else
-                filter_pixel(v, x, y, &v->spare[at]);
-        }
+    for (int32_t x = first; x < last; x++) {
+        const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
+        const view_light *p = &v->light[at];
+        if (p->sun_variance == 0 && p->other_variance == 0)
+            v->spare[at] = *p;
+        else
+            filter_pixel(v, x, y, &v->spare[at]);
+    }
 }

@@ -66,23 +66,22 @@ static void trace_centre(const view *v, int32_t x, int32_t y, stage_hit *hit)
     stage_trace(v->stage, v->eye, view_direction(v, (float)x + 0.5f, (float)y + 0.5f), hit);
 }
 
-void view_first_rows(const view *v, int64_t first, int64_t last)
+void view_first_span(const view *v, int32_t y, int32_t first, int32_t last)
 {
     const int32_t count = v->samples > 0 && v->samples < ROUND ? v->samples : ROUND;
-    for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
-        for (int32_t x = 0; x <= v->width; x++) {
-            stage_hit hit;
-            stage_trace(v->stage, v->eye, view_direction(v, (float)x, (float)y), &hit);
-            v->corners[(size_t)y * ((size_t)v->width + 1) + (size_t)x] = view_pixel_of(&hit);
-            if (x == v->width || y == v->height)
-                continue;
-            trace_centre(v, x, y, &hit);
-            const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
-            v->centres[at] = view_pixel_of(&hit);
-            v->sums[at] = (view_sums){0};
-            if (hit.paint != STAGE_SKY)
-                add_round(v, &hit, x, y, 0, count, &v->sums[at]);
-        }
+    for (int32_t x = first; x < last; x++) {
+        stage_hit hit;
+        stage_trace(v->stage, v->eye, view_direction(v, (float)x, (float)y), &hit);
+        v->corners[(size_t)y * ((size_t)v->width + 1) + (size_t)x] = view_pixel_of(&hit);
+        if (x == v->width || y == v->height)
+            continue;
+        trace_centre(v, x, y, &hit);
+        const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
+        v->centres[at] = view_pixel_of(&hit);
+        v->sums[at] = (view_sums){0};
+        if (hit.paint != STAGE_SKY)
+            add_round(v, &hit, x, y, 0, count, &v->sums[at]);
+    }
 }
 
 /* ---- Noise of the light ----------------------------------------------------------------------- */
@@ -120,38 +119,36 @@ static int32_t view_light_wanted(const view *v, int32_t x, int32_t y)
     return count < SAMPLES_MAX ? (int32_t)count : SAMPLES_MAX;
 }
 
-void view_more_rows(const view *v, int64_t first, int64_t last)
+void view_more_span(const view *v, int32_t y, int32_t first, int32_t last)
 {
-    for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
-        for (int32_t x = 0; x < v->width; x++) {
-            const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
-            /* During this pass neighbours read the old sums of samples, so that new sums go to a separate array. */
-            view_sums *sums = &v->more[at];
-            *sums = v->sums[at];
-            const int32_t need = v->centres[at].paint != STAGE_SKY ? view_light_wanted(v, x, y) : 0;
-            stage_hit hit;
-            if (need > ROUND)
-                trace_centre(v, x, y, &hit);
-            for (int32_t k = ROUND; k < need; k += ROUND)
-                add_round(v, &hit, x, y, (uint32_t)(k / ROUND), need - k < ROUND ? need - k : ROUND, sums);
-        }
+    for (int32_t x = first; x < last; x++) {
+        const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
+        /* Neighbours read the old sums during this pass, so new sums go to a separate array. */
+        view_sums *sums = &v->more[at];
+        *sums = v->sums[at];
+        const int32_t need = v->centres[at].paint != STAGE_SKY ? view_light_wanted(v, x, y) : 0;
+        stage_hit hit;
+        if (need > ROUND)
+            trace_centre(v, x, y, &hit);
+        for (int32_t k = ROUND; k < need; k += ROUND)
+            add_round(v, &hit, x, y, (uint32_t)(k / ROUND), need - k < ROUND ? need - k : ROUND, sums);
+    }
 }
 
-void view_mean_rows(const view *v, int64_t first, int64_t last)
+void view_mean_span(const view *v, int32_t y, int32_t first, int32_t last)
 {
-    for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
-        for (int32_t x = 0; x < v->width; x++) {
-            const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
-            const view_sums *s = &v->sums[at];
-            view_light *light = &v->light[at];
-            *light = (view_light){0};
-            if (s->count == 0)
-                continue;
-            float variances[2];
-            find_variances(v, x, y, variances);
-            light->sun = s->sun / s->count;
-            light->other = vec_scale(s->other, 1 / s->count);
-            light->sun_variance = variances[0] / s->count;
-            light->other_variance = variances[1] / s->count;
-        }
+    for (int32_t x = first; x < last; x++) {
+        const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
+        const view_sums *s = &v->sums[at];
+        view_light *light = &v->light[at];
+        *light = (view_light){0};
+        if (s->count == 0)
+            continue;
+        float variances[2];
+        find_variances(v, x, y, variances);
+        light->sun = s->sun / s->count;
+        light->other = vec_scale(s->other, 1 / s->count);
+        light->sun_variance = variances[0] / s->count;
+        light->other_variance = variances[1] / s->count;
+    }
 }

@@ -130,11 +130,10 @@ static void put_bytes(vec3 colour, int32_t x, int32_t y, uint8_t rgb[3])
     }
 }
 
-void view_resolve_rows(const view *v, int64_t first, int64_t last)
+void view_resolve_span(const view *v, int32_t y, int32_t first, int32_t last)
 {
-    for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
-        for (int32_t x = 0; x < v->width; x++) {
-            const vec3 colour = is_edge(v, x, y) ? edge_colour(v, x, y) : plain_colour(v, x, y);
-            put_bytes(colour, x, y, v->rgb + (size_t)y * v->pitch + 3 * (size_t)x);
-        }
+    for (int32_t x = first; x < last; x++) {
+        const vec3 colour = is_edge(v, x, y) ? edge_colour(v, x, y) : plain_colour(v, x, y);
+        put_bytes(colour, x, y, v->rgb + (size_t)y * v->pitch + 3 * (size_t)x);
+    }
 }

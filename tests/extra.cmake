@@ -42,6 +42,13 @@ endif()
 add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $<TARGET_FILE:crossings>
          ${CMAKE_CURRENT_BINARY_DIR}/crossings $<$<TARGET_EXISTS:sinew_command>:$<TARGET_FILE:sinew_command>>)
 
+# ---- SIGTERM in eight long operations (tools/stop-times): one moment each, 64 in `make nightly` (tools/nightly) ----
+# The bound only finds processes that ignore the signal: tests do not assert on times.
+if(TARGET sinew_command AND NOT SINEW_SANITIZE)
+  add_test(NAME test_stop_times COMMAND ${PROJECT_SOURCE_DIR}/tools/stop-times --count 8 --seed 31 --resumes 1
+           --bound 30000 --command $<TARGET_FILE:sinew_command>)
+endif()
+
 # ---- Random scenes (tools/random-scenes): a sample in `make test`, thousands in `make nightly` (tools/nightly) ----
 # The sample has a fixed seed. Fresh seeds need nights of thousands of scenes without a failure first, since a sample of
 # 12 fails 12 times as often as a scene.

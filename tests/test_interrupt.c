@@ -11,9 +11,12 @@
 #include <sys/time.h>
 
 #include "base/stop.h"
+#include "linear/factor/cholesky.h"
+#include "objective/assembly.h"
 #include "random_cases.h"
 #include "saved_state.h"
 #include "sinew/scene.h"
+#include "world/world.h"
 
 enum {
     STEPS = 6,    /* steps of each run */
@@ -428,6 +431,98 @@ static void test_preparation(void **state)
     }
 }
 
+/* ---- Stages of Newton's method with the flag set -------------------------------------------------- */
+
+/* 3x3 blocks of a path: 4 I on the diagonal, -I below. The caller destroys it. */
+static sinew_cholesky *path_factor(const sinew_allocator *allocator, int32_t count)
+{
+    int32_t *column = malloc(((size_t)count + 1) * sizeof *column), *row = malloc(2 * (size_t)count * sizeof *row);
+    for (int32_t j = 0; j < count; j++) {
+        column[j] = 2 * j;
+        row[2 * j] = j;
+        row[2 * j + 1] = j + 1;
+    }
+    column[count] = 2 * count - 1;
+    sinew_error error = {0};
+    sinew_cholesky *c = sinew_cholesky_create(allocator, sinew_simd()->dense, count, column, row, &error);
+    for (int32_t j = 0; c && j < count; j++) {
+        const size_t height = j + 1 < count ? 6 : 3;
+        for (size_t s = 0; s < 3; s++) {
+            sinew_cholesky_values(c)[9 * (size_t)column[j] + height * s + s] = 4;
+            if (height == 6)
+                sinew_cholesky_values(c)[9 * (size_t)column[j] + height * s + 3 + s] = -1;
+        }
+    }
+    free(column);
+    free(row);
+    return c;
+}
+
+/* Symbolic analysis fails, solves return at once, factorisations poll in each column that they load. */
+static void test_factor_with_the_flag(void **state)
+{
+    (void)state;
+    const sinew_allocator allocator = sinew_allocator_or_system(NULL);
+    enum {
+        COUNT = 1500
+    };
+    static double b[3 * COUNT], x[3 * COUNT];
+    atomic_bool flag = true;
+    sinew_stop_use(&flag);
+    assert_null(path_factor(&allocator, COUNT));
+    atomic_store(&flag, false);
+    sinew_cholesky *c = path_factor(&allocator, COUNT);
+    assert_non_null(c);
+    const setup any = {.scene = 0, .solver = SINEW_SOLVER_NEWTON};
+    sinew_scene *scene = open_scene(&any);
+    polled = sinew_scene_world(scene);
+    polls = interrupt_at = 0;
+    assert_int_equal(sinew_cholesky_factorise(c, 0, NULL), SINEW_OK);
+    polled = NULL;
+    assert_true(polls > 3 * COUNT);
+    for (size_t i = 0; i < 3 * COUNT; i++)
+        b[i] = 1 + (double)(i % 7);
+    sinew_cholesky_solve(c, b, x);
+    assert_true(memcmp(b, x, sizeof b) != 0);
+    atomic_store(&flag, true);
+    sinew_cholesky_solve(c, b, x);
+    assert_memory_equal(b, x, sizeof b);
+    sinew_stop_use(NULL);
+    sinew_cholesky_destroy(c);
+    sinew_scene_destroy(scene);
+}
+
+/* The pattern of the matrix is not built, and its values are not filled. */
+static void test_assembly_with_the_flag(void **state)
+{
+    (void)state;
+    sinew_error error = {0};
+    const setup s = {.scene = 0, .solver = SINEW_SOLVER_NEWTON};
+    sinew_scene *scene = open_scene(&s);
+    assert_non_null(scene);
+    sinew_world *world = sinew_scene_world(scene);
+    sinew_objective *o = &world->objective;
+    atomic_bool flag = true;
+    sinew_stop_use(&flag);
+    assert_null(sinew_assembly_create(o, o->task_count, NULL, &error));
+    atomic_store(&flag, false);
+    sinew_assembly *as = sinew_assembly_create(o, o->task_count, NULL, &error);
+    assert_non_null(as);
+    const size_t size = 9 * (size_t)as->column[as->free_count];
+    double *values = calloc(size, sizeof *values), *zeros = calloc(size, sizeof *zeros);
+    atomic_store(&flag, true);
+    sinew_assembly_fill(as, o, world->q, false, values);
+    assert_memory_equal(values, zeros, size * sizeof *values);
+    atomic_store(&flag, false);
+    sinew_assembly_fill(as, o, world->q, false, values);
+    assert_memory_not_equal(values, zeros, size * sizeof *values);
+    sinew_stop_use(NULL);
+    free(values);
+    free(zeros);
+    sinew_assembly_destroy(o, as);
+    sinew_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +530,8 @@ int main(void)
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_request_before_a_step),
         cmocka_unit_test(test_preparation),
+        cmocka_unit_test(test_factor_with_the_flag),
+        cmocka_unit_test(test_assembly_with_the_flag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

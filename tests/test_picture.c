@@ -381,6 +381,43 @@ static bool stop_at_once(void *context, double done)
     return done < 0.3;
 }
 
+typedef struct parts {
+    double last, smallest; /* fraction at the last call, and the smallest increment after the first samples */
+    int32_t count;         /* calls after the first samples, which are 0.4 of the picture */
+} parts;
+
+static bool stop_after_parts(void *context, double done)
+{
+    parts *p = context;
+    if (p->last > 0.4 && done - p->last < p->smallest)
+        p->smallest = done - p->last;
+    p->count += done > 0.4;
+    p->last = done;
+    return p->count < 8;
+}
+
+/* Parts between calls are bounded by time and not by rows: a row with 4096 samples a pixel takes 0.3 s. */
+static void many_samples_stop_within_a_row(void **state)
+{
+    (void)state;
+    still_life s = make_still_life();
+    const sinew_snapshot_def def = sinew_default_snapshot_def();
+    sinew_snapshot *snapshot = take_snapshot(s.world, &def);
+    sinew_picture_def picture = small_picture();
+    picture.samples = 4096;
+    sinew_survey survey = {0};
+    sinew_survey_add(&survey, snapshot);
+    sinew_image image;
+    sinew_error error = {0};
+    parts p = {.smallest = 1};
+    sinew_picture_draw(&picture, &survey, &(sinew_panel){.snapshot = snapshot}, 1, &image, stop_after_parts, &p,
+                       &error);
+    refused(&error, SINEW_ERROR_USAGE, "stopped");
+    assert_true(p.smallest < 0.36 / picture.height);
+    sinew_snapshot_destroy(snapshot);
+    sinew_world_destroy(s.world);
+}
+
 static void progress_goes_up_and_may_stop(void **state)
 {
     (void)state;
@@ -444,15 +481,11 @@ static void a_picture_is_written_whole_or_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures_look_as_they_did),
-        cmocka_unit_test(faults_are_noticed),
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(noise_is_bounded),
-        cmocka_unit_test(bad_cameras_are_refused),
-        cmocka_unit_test(a_face_without_corners_is_seen),
-        cmocka_unit_test(progress_goes_up_and_may_stop),
-        cmocka_unit_test(without_a_font_there_is_a_note),
-        cmocka_unit_test(a_picture_is_written_whole_or_not),
+        cmocka_unit_test(pictures_look_as_they_did),      cmocka_unit_test(faults_are_noticed),
+        cmocka_unit_test(threads_change_nothing),         cmocka_unit_test(noise_is_bounded),
+        cmocka_unit_test(bad_cameras_are_refused),        cmocka_unit_test(a_face_without_corners_is_seen),
+        cmocka_unit_test(progress_goes_up_and_may_stop),  cmocka_unit_test(many_samples_stop_within_a_row),
+        cmocka_unit_test(without_a_font_there_is_a_note), cmocka_unit_test(a_picture_is_written_whole_or_not),
     };
     return cmocka_run_group_tests(tests, install_hook, remove_hook);
 }

@@ -6,6 +6,9 @@
  */
 #include "contact_worlds.h"
 #include "random_cases.h"
+#include "solve/driver/newton_decrement.h"
+#include "solve/driver/objective_gap.h"
+#include "world/world.h"
 
 enum {
     STEPS = 24,
@@ -202,6 +205,35 @@ static void auto_measures_some_steps(void **state)
     assert_true(total > r.count || sizeof(sinew_real) == 4 || r.count < 5);
 }
 
+/* A tenth of the solver's work pays for five quarters of the work of all estimates, the last of which stands for the
+ * next one: estimates take longer than the same work of a solver. */
+static void estimates_are_charged_by_their_time(void **state)
+{
+    (void)state;
+    enum {
+        LONG = 400
+    };
+    sinew_solver_def solver = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+    solver.tolerance = (sinew_real)1e-6;
+    verdict_case c = make_case(&solver, 5);
+    double solved = 0, estimated = 0, last = 0;
+    int32_t later = 0;
+    for (int step = 0; step < LONG; step++) {
+        sinew_step_result result;
+        sinew_world_step(c.world, &result);
+        if (result.gap_kind != SINEW_GAP_NONE) {
+            const sinew_gap *gap = c.world->solve.gap;
+            assert_true(step == 0 || 0.1 * solved >= 1.25 * (estimated + last) * (1 - 1e-9));
+            later += step > 0;
+            last = gap->work / gap->model.newton;
+            estimated += last;
+        }
+        solved += sinew_solve_work(&c.world->solve);
+    }
+    assert_true(later > 0);
+    sinew_world_destroy(c.world);
+}
+
 static void bad_accuracies_are_refused(void **state)
 {
     (void)state;
@@ -218,8 +250,11 @@ static void bad_accuracies_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(status_follows_the_error),   cmocka_unit_test(other_steps_follow_the_residual),
-        cmocka_unit_test(set_tolerances_decide),      cmocka_unit_test(auto_measures_some_steps),
+        cmocka_unit_test(status_follows_the_error),
+        cmocka_unit_test(other_steps_follow_the_residual),
+        cmocka_unit_test(set_tolerances_decide),
+        cmocka_unit_test(auto_measures_some_steps),
+        cmocka_unit_test(estimates_are_charged_by_their_time),
         cmocka_unit_test(bad_accuracies_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

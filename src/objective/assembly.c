@@ -8,6 +8,7 @@
 
 #include "base/reduce.h"
 #include "base/sort.h"
+#include "base/stop.h"
 #include "objective/block_pattern.h"
 #include "objective/global_constraints.h"
 
@@ -59,7 +60,7 @@ static bool assembly_map_tasks(const sinew_objective *o, sinew_assembly *as, sin
     good = good && as->map;
     for (int32_t t = 0; good && t < as->task_count; t++) {
         as->task_local[t] = list->count;
-        good = assembly_map_task(allocator, o, as, t, &table, list);
+        good = !sinew_stop_came() && assembly_map_task(allocator, o, as, t, &table, list);
     }
     if (good)
         as->task_local[as->task_count] = as->local_count = list->count;
@@ -81,11 +82,12 @@ static int compare_entries(const void *a, const void *b)
     return (x->local > y->local) - (x->local < y->local);
 }
 
-/* Sorts the entries of each block column and merges the entries of one row into one matrix block. */
-static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entries)
+/* Sorts the entries of each column and merges the entries of one row into one matrix block. Returns false if the step is
+ * interrupted. */
+static bool merge_columns(sinew_assembly *as, const int32_t *start, entry *entries)
 {
     int32_t block = 0, used = 0;
-    for (int32_t j = 0; j < as->free_count; j++) {
+    for (int32_t j = 0; j < as->free_count && !sinew_stop_came_in(j); j++) {
         as->column[j] = block;
         sinew_sort(entries + start[j], (size_t)(start[j + 1] - start[j]), sizeof *entries, compare_entries);
         for (int32_t k = start[j]; k < start[j + 1]; k++) {
@@ -99,6 +101,7 @@ static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entri
     }
     as->column[as->free_count] = block;
     as->first_local[block] = used;
+    return !sinew_stop_came();
 }
 
 static bool assembly_build_pattern(const sinew_objective *o, sinew_assembly *as, const sinew_block_list *list)
@@ -124,7 +127,7 @@ static bool assembly_build_pattern(const sinew_objective *o, sinew_assembly *as,
             entries[start[j + 1]++] = (entry){(int32_t)j, -1};
         for (int32_t k = 0; k < list->count; k++)
             entries[start[(list->keys[k] & 0xffffffff) + 1]++] = (entry){(int32_t)(list->keys[k] >> 32), k};
-        merge_columns(as, start, entries);
+        good = merge_columns(as, start, entries);
     }
     sinew_release(allocator, start);
     sinew_release(allocator, entries);
@@ -245,13 +248,14 @@ typedef struct fill_pass {
     const sinew_real *q;
     bool project;
     double *values;
+    const atomic_bool *stop; /* see base/stop.h: an interrupted step discards the values */
 } fill_pass;
 
 static void fill_task_range(const void *context, int32_t thread, int32_t first, int32_t last)
 {
     const fill_pass *f = context;
     const sinew_objective *o = f->objective;
-    for (int32_t t = first; t < last; t++)
+    for (int32_t t = first; t < last && !sinew_stop_is_set(f->stop); t++)
         fill_locals(f->assembly, o, t, sinew_task_blocks(o, thread, &o->tasks[t], f->q, f->project));
 }
 
@@ -259,13 +263,13 @@ static void fill_column_range(const void *context, int32_t member, int32_t first
 {
     const fill_pass *f = context;
     (void)member;
-    for (int32_t j = first; j < last; j++)
+    for (int32_t j = first; j < last && !sinew_stop_is_set(f->stop); j++)
         fill_column(f->assembly, f->objective, j, f->values);
 }
 
 void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_real *q, bool project, double *values)
 {
-    const fill_pass pass = {as, o, q, project, values};
+    const fill_pass pass = {as, o, q, project, values, sinew_stop_flag()};
     sinew_global_constraints_evaluate(o, q);
     sinew_tasks_for(sinew_task_threads(o), as->task_count, 1, fill_task_range, &pass);
     sinew_over_particles(o->thread_count, as->free_count, fill_column_range, &pass);

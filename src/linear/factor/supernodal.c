@@ -85,8 +85,6 @@ bool sinew_supernodal_need_values(sinew_supernodal *f)
     if (f->values)
         return true;
     f->values = sinew_allocate(&f->allocator, f->start[f->supernodes.count], sizeof *f->values);
-    for (int32_t k = 0; f->values && k < f->supernodes.count; k++)
-        memset(f->values + f->start[k + 1] - SINEW_DENSE_PAD, 0, SINEW_DENSE_PAD * sizeof *f->values);
     return f->values;
 }
 
@@ -126,16 +124,20 @@ static void supernodal_load(sinew_supernodal *f, int32_t k, const sinew_lower_tr
 {
     const int32_t *rows = supernodal_rows(f, k), height = supernodal_height(f, k);
     double *L = f->values + f->start[k];
-    memset(L, 0, (size_t)height * (size_t)supernodal_width(f, k) * sizeof *L);
     for (int32_t r = 0; r < height; r++)
         f->row_index[rows[r]] = r;
-    for (int32_t j = f->supernodes.column[k]; j < f->supernodes.column[k + 1]; j++, L += height) {
+    /* Polls in each column: the first factorisation also waits for the pages of L. */
+    for (int32_t j = f->supernodes.column[k]; j < f->supernodes.column[k + 1] && !sinew_stop_came(); j++, L += height) {
+        memset(L, 0, (size_t)height * sizeof *L);
         for (size_t e = lower->column[j]; e < lower->column[j + 1]; e++)
             L[f->row_index[lower->row[e]]] += lower->value[e];
         L[f->row_index[j]] += shift;
         for (int32_t r = 0; f->single && r < height; r++)
             L[r] = (double)(float)L[r];
     }
+    /* Products read beyond the last column. Pads are set here and not at allocation, where they would touch all pages of
+     * L without a poll. */
+    memset(f->values + f->start[k + 1] - SINEW_DENSE_PAD, 0, SINEW_DENSE_PAD * sizeof *f->values);
 }
 
 /* Appends supernode d to the pending list of the supernode whose columns include the first row of d that is not applied
@@ -230,7 +232,7 @@ static double *supernodal_gather_rows(const sinew_supernodal *f, int32_t k, cons
 
 void sinew_supernodal_solve(const sinew_supernodal *f, double *x)
 {
-    for (int32_t k = 0; k < f->supernodes.count; k++) {
+    for (int32_t k = 0; k < f->supernodes.count && !sinew_stop_came(); k++) {
         double *w = supernodal_gather_rows(f, k, x);
         f->kernels->forward(supernodal_height(f, k), supernodal_width(f, k), f->values + f->start[k], w);
         for (int32_t r = 0; r < supernodal_height(f, k); r++)
@@ -238,7 +240,7 @@ void sinew_supernodal_solve(const sinew_supernodal *f, double *x)
     }
     for (int32_t j = 0; f->sign && j < f->supernodes.n; j++)
         x[j] *= f->sign[j];
-    for (int32_t k = f->supernodes.count - 1; k >= 0; k--) {
+    for (int32_t k = f->supernodes.count - 1; k >= 0 && !sinew_stop_came(); k--) {
         double *w = supernodal_gather_rows(f, k, x);
         f->kernels->backward(supernodal_height(f, k), supernodal_width(f, k), f->values + f->start[k], w);
         memcpy(x + f->supernodes.column[k], w, (size_t)supernodal_width(f, k) * sizeof *x);

@@ -5,7 +5,9 @@
  */
 #include "linear/symbolic/supernodes.h"
 
-/* Work space of the search for supernodes; arrays over supernodes have a capacity of one supernode per vertex. */
+#include "base/stop.h"
+
+/* Work space; arrays over supernodes have a capacity of one supernode per vertex. */
 typedef struct partition {
     const sinew_elimination *elimination;
     int32_t n, count, block;
@@ -125,10 +127,11 @@ static void partition_renumber(partition *p)
 
 /* ---- Rows of the supernodes ------------------------------------------------------------------ */
 
-/* Lists the rows of each supernode. Row i belongs to the supernodes of its entries and to all supernodes on the paths
- * from there to its own supernode: its row subtree (Liu 1990, section 3.3). Rows are visited in ascending order, so the
- * rows of each supernode ascend. mark and end are work space over supernodes. */
-static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32_t *mark, size_t *end)
+/* Row i belongs to the supernodes of its entries and to all supernodes on the paths to its own: its row subtree (Liu
+ * 1990, section 3.3). Rows are visited in ascending order, so the rows of each supernode ascend. mark and end are work
+ * space over supernodes. Returns false if the step is interrupted.
+ */
+static bool partition_fill_rows(const partition *p, sinew_supernodes *out, int32_t *mark, size_t *end)
 {
     const sinew_elimination *e = p->elimination;
     const sinew_graph *g = e->graph;
@@ -138,7 +141,7 @@ static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32
         for (int32_t j = out->column[k]; j < out->column[k + 1]; j++)
             out->rows[end[k]++] = j;
     }
-    for (int32_t row = 0; row < p->n; row++) {
+    for (int32_t row = 0; row < p->n && !sinew_stop_came_in(row); row++) {
         const int32_t own = p->owner[row];
         const size_t v = (size_t)e->order[row];
         for (size_t at = g->first[v]; at < g->first[v + 1]; at++) {
@@ -150,6 +153,7 @@ static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32
             }
         }
     }
+    return !sinew_stop_came();
 }
 
 static bool partition_copy(const partition *p, sinew_supernodes *out, const sinew_allocator *a)
@@ -170,8 +174,7 @@ static bool partition_copy(const partition *p, sinew_supernodes *out, const sine
     if (good)
         out->rows = sinew_allocate(a, total, sizeof *out->rows);
     good = good && out->rows;
-    if (good)
-        partition_fill_rows(p, out, mark, end);
+    good = good && partition_fill_rows(p, out, mark, end);
     sinew_release(a, mark);
     sinew_release(a, end);
     return good;

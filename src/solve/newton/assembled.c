@@ -356,7 +356,7 @@ int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton 
     const double first = cg.rz, enough = REFINED * first;
     int32_t k = 0;
     while (!(cg.rz <= enough) && k < iterations && !refine_is_slow(&cg, first, k, iterations)) {
-        if (!sinew_cg_iterate(&cg, &vectors))
+        if (sinew_stop_came() || !sinew_cg_iterate(&cg, &vectors))
             return -k - 1;
         k++;
     }

@@ -197,7 +197,7 @@ static void judge_draw(const error_draw *d, const recorded_step *t, error_tally 
     minima truth = {.fall = 0};
     const verdict v = judge(d, t, &truth);
     line->of[v]++;
-    if (v >= NEAR)
+    if (v != RIGHT)
         print_draw(d, t, &truth, verdict_names[v]);
     if (is_ok(t) && truth.count > 0) {
         line->ok++;

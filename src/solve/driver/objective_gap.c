@@ -175,6 +175,7 @@ typedef struct account {
     int in_row;       /* number of consecutive steps whose predicted decrease was confirmed */
     bool indefinite;  /* the exact Hessian was indefinite at some iterate */
     int failures;     /* number of failed sequences of unchecked full steps */
+    bool buried;      /* all forces of the step are below round-off, which may make the Hessian indefinite */
 } account;
 
 /* Takes one step along newton.d. Returns the decrease of g, negative if there is none. a->confirmed: the full step
@@ -314,10 +315,10 @@ static sinew_gap_estimate known(sinew_gap_kind kind, double value)
 
 /* The estimate if the remainder is below round-off. Without a definite Hessian the point is a saddle, where g may
  * decrease further. If even the forces at the start of the step are below round-off, definiteness is not decidable. */
-static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
+static sinew_gap_estimate in_round_off(sinew_gap *gap, account *a)
 {
-    const bool visible = gap->solver->start_residual > VISIBLE * gap->copy.noise;
-    if (!gap->exact && !visible)
+    a->buried = gap->solver->start_residual <= VISIBLE * gap->copy.noise;
+    if (!gap->exact && a->buried)
         return unknown("round-off hides the forces of this step");
     gap->current = gap->current && gap->exact;
     if (!gap->exact && !sinew_gap_definite(gap))
@@ -339,13 +340,24 @@ static int32_t max_steps(const sinew_gap *gap)
 #define POSITION_STEPS 8
 /* Largest correction by the last direction, as a fraction of the position error. */
 #define CORRECTION_MAX 0.5
-/* Positions near round-off: bound of the error, as a multiple of the displacement that the descent finds. */
+/* Positions near round-off: smallest bound of the error, as a multiple of the displacement that the descent finds, and
+ * the multiple of the displacement by round-off in the forces that the bound adds. */
 #define POSITION_BOUND 3
+#define NOISE_BOUND    3
+/* Number of samples of the displacement by round-off. */
+#define NOISE_SAMPLES 4
 /* Conjugate gradients may stall before soft modes have settled: two consecutive errors must differ by at most this
  * fraction. */
 #define CG_AGREEMENT 0.3
-/* Largest bound, as a fraction of the world's size. In single precision 5 of 15 larger bounds were wrong (test_gap). */
-#define POSITION_BOUND_MAX 1e-4
+/* Largest bound, as a fraction of the world's size: larger ones say nothing. Without a factor round-off of soft modes is
+ * not known: in single precision 5 of 15 bounds above the second fraction were wrong (test_gap). */
+#define POSITION_BOUND_MAX  1
+#define UNFACTORED_BOUND_MAX 1e-4
+
+static double length3(const sinew_real *x)
+{
+    return sqrt((double)x[0] * (double)x[0] + (double)x[1] * (double)x[1] + (double)x[2] * (double)x[2]);
+}
 
 /* Writes vectors.error = copy.q + d - q. Returns its largest length; *correction receives the largest |d|. */
 static double write_position_error(sinew_gap *gap, double *correction)
@@ -390,28 +402,125 @@ static double position_rms(const sinew_gap *gap)
     return count > 0 ? sqrt(sum / count) : 0;
 }
 
-/* Near round-off the descent only bounds the error. Round-off hides the forces of soft modes of stiff bodies, whose
- * errors may exceed a bound that is not small: the error is unknown then. */
-static void set_position_known(const sinew_gap *gap, double error, sinew_gap_estimate *estimate)
+/* A number of -12 .. -5 or 5 .. 12 for coordinate i of sample k, the same in every run. */
+static double sample_shift(size_t i, int k)
 {
-    const bool below = estimate->kind == SINEW_GAP_BELOW;
+    uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u + (uint64_t)k * 0xD1B54A32D192ED03u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return (z >> 63 ? -1 : 1) * (5 + (double)(z >> 60 & 7));
+}
+
+/* Measures the displacement that round-off in the forces causes. For a shift s of some spacings of positions the exact
+ * gradient changes by H s; the rest of the computed change is round-off:
+ *
+ *     H^-1 (grad g(q + s) - grad g(q)) - s
+ *
+ * with the last factor of H. Unlike random forces, the difference has the structure of round-off in elements, whose
+ * forces balance and hardly move soft modes. Raises noise[4 i] to the distance of particle i. Returns false without a
+ * factor. */
+static bool sample_noise(sinew_gap *gap, int k, sinew_real *noise)
+{
+    sinew_objective *o = gap->copy.objective;
+    const sinew_gap_vectors *v = &gap->vectors;
+    const double spacing = sinew_objective_round_off(o, gap->copy.q);
+    const size_t count = (size_t)o->particle_count;
+    sinew_terms terms;
+    for (size_t i = 0; i < 4 * count; i++)
+        v->trial[i] = i % 4 < 3 && !o->step.pinned[i / 4]
+                          ? (sinew_real)((double)v->q[i] + sample_shift(i, k) * spacing)
+                          : v->q[i];
+    sinew_objective_gradient(o, v->trial, v->trial_gradient, &terms);
+    for (size_t i = 0; i < 4 * count; i++)
+        v->right[i] = v->trial_gradient[i] - v->gradient[i];
+    gap->work += gap->model.gradient;
+    gap->copy.gradient = v->right;
+    const bool solved = sinew_gap_chord(gap);
+    gap->copy.gradient = v->gradient;
+    for (size_t i = 0; solved && i < count; i++) {
+        double square = 0;
+        for (size_t c = 4 * i; c < 4 * i + 3; c++)
+            square += pow((double)v->d[c] + ((double)v->trial[c] - (double)v->q[c]), 2);
+        noise[4 * i] = (sinew_real)fmax((double)noise[4 * i], o->step.pinned[i] ? 0 : sqrt(square));
+    }
+    return solved;
+}
+
+/* Turns vectors.error into a bound: with the computed gradient, which differs from grad g by its round-off r,
+ * |q* - q| <= |H^-1 computed| + |H^-1 r|. Returns the largest bound of a particle. */
+static double widen_by_noise(sinew_gap *gap)
+{
+    const sinew_objective *o = gap->copy.objective;
+    sinew_real *noise = gap->vectors.kept_q, *error = gap->vectors.error;
+    const double spacing = sinew_objective_round_off(o, gap->copy.q);
+    double max = 0;
+    memset(noise, 0, 4 * (size_t)o->particle_count * sizeof *noise);
+    gap->current = false;
+    for (int k = 0; k < NOISE_SAMPLES && !gap->pcg.r; k++)
+        if (!sample_noise(gap, k, noise))
+            return HUGE_VAL;
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        const double own = length3(error + 4 * i), moved = NOISE_BOUND * fmax((double)noise[4 * i], spacing);
+        const double bound = o->step.pinned[i] ? 0 : fmax(POSITION_BOUND * own, own + moved);
+        for (size_t c = 4 * i; c < 4 * i + 3; c++)
+            error[c] = (sinew_real)(own > 0 ? (double)error[c] * (bound / own) : c % 4 == 0 ? bound : 0);
+        max = fmax(max, bound);
+    }
+    return max;
+}
+
+/* Reports vectors.error, which the descent found near round-off, as a bound. A bound as large as the world is none: the
+ * error is unknown, with the reason. */
+static void set_position_bound(sinew_gap *gap, sinew_gap_estimate *estimate, const char *reason)
+{
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
     const double size = spacing / (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON);
-    if (below && POSITION_BOUND * error > POSITION_BOUND_MAX * size) {
-        set_position_unknown(estimate, "round-off in the forces hides the positions");
+    const double bound = widen_by_noise(gap);
+    if (!(bound <= (gap->pcg.r ? UNFACTORED_BOUND_MAX : POSITION_BOUND_MAX) * size)) {
+        set_position_unknown(estimate, reason);
+        return;
+    }
+    estimate->position_kind = SINEW_GAP_BELOW;
+    estimate->position_reason = "";
+    estimate->position_max = bound;
+    estimate->position_rms = position_rms(gap);
+}
+
+/* Near round-off the descent only bounds the error. */
+static void set_position_known(sinew_gap *gap, double error, sinew_gap_estimate *estimate)
+{
+    if (estimate->kind == SINEW_GAP_BELOW) {
+        set_position_bound(gap, estimate, "round-off in the forces hides the positions");
         return;
     }
     estimate->position_kind = estimate->kind;
     estimate->position_reason = "";
-    estimate->position_max = below ? fmax(POSITION_BOUND * error, spacing) : error;
-    estimate->position_rms = below ? fmax(POSITION_BOUND * position_rms(gap), spacing) : position_rms(gap);
+    estimate->position_max = error;
+    estimate->position_rms = position_rms(gap);
+}
+
+/* The bound of a step whose forces are round-off and whose Hessian may be definite or not. H of a dynamic step is at
+ * least M/h^2 if that of the energies is at least zero, which is true near rest and assumed elsewhere. */
+static void bound_hidden_position(sinew_gap *gap, sinew_gap_estimate *estimate)
+{
+    double correction;
+    if (gap->pcg.r || gap->copy.objective->step.quasistatic || !sinew_gap_direction(gap)) {
+        set_position_unknown(estimate, estimate->reason);
+        return;
+    }
+    write_position_error(gap, &correction);
+    set_position_bound(gap, estimate, estimate->reason);
 }
 
 /* Continues the descent until the last correction is small in distance, too. */
 static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *estimate)
 {
-    if (estimate->kind == SINEW_GAP_UNKNOWN || estimate->position_kind == SINEW_GAP_BELOW) {
-        if (estimate->kind == SINEW_GAP_UNKNOWN)
+    if (estimate->position_kind == SINEW_GAP_BELOW)
+        return;
+    if (estimate->kind == SINEW_GAP_UNKNOWN) {
+        if (a->buried)
+            bound_hidden_position(gap, estimate);
+        else
             set_position_unknown(estimate, estimate->reason);
         return;
     }
@@ -432,7 +541,11 @@ static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *
         if (!(gap_take_step(gap, false, a) > 0))
             break;
     }
-    set_position_unknown(estimate, "the descent has settled in energy, not in distance");
+    const char *reason = "the descent has settled in energy, not in distance";
+    if (is_hidden(a) && gap->exact)
+        set_position_bound(gap, estimate, reason);
+    else
+        set_position_unknown(estimate, reason);
 }
 
 /* ---- Position error with contact ----------------------------------------------------------------- */

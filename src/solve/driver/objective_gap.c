@@ -175,6 +175,7 @@ typedef struct account {
     int in_row;       /* number of consecutive steps whose predicted decrease was confirmed */
     bool indefinite;  /* the exact Hessian was indefinite at some iterate */
     int failures;     /* number of failed sequences of unchecked full steps */
+    int escapes;      /* number of saddles that the descent has left */
     bool buried;      /* all forces of the step are below round-off, which may make the Hessian indefinite */
 } account;
 
@@ -313,6 +314,51 @@ static sinew_gap_estimate known(sinew_gap_kind kind, double value)
     return (sinew_gap_estimate){.kind = kind, .value = value, .reason = ""};
 }
 
+static void evaluate_copy(sinew_gap *gap)
+{
+    sinew_solve *copy = &gap->copy;
+    sinew_objective *o = copy->objective;
+    gap->work += gap->model.gradient;
+    sinew_objective_gradient(o, copy->q, copy->gradient, &copy->terms);
+    copy->residual = sinew_norm(copy->gradient, o->particle_count, o->thread_count);
+}
+
+/* Largest number of saddles that one descent leaves, and of doublings of a step away from one. */
+#define ESCAPES_MAX      3
+#define ESCAPE_DOUBLINGS 30
+
+static const char saddle_reason[] = "the way down ends at a saddle: the Hessian is indefinite there";
+
+/* Leaves a saddle along newton.d = -(H + shift)^-1 grad g, in which the mode of most negative curvature dominates. The
+ * slope along d falls until the step has left the saddle; round-off hides g itself there. Returns false, with the copy
+ * unchanged, if no slope exceeds its round-off. */
+static bool leave_saddle(sinew_gap *gap, account *a)
+{
+    const double noise = slope_noise(gap);
+    const sinew_terms terms = gap->copy.terms;
+    double alpha = 1, seen = 0, slope = slope_along_d(gap), lowest = slope;
+    if (!(noise > 0) || a->escapes >= ESCAPES_MAX)
+        return false;
+    save(gap);
+    for (int i = 0; i < ESCAPE_DOUBLINGS && slope <= 0.5 * lowest && !sinew_stop_came(); i++, alpha *= 2) {
+        const double from = i > 0 ? alpha / 2 : 0, before = slope;
+        for (size_t k = 0; k < 4 * (size_t)gap->copy.objective->particle_count; k++)
+            gap->copy.q[k] = (sinew_real)((double)gap->vectors.kept_q[k] + alpha * (double)gap->newton.d[k]);
+        evaluate_copy(gap);
+        slope = slope_along_d(gap);
+        seen -= 0.5 * (before + slope) * (alpha - from);
+        lowest = fmin(lowest, slope);
+    }
+    if (!(lowest < -10 * noise) || !(seen > 0) || !isfinite(gap->copy.residual)) {
+        gap_restore(gap, terms);
+        return false;
+    }
+    *a = (account){.seen = a->seen + seen, .left = HUGE_VAL, .denied = HUGE_VAL, .indefinite = true,
+                   .escapes = a->escapes + 1};
+    gap->wait = gap->patience = 0;
+    return true;
+}
+
 /* The estimate if the remainder is below round-off. Without a definite Hessian the point is a saddle, where g may
  * decrease further. If even the forces at the start of the step are below round-off, definiteness is not decidable. */
 static sinew_gap_estimate in_round_off(sinew_gap *gap, account *a)
@@ -322,7 +368,7 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, account *a)
         return unknown("round-off hides the forces of this step");
     gap->current = gap->current && gap->exact;
     if (!gap->exact && !sinew_gap_definite(gap))
-        return unknown("the way down ends at a saddle: the Hessian is indefinite there");
+        return unknown(saddle_reason);
     const double left = fmax(a->left, 0);
     return left <= LEFT_HIDDEN * a->seen ? known(SINEW_GAP_ESTIMATE, a->seen + left)
                                          : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
@@ -584,15 +630,6 @@ static double longest(const sinew_gap *gap, const sinew_real *a, const sinew_rea
     return sqrt(max);
 }
 
-static void evaluate_copy(sinew_gap *gap)
-{
-    sinew_solve *copy = &gap->copy;
-    sinew_objective *o = copy->objective;
-    gap->work += gap->model.gradient;
-    sinew_objective_gradient(o, copy->q, copy->gradient, &copy->terms);
-    copy->residual = sinew_norm(copy->gradient, o->particle_count, o->thread_count);
-}
-
 /* Direction at copy.q: from the last factor, or (`anew`) from the Hessian there. Returns its largest length, negative
  * without a direction. */
 static double settling_direction(sinew_gap *gap, bool anew)
@@ -720,12 +757,19 @@ static sinew_gap_estimate gap_go_down(sinew_gap *gap, account *a, int32_t *steps
         if (is_done(gap, a))
             return known(SINEW_GAP_ESTIMATE, a->seen + a->left);
         const bool hidden = is_hidden(a);
-        if (hidden && (a->left <= 0 || a->left > LEFT_HIDDEN * a->before))
-            return in_round_off(gap, a);
-        const double seen = gap_take_step(gap, hidden, a);
-        /* A decrease larger than predicted is not round-off: the quadratic model is wrong. */
-        if (hidden && !a->confirmed && seen <= AGREEMENT * a->left)
-            return in_round_off(gap, a);
+        double seen = 0;
+        bool ends = hidden && (a->left <= 0 || a->left > LEFT_HIDDEN * a->before);
+        if (!ends) {
+            seen = gap_take_step(gap, hidden, a);
+            /* A decrease larger than predicted is not round-off: the quadratic model is wrong. */
+            ends = hidden && !a->confirmed && seen <= AGREEMENT * a->left;
+        }
+        if (ends) {
+            const sinew_gap_estimate estimate = in_round_off(gap, a);
+            if (estimate.reason == saddle_reason && leave_saddle(gap, a))
+                continue;
+            return estimate;
+        }
         if (!(seen > 0))
             return unknown("no step along Newton's direction lowers the objective above round-off");
         a->seen += seen;

@@ -155,12 +155,37 @@ static bool bold_steps(sinew_gap *gap, double before, double enough)
     return false;
 }
 
+/* Number of intervals of Simpson's rule along a step; even. */
+#define SIMPSON 8
+
+/* Decrease of g over alpha d from kept_q by slopes within the step. The slopes at both ends do not suffice where
+ * contacts become active or slide between them. */
+static double fall_within(sinew_gap *gap, double slope, double alpha)
+{
+    const sinew_objective *o = gap->copy.objective;
+    const sinew_gap_vectors *v = &gap->vectors;
+    double sum = slope + slope_along_d(gap);
+    for (int k = 1; k < SIMPSON; k++) {
+        sinew_terms terms;
+        sinew_combine(v->trial, v->kept_q, (sinew_real)(alpha * k / SIMPSON), v->d, o->particle_count, o->thread_count);
+        sinew_objective_gradient(gap->copy.objective, v->trial, v->trial_gradient, &terms);
+        sum += (k % 2 ? 4 : 2) * sinew_dot(v->trial_gradient, v->d, o->particle_count, o->thread_count);
+    }
+    gap->work += (SIMPSON - 1) * gap->model.gradient;
+    return -alpha * sum / (3 * SIMPSON);
+}
+
+/* Takes a step along newton.d by a line search from kept_q. Returns the decrease of g; 0 if the search accepts a step
+ * whose decrease is not visible, negative if it accepts none. */
 static double searched_step(sinew_gap *gap, double before)
 {
     const double slope = slope_along_d(gap);
     gap->work += 2 * gap->model.gradient;
     const double alpha = sinew_line_search(&gap->copy, gap->newton.d, gap->newton.trial, gap->newton.trial_gradient);
-    return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
+    if (!(alpha > 0))
+        return -1;
+    const double seen = fall(gap, before, slope, alpha);
+    return seen > 0 ? seen : fmax(fall_within(gap, slope, alpha), 0);
 }
 
 /* Observed and predicted decreases of the objective in the descent so far. */
@@ -387,17 +412,18 @@ static int32_t max_steps(const sinew_gap *gap)
 /* Largest correction by the last direction, as a fraction of the position error. */
 #define CORRECTION_MAX 0.5
 /* Positions near round-off: smallest bound of the error, as a multiple of the displacement that the descent finds, and
- * the multiple of the displacement by round-off in the forces that the bound adds. */
+ * the multiple of the displacement by round-off in the forces that the bound adds. With 3 in place of 10, 5 of 27 bounds
+ * were up to 6 times too small (test_error_draws). */
 #define POSITION_BOUND 3
-#define NOISE_BOUND    3
+#define NOISE_BOUND    10
 /* Number of samples of the displacement by round-off. */
 #define NOISE_SAMPLES 4
 /* Conjugate gradients may stall before soft modes have settled: two consecutive errors must differ by at most this
  * fraction. */
 #define CG_AGREEMENT 0.3
-/* Largest bound, as a fraction of the world's size: larger ones say nothing. Without a factor round-off of soft modes is
+/* Largest bound, as a fraction of the world's size: H does not describe larger displacements. Without a factor round-off of soft modes is
  * not known: in single precision 5 of 15 bounds above the second fraction were wrong (test_gap). */
-#define POSITION_BOUND_MAX  1
+#define POSITION_BOUND_MAX   0.05
 #define UNFACTORED_BOUND_MAX 1e-4
 
 static double length3(const sinew_real *x)
@@ -609,8 +635,12 @@ static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *
 #define SETTLE_INNER 0.2
 /* A chord direction longer than this fraction of the step before is replaced by one of the Hessian at the iterate. */
 #define SETTLE_CHORD 0.5
-/* Position errors above this multiple of the spacing of positions are estimates, not bounds. */
-#define SETTLE_VISIBLE 1e3
+/* Position errors above this multiple of the spacing of positions, or of their measured round-off, are estimates, not
+ * bounds. */
+#define SETTLE_VISIBLE       1e3
+#define SETTLE_VISIBLE_NOISE 30
+/* Number of multiplier updates after which the round-off of positions is measured. */
+#define SETTLE_SAMPLED 3
 /* Largest remaining distance to q*, as a fraction of the position error. */
 #define SETTLE_LEFT 0.2
 
@@ -641,6 +671,8 @@ static double settling_direction(sinew_gap *gap, bool anew)
 /* Distances that successive multiplier updates move the positions. */
 typedef struct settling {
     double change, before; /* distance between the last two updates, and between the two before, in m */
+    double noise;          /* distance that is round-off of positions, in m */
+    double visible;        /* errors above this distance are estimates, in m */
     int32_t updates;
 } settling;
 
@@ -664,65 +696,88 @@ static void settling_update(sinew_gap *gap, settling *s)
 }
 
 /* Whether the copy is near enough to q*: a Newton step of the Hessian there and all further updates are small. */
-static bool has_settled(sinew_gap *gap, const settling *s, double spacing)
+static bool has_settled(sinew_gap *gap, const settling *s)
 {
-    const double error = longest(gap, gap->copy.q, gap->solver->q), small = fmax(SETTLE_LEFT * error, 4 * spacing);
-    if (!(s->updates >= 2 && (s->change <= 4 * spacing || settling_left(s) <= small)))
+    const double error = longest(gap, gap->copy.q, gap->solver->q), small = fmax(SETTLE_LEFT * error, s->noise);
+    if (!(s->updates >= 2 && (s->change <= s->noise || settling_left(s) <= small)))
         return false;
     const double length = settling_direction(gap, true);
     return length >= 0 && length <= small;
 }
 
 /* Takes one step along newton.d with the current multipliers. Active contacts may alternate under full Newton steps:
- * steps that do not decrease g are searched. Returns false if no step decreases g. */
-static bool settling_step(sinew_gap *gap)
+ * steps that do not decrease g are searched. Returns false if no step decreases g. *hidden: the decrease that the step
+ * predicts is round-off. */
+static bool settling_step(sinew_gap *gap, bool *hidden)
 {
     account a = {.left = -0.5 * slope_along_d(gap), .denied = HUGE_VAL, .failures = BOLD_FAILURES};
-    const bool hidden = a.left <= slope_noise(gap);
-    const double seen = gap_take_step(gap, hidden, &a);
-    return hidden ? isfinite(seen) : seen > 0;
+    *hidden = a.left <= slope_noise(gap);
+    const double seen = gap_take_step(gap, *hidden, &a);
+    return *hidden ? isfinite(seen) : seen >= 0;
+}
+
+/* Measures the round-off of positions at the copy, below which multiplier updates are not followed. */
+static void measure_settled_noise(sinew_gap *gap, settling *s)
+{
+    sinew_real *noise = gap->vectors.kept_q;
+    double max = 0;
+    memset(noise, 0, 4 * (size_t)gap->copy.objective->particle_count * sizeof *noise);
+    for (int k = 0; k < NOISE_SAMPLES; k++)
+        if (gap->pcg.r || !sample_noise(gap, k, noise))
+            return;
+    for (size_t i = 0; i < (size_t)gap->copy.objective->particle_count; i++)
+        max = fmax(max, (double)noise[4 * i]);
+    s->noise = fmax(s->noise, 2 * max);
+    s->visible = SETTLE_VISIBLE_NOISE * s->noise;
 }
 
 /* Moves the copy towards q* until it has settled; `restart`: from q instead of the minimum with other multipliers. */
-static bool settle(sinew_gap *gap, bool restart)
+static bool settle(sinew_gap *gap, bool restart, settling *s)
 {
     const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof *gap->copy.q;
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
-    settling s = {.change = HUGE_VAL, .before = HUGE_VAL};
     const double work_max = gap->work + SETTLE_WORK * gap->model.newton;
     double before = HUGE_VAL;
+    *s = (settling){
+        .change = HUGE_VAL, .before = HUGE_VAL, .noise = 4 * spacing, .visible = SETTLE_VISIBLE * spacing};
     memcpy(gap->vectors.settled, gap->solver->q, bytes);
     if (restart) {
         memcpy(gap->copy.q, gap->solver->q, bytes);
         evaluate_copy(gap);
     }
-    for (int i = 0; i < SETTLE_STEPS && s.updates < SETTLE_UPDATES && gap->work < work_max && !sinew_stop_came(); i++) {
+    for (int i = 0; i < SETTLE_STEPS && s->updates < SETTLE_UPDATES && gap->work < work_max && !sinew_stop_came();
+         i++) {
         double length = settling_direction(gap, false);
+        bool hidden;
         if (gap->chord && length > SETTLE_CHORD * before)
             length = settling_direction(gap, true);
-        if (length < 0 || !settling_step(gap))
+        if (length < 0 || !settling_step(gap, &hidden))
             return false;
         before = length;
-        if (length > fmax(SETTLE_INNER * longest(gap, gap->copy.q, gap->vectors.settled), spacing))
+        if (!hidden && length > fmax(SETTLE_INNER * longest(gap, gap->copy.q, gap->vectors.settled), spacing))
             continue;
-        settling_update(gap, &s);
+        settling_update(gap, s);
         before = HUGE_VAL;
-        if (has_settled(gap, &s, spacing))
+        if (has_settled(gap, s))
             return true;
+        if (s->updates == SETTLE_SAMPLED)
+            measure_settled_noise(gap, s);
     }
     return false;
 }
 
 /* Near round-off the gap with the step's multipliers is only bounded, but the distance that their updates cause is an
- * estimate if it is well above the spacing of positions. */
-static void set_settled(sinew_gap *gap, sinew_gap_estimate *estimate)
+ * estimate if it is well above the round-off of positions. */
+static void set_settled(sinew_gap *gap, const settling *s, sinew_gap_estimate *estimate)
 {
-    const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
     const sinew_gap_kind kind = estimate->kind;
     double correction;
     const double error = write_position_error(gap, &correction);
-    if (error > SETTLE_VISIBLE * spacing)
+    const bool sampled = s->updates > SETTLE_SAMPLED;
+    if (error > s->visible)
         estimate->kind = SINEW_GAP_ESTIMATE;
+    else if (sampled)
+        estimate->kind = SINEW_GAP_BELOW;
     set_position_known(gap, error, estimate);
     estimate->kind = kind;
 }
@@ -732,6 +787,7 @@ static void find_settled_error(sinew_gap *gap, account *a, sinew_gap_estimate *e
 {
     const sinew_contact_hooks *contact = gap->solver->contact;
     bool multipliers, adopted;
+    settling s;
     const char *reason = contact->settle_begin(contact->context, &multipliers, &adopted);
     if (!reason && !multipliers) {
         find_position_error(gap, a, estimate);
@@ -739,10 +795,10 @@ static void find_settled_error(sinew_gap *gap, account *a, sinew_gap_estimate *e
     }
     if (reason || estimate->kind == SINEW_GAP_UNKNOWN)
         set_position_unknown(estimate, reason ? reason : estimate->reason);
-    else if (!settle(gap, adopted))
+    else if (!settle(gap, adopted, &s))
         set_position_unknown(estimate, "contact: multipliers and friction limits did not settle");
     else
-        set_settled(gap, estimate);
+        set_settled(gap, &s, estimate);
     if (multipliers)
         contact->settle_end(contact->context);
 }

@@ -7,6 +7,8 @@
  * contact_cases.h by each solver of contact in turn; half of both are steps of the single build. The double build draws
  * all of them, runs the single build of this program for its share (SINEW_ERROR_DRAWS names the file of their steps),
  * and finds the minima of all (recorded_step.h, contact_cases.h).
+ *
+ * Some draws of single precision whose error was unknown once are judged in every run.
  */
 #include "contact_cases.h"
 #include "random_cases.h"
@@ -65,20 +67,47 @@ static recorded_step run_draw(const error_draw *d)
     return d->contact ? take_touch_steps(&d->touch) : take_steps(&d->scene);
 }
 
+/* Draws of single precision with seed 101 whose error was unknown: round-off was not measured (55, 147, 187), slopes at
+ * the ends of a searched step did not show its decrease (61), the way down ended at a saddle (80, 168), and multipliers
+ * settled to round-off (182) or by searched steps (425). */
+static const int32_t kept_draws[] = {55, 61, 80, 147, 168, 182, 187, 425};
+enum {
+    KEPT_SEED = 101,
+    KEPT_COUNT = sizeof kept_draws / sizeof kept_draws[0]
+};
+
+static error_draw kept_draw(int k)
+{
+    random_cases r = {.state = KEPT_SEED};
+    for (int32_t i = 0; i < kept_draws[k]; i++)
+        draw_error(&r, i);
+    const error_draw d = draw_error(&r, kept_draws[k]);
+    assert_true(d.single);
+    return d;
+}
+
 /* ---- Steps of the single build ----------------------------------------------------------------- */
 
-/* Writes the steps of the drawn cases of single precision to the file that the double build names. */
+static void write_step(const error_draw *d, FILE *file)
+{
+    recorded_step t = run_draw(d);
+    assert_true(pass_case(file, true, &t));
+    recorded_free(&t);
+}
+
+/* Writes the steps of the kept draws, then those of the drawn cases of single precision, to the file that the double build names. */
 static void write_single_steps(random_cases *r, const char *path)
 {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
+    for (int k = 0; k < KEPT_COUNT; k++) {
+        const error_draw d = kept_draw(k);
+        write_step(&d, file);
+    }
     for (int32_t i = 0; i < r->count; i++) {
         const error_draw d = draw_error(r, i);
-        if (!d.single)
-            continue;
-        recorded_step t = run_draw(&d);
-        assert_true(pass_case(file, true, &t));
-        recorded_free(&t);
+        if (d.single)
+            write_step(&d, file);
     }
     assert_int_equal(fclose(file), 0);
 }
@@ -178,9 +207,9 @@ static int32_t known(const error_tally *t)
     return t->of[RIGHT] + t->of[BOUND] + t->of[NEAR] + t->of[WRONG];
 }
 
-static void print_draw(const error_draw *d, const recorded_step *t, const minima *truth, const char *word)
+static void print_draw(int32_t index, const error_draw *d, const recorded_step *t, const minima *truth, const char *word)
 {
-    printf("  %s: %s %.3e m, true", word, t->single ? "single" : "double", t->position_error);
+    printf("  %d %s: %s %.3e m, true", (int)index, word, t->single ? "single" : "double", t->position_error);
     for (int i = 0; i < truth->count; i++)
         printf(" %.3e", truth->distance[i]);
     printf(", bits %x: ", (unsigned)t->bits);
@@ -192,18 +221,18 @@ static void print_draw(const error_draw *d, const recorded_step *t, const minima
     fflush(stdout);
 }
 
-static void judge_draw(const error_draw *d, const recorded_step *t, error_tally *line)
+static void judge_draw(int32_t index, const error_draw *d, const recorded_step *t, error_tally *line)
 {
     minima truth = {.fall = 0};
     const verdict v = judge(d, t, &truth);
     line->of[v]++;
     if (v != RIGHT)
-        print_draw(d, t, &truth, verdict_names[v]);
+        print_draw(index, d, t, &truth, verdict_names[v]);
     if (is_ok(t) && truth.count > 0) {
         line->ok++;
         line->ok_wrong += is_far(&truth);
         if (is_far(&truth))
-            print_draw(d, t, &truth, "ok is WRONG");
+            print_draw(index, d, t, &truth, "ok is WRONG");
     }
 }
 
@@ -255,6 +284,21 @@ static void check_lines(const error_tally lines[LINES], int32_t draws)
     assert_true(all->of[UNKNOWN] <= limit(0.1, draws));
 }
 
+/* The kept draws are known and right. Other SIMD widths and compilers round differently: one of them may be unknown. */
+static void check_kept(FILE *file)
+{
+    error_tally line = {0};
+    for (int k = 0; k < KEPT_COUNT; k++) {
+        const error_draw d = kept_draw(k);
+        recorded_step t = {0};
+        assert_true(pass_case(file, false, &t));
+        judge_draw(kept_draws[k], &d, &t, &line);
+        recorded_free(&t);
+    }
+    assert_true(line.of[RIGHT] + line.of[BOUND] >= KEPT_COUNT - 1);
+    assert_int_equal(line.of[WRONG], 0);
+}
+
 /* Judges all draws; file (may be NULL: draws of single precision are left out) has the steps of the single build. */
 static void judge_all(random_cases *r, FILE *file, error_tally lines[LINES])
 {
@@ -269,7 +313,7 @@ static void judge_all(random_cases *r, FILE *file, error_tally lines[LINES])
         else
             t = run_draw(&d);
         of_solver[solver_of(&d)]++;
-        judge_draw(&d, &t, &lines[2 * d.contact + d.single]);
+        judge_draw(i, &d, &t, &lines[2 * d.contact + d.single]);
         recorded_free(&t);
     }
     add_lines(lines);
@@ -296,6 +340,8 @@ static void errors_are_true(void **state)
     }
     error_tally lines[LINES] = {0};
     FILE *file = run_single_build(own, r.state);
+    if (file)
+        check_kept(file);
     judge_all(&r, file, lines);
     print_lines(lines);
     check_lines(lines, r.count);

@@ -2,8 +2,9 @@
  *
  * bench_status.c: the status of steps, compared with a referee. Each scene takes the steps of its run with its own
  * solver. At up to STEPS of them, spread evenly over the run, a second world loads the state before the step and solves
- * it by Newton's method to a relative residual of 1e-12, with up to 2000 iterations and 100 detection passes. A scene
- * ends after SECONDS of processor time; a step of the referee that takes longer than an eighth of SECONDS is given up. Printed per scene:
+ * it by Newton's method to a relative residual of 1e-12, with up to 2000 iterations and 100 detection passes. The
+ * referee of solvers with constraints is primal-dual, Newton's method on the KKT conditions, to the same tolerance: hard
+ * constraints have no minimum of g. A scene ends after SECONDS of processor time; a step of the referee that takes longer than an eighth of SECONDS is given up. Printed per scene:
  * the number of steps taken and of those of the whole run; the number of `ok` steps; the number of judged steps and of
  * judged `ok` steps; `ok` steps farther from the referee than three times the accuracy ("wrong"); steps whose referee
  * did not converge, which are not compared; the largest distance of an `ok` step from the referee, relative to the size
@@ -42,11 +43,21 @@ static sinew_scene *open_scene(const char *path)
     return scene;
 }
 
-/* Selects Newton's method with tight limits for the referee. */
+static bool has_constraints(sinew_solver_kind kind)
+{
+    return sinew_solver_parameter(kind, "constraints") >= 0;
+}
+
+/* Selects the method of the referee with tight limits. */
 static bool make_referee(sinew_world *world, double seconds)
 {
     sinew_error error = {0};
-    sinew_solver_def solver = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+    const sinew_solver_def own = sinew_world_solver(world);
+    sinew_solver_def solver =
+        sinew_default_solver_def(has_constraints(own.kind) ? SINEW_SOLVER_PRIMAL_DUAL : SINEW_SOLVER_NEWTON);
+    if (has_constraints(own.kind))
+        solver.parameters[sinew_solver_parameter(solver.kind, "constraints")] =
+            own.parameters[sinew_solver_parameter(own.kind, "constraints")];
     sinew_contact_def contact = sinew_world_contact(world);
     solver.tolerance = (sinew_real)1e-12;
     solver.iterations = ITERATIONS;
@@ -92,7 +103,10 @@ static void judge_step(sinew_world *world, sinew_world *referee, uint32_t bits, 
 {
     sinew_step_result tight;
     sinew_world_step(referee, &tight);
-    if (!(tight.relative_residual <= 1e-9) || tight.bits & (SINEW_STEP_TRUNCATED | SINEW_STEP_CONTACT)) {
+    const uint32_t open = SINEW_STEP_NOT_CONVERGED | SINEW_STEP_CONSTRAINTS | SINEW_STEP_CONTRADICTORY;
+    const bool balanced =
+        has_constraints(sinew_world_solver(world).kind) ? !(tight.bits & open) : tight.relative_residual <= 1e-9;
+    if (!balanced || tight.bits & (SINEW_STEP_TRUNCATED | SINEW_STEP_CONTACT)) {
         t->unsettled++;
         return;
     }

@@ -421,10 +421,10 @@ static int32_t max_steps(const sinew_gap *gap)
  * fraction. */
 #define CG_AGREEMENT 0.3
 /* Largest bound, as a fraction of the world's size: H does not describe larger displacements. The second fraction holds
- * without a factor of the exact Hessian, since a projected one is too stiff in soft modes: in single precision 5 of 500
- * draws had larger bounds that were 1.2 to 65 times too small (test_error_draws). */
-#define POSITION_BOUND_MAX  0.05
-#define PROJECTED_BOUND_MAX 1e-4
+ * in large worlds, which have no factor to measure round-off: in single precision 5 of 15 larger bounds were wrong
+ * (test_gap). */
+#define POSITION_BOUND_MAX   0.05
+#define UNFACTORED_BOUND_MAX 1e-4
 
 static double length3(const sinew_real *x)
 {
@@ -542,12 +542,13 @@ static double widen_by_noise(sinew_gap *gap)
 }
 
 /* Reports vectors.error, which the descent found near round-off, as a bound. Above the largest bound that H supports the
- * error is unknown, with the reason. */
+ * error is unknown, with the reason. A projected Hessian supports none, since it is too stiff in soft modes: 5 of 500
+ * draws of single precision had bounds by it that were 1.2 to 65 times too small (test_error_draws). */
 static void set_position_bound(sinew_gap *gap, sinew_gap_estimate *estimate, const char *reason)
 {
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
     const double size = spacing / (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON);
-    const double limit = gap->exact && !gap->pcg.r ? POSITION_BOUND_MAX : PROJECTED_BOUND_MAX;
+    const double limit = gap->pcg.r ? UNFACTORED_BOUND_MAX : gap->exact ? POSITION_BOUND_MAX : 0;
     const double bound = widen_by_noise(gap);
     if (!(bound <= limit * size)) {
         set_position_unknown(estimate, reason);

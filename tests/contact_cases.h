@@ -68,9 +68,8 @@ static inline sinew_mesh *touch_mesh(const touch_case *t, const double *rest)
     sinew_cloth_def cloth = sinew_default_cloth_def();
     cloth.vertices[0] = cloth.vertices[1] = 4 + 3 * t->cells;
     cloth.size[0] = cloth.size[1] = (sinew_real)(2 * t->size);
-    sinew_mesh *mesh = t->scene == CLOTH_ON_BALL
-                           ? sinew_mesh_cloth(&cloth, &error)
-                           : make_beam(t->cells, t->cells, t->cells, t->size, t->size, t->size);
+    sinew_mesh *mesh = t->scene == CLOTH_ON_BALL ? sinew_mesh_cloth(&cloth, &error)
+                                                 : make_beam(t->cells, t->cells, t->cells, t->size, t->size, t->size);
     must(&error);
     if (!rest)
         return mesh;
@@ -90,8 +89,7 @@ static inline sinew_mesh *touch_mesh(const touch_case *t, const double *rest)
 static inline int32_t add_touching_body(sinew_world *world, const touch_case *t, int index, const double *rest)
 {
     const bool cloth = t->scene == CLOTH_ON_BALL;
-    const bool strain =
-        t->solver == SINEW_SOLVER_PD || t->solver == SINEW_SOLVER_PBD || t->solver == SINEW_SOLVER_XPBD;
+    const bool strain = t->solver == SINEW_SOLVER_PD || t->solver == SINEW_SOLVER_PBD || t->solver == SINEW_SOLVER_XPBD;
     const double middle[3] = {index ? 0.1 * t->size : 0, t->height + (index ? 1.55 : 0.5) * t->size, 0};
     sinew_mesh *mesh = touch_mesh(t, rest);
     const int32_t n = sinew_mesh_vertex_count(mesh);

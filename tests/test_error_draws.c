@@ -207,7 +207,8 @@ static int32_t known(const error_tally *t)
     return t->of[RIGHT] + t->of[BOUND] + t->of[NEAR] + t->of[WRONG];
 }
 
-static void print_draw(int32_t index, const error_draw *d, const recorded_step *t, const minima *truth, const char *word)
+static void print_draw(int32_t index, const error_draw *d, const recorded_step *t, const minima *truth,
+                       const char *word)
 {
     printf("  %d %s: %s %.3e m, true", (int)index, word, t->single ? "single" : "double", t->position_error);
     for (int i = 0; i < truth->count; i++)

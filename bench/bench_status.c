@@ -195,8 +195,8 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: bench_status STEPS SECONDS SCENE.json ...\n");
         return 2;
     }
-    printf("%-20s %6s %6s %6s %6s %9s %6s %9s %9s  bits\n", "scene", "steps", "of", "ok", "judged", "judged ok", "wrong",
-           "unsettled", "worst ok");
+    printf("%-20s %6s %6s %6s %6s %9s %6s %9s %9s  bits\n", "scene", "steps", "of", "ok", "judged", "judged ok",
+           "wrong", "unsettled", "worst ok");
     for (int i = 3; i < count; i++)
         run_scene(arguments[i], steps, seconds, &sum);
     print_tally("all", &sum);

@@ -377,8 +377,8 @@ static bool leave_saddle(sinew_gap *gap, account *a)
         gap_restore(gap, terms);
         return false;
     }
-    *a = (account){.seen = a->seen + seen, .left = HUGE_VAL, .denied = HUGE_VAL, .indefinite = true,
-                   .escapes = a->escapes + 1};
+    *a = (account){
+        .seen = a->seen + seen, .left = HUGE_VAL, .denied = HUGE_VAL, .indefinite = true, .escapes = a->escapes + 1};
     gap->wait = gap->patience = 0;
     return true;
 }
@@ -499,9 +499,8 @@ static bool sample_noise(sinew_gap *gap, int k, sinew_real *noise)
     const size_t count = (size_t)o->particle_count;
     sinew_terms terms;
     for (size_t i = 0; i < 4 * count; i++)
-        v->trial[i] = i % 4 < 3 && !o->step.pinned[i / 4]
-                          ? (sinew_real)((double)v->q[i] + sample_shift(i, k) * spacing)
-                          : v->q[i];
+        v->trial[i] = i % 4 < 3 && !o->step.pinned[i / 4] ? (sinew_real)((double)v->q[i] + sample_shift(i, k) * spacing)
+                                                          : v->q[i];
     sinew_objective_gradient(o, v->trial, v->trial_gradient, &terms);
     for (size_t i = 0; i < 4 * count; i++)
         v->right[i] = v->trial_gradient[i] - v->gradient[i];
@@ -723,8 +722,7 @@ static bool settle(sinew_gap *gap, bool restart, settling *s)
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
     const double work_max = gap->work + SETTLE_WORK * gap->model.newton;
     double before = HUGE_VAL;
-    *s = (settling){
-        .change = HUGE_VAL, .before = HUGE_VAL, .noise = 4 * spacing, .visible = SETTLE_VISIBLE * spacing};
+    *s = (settling){.change = HUGE_VAL, .before = HUGE_VAL, .noise = 4 * spacing, .visible = SETTLE_VISIBLE * spacing};
     memcpy(gap->vectors.settled, gap->solver->q, bytes);
     if (restart) {
         memcpy(gap->copy.q, gap->solver->q, bytes);

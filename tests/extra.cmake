@@ -171,3 +171,10 @@ foreach(target test_chain_ode test_chain_ode_single)
     target_link_libraries(${target}_objects PRIVATE PkgConfig::GSL)
   endif()
 endforeach()
+
+# ---- The double build runs the single build for its share of the draws ----
+if(TARGET test_error_draws AND TARGET test_error_draws_single)
+  target_compile_definitions(test_error_draws_objects PRIVATE
+                             SINEW_SINGLE_BUILD="${CMAKE_CURRENT_BINARY_DIR}/test_error_draws_single")
+  add_dependencies(test_error_draws test_error_draws_single)
+endif()

@@ -157,12 +157,37 @@ static bool bold_steps(sinew_gap *gap, double before, double enough)
     return false;
 }
 
+/* Number of intervals of Simpson's rule along a step; even. */
+#define SIMPSON 8
+
+/* Decrease of g over alpha d from kept_q by slopes within the step. The slopes at both ends do not suffice where
+ * contacts become active or slide between them. */
+static double fall_within(sinew_gap *gap, double slope, double alpha)
+{
+    const sinew_objective *o = gap->copy.objective;
+    const sinew_gap_vectors *v = &gap->vectors;
+    double sum = slope + slope_along_d(gap);
+    for (int k = 1; k < SIMPSON; k++) {
+        sinew_terms terms;
+        sinew_combine(v->trial, v->kept_q, (sinew_real)(alpha * k / SIMPSON), v->d, o->particle_count, o->thread_count);
+        sinew_objective_gradient(gap->copy.objective, v->trial, v->trial_gradient, &terms);
+        sum += (k % 2 ? 4 : 2) * sinew_dot(v->trial_gradient, v->d, o->particle_count, o->thread_count);
+    }
+    gap->work += (SIMPSON - 1) * gap->model.gradient;
+    return -alpha * sum / (3 * SIMPSON);
+}
+
+/* Takes a step along newton.d by a line search from kept_q. Returns the decrease of g; 0 if the search accepts a step
+ * whose decrease is not visible, negative if it accepts none. */
 static double searched_step(sinew_gap *gap, double before)
 {
     const double slope = slope_along_d(gap);
     gap->work += 2 * gap->model.gradient;
     const double alpha = sinew_line_search(&gap->copy, gap->newton.d, gap->newton.trial, gap->newton.trial_gradient);
-    return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
+    if (!(alpha > 0))
+        return -1;
+    const double seen = fall(gap, before, slope, alpha);
+    return seen > 0 ? seen : fmax(fall_within(gap, slope, alpha), 0);
 }
 
 /* Observed and predicted decreases of the objective in the descent so far. */
@@ -171,13 +196,13 @@ typedef struct account {
     double left;      /* predicted remaining decrease of g at the iterate of the copy, in J */
     double before;    /* value of `left` one step earlier, in J */
     double uncertain; /* round-off of the predicted decrease `left`, in J */
-    bool confirmed;   /* true: the last step's decrease agreed with the prediction within AGREEMENT */
-    bool chord;       /* true: the factor of the last direction may serve for the next one */
-    /* value of `left`, in J, when the exact Hessian was last tried in vain near the end; HUGE_VAL: never */
-    double denied;
-    int in_row;      /* number of consecutive steps with a confirmed prediction */
-    bool indefinite; /* true: the exact Hessian was indefinite at some iterate */
-    int failures;    /* number of failed sequences of unchecked full steps */
+    bool confirmed;   /* the last step's decrease agreed with the prediction within AGREEMENT */
+    bool chord;       /* the factor of the last direction may serve for the next one */
+    double denied;    /* `left` when the exact Hessian was last tried in vain near the end, in J; HUGE_VAL: never */
+    int in_row;       /* number of consecutive steps whose predicted decrease was confirmed */
+    bool indefinite;  /* the exact Hessian was indefinite at some iterate */
+    int failures;     /* number of failed sequences of unchecked full steps */
+    int escapes;      /* number of saddles that the descent has left */
 } account;
 
 /* Takes one step along newton.d. Returns the decrease of g, negative if there is none. a->confirmed: the full step
@@ -315,9 +340,53 @@ static sinew_gap_estimate known(sinew_gap_kind kind, double value)
     return (sinew_gap_estimate){.kind = kind, .value = value, .reason = ""};
 }
 
-/* The gap estimate if the remaining decrease is below round-off. Without a definite Hessian the point is a saddle,
- * where g may decrease further. If even the forces at the start of the step are below round-off, definiteness is not
- * decidable. */
+static void evaluate_copy(sinew_gap *gap)
+{
+    sinew_solve *copy = &gap->copy;
+    sinew_objective *o = copy->objective;
+    gap->work += gap->model.gradient;
+    sinew_objective_gradient(o, copy->q, copy->gradient, &copy->terms);
+    copy->residual = sinew_norm(copy->gradient, o->particle_count, o->thread_count);
+}
+
+/* Largest number of saddles that one descent leaves, and of doublings of a step away from one. */
+#define ESCAPES_MAX      3
+#define ESCAPE_DOUBLINGS 30
+
+static const char saddle_reason[] = "the way down ends at a saddle: the Hessian is indefinite there";
+
+/* Leaves a saddle along newton.d = -(H + shift)^-1 grad g, in which the mode of most negative curvature dominates. The
+ * slope along d falls until the step has left the saddle; round-off hides g itself there. Returns false, with the copy
+ * unchanged, if no slope exceeds its round-off. */
+static bool leave_saddle(sinew_gap *gap, account *a)
+{
+    const double noise = slope_noise(gap);
+    const sinew_terms terms = gap->copy.terms;
+    double alpha = 1, seen = 0, slope = slope_along_d(gap), lowest = slope;
+    if (!(noise > 0) || a->escapes >= ESCAPES_MAX)
+        return false;
+    save(gap);
+    for (int i = 0; i < ESCAPE_DOUBLINGS && slope <= 0.5 * lowest && !sinew_stop_came(); i++, alpha *= 2) {
+        const double from = i > 0 ? alpha / 2 : 0, before = slope;
+        for (size_t k = 0; k < 4 * (size_t)gap->copy.objective->particle_count; k++)
+            gap->copy.q[k] = (sinew_real)((double)gap->vectors.kept_q[k] + alpha * (double)gap->newton.d[k]);
+        evaluate_copy(gap);
+        slope = slope_along_d(gap);
+        seen -= 0.5 * (before + slope) * (alpha - from);
+        lowest = fmin(lowest, slope);
+    }
+    if (!(lowest < -10 * noise) || !(seen > 0) || !isfinite(gap->copy.residual)) {
+        gap_restore(gap, terms);
+        return false;
+    }
+    *a = (account){
+        .seen = a->seen + seen, .left = HUGE_VAL, .denied = HUGE_VAL, .indefinite = true, .escapes = a->escapes + 1};
+    gap->wait = gap->patience = 0;
+    return true;
+}
+
+/* The estimate if the remainder is below round-off. Without a definite Hessian the point is a saddle, where g may
+ * decrease further. If even the forces at the start of the step are below round-off, definiteness is not decidable. */
 static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
 {
     const bool visible = gap->solver->start_residual > VISIBLE * gap->copy.noise;
@@ -325,7 +394,7 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
         return unknown("round-off hides the forces of this step");
     gap->current = gap->current && gap->exact;
     if (!gap->exact && !sinew_gap_definite(gap))
-        return unknown("the way down ends at a saddle: the Hessian is indefinite there");
+        return unknown(saddle_reason);
     const double left = fmax(a->left, 0);
     return left <= LEFT_HIDDEN * a->seen ? known(SINEW_GAP_ESTIMATE, a->seen + left)
                                          : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
@@ -343,14 +412,26 @@ static int32_t max_steps(const sinew_gap *gap)
 #define POSITION_STEPS 8
 /* Largest correction by the last Newton direction, as a fraction of the position error. */
 #define CORRECTION_MAX 0.5
-/* Positions near round-off: bound of the error, as a multiple of the displacement that the descent finds. */
+/* Positions near round-off: smallest bound of the error, as a multiple of the displacement that the descent finds, and
+ * the multiple of the displacement by round-off in the forces that the bound adds. With 3 in place of 10, 5 of 27 bounds
+ * were up to 6 times too small (test_error_draws). */
 #define POSITION_BOUND 3
+#define NOISE_BOUND    10
+/* Number of samples of the displacement by round-off. */
+#define NOISE_SAMPLES 4
 /* Conjugate gradients may stall before soft modes have settled: two consecutive errors must differ by at most this
  * fraction. */
 #define CG_AGREEMENT 0.3
-/* Largest accepted bound of the position error, as a fraction of the world's size. In single precision 5 of 15 larger
- * bounds were wrong (test_gap). */
-#define POSITION_BOUND_MAX 1e-4
+/* Largest bound, as a fraction of the world's size: H does not describe larger displacements. The second fraction holds
+ * in large worlds, which have no factor to measure round-off: in single precision 5 of 15 larger bounds were wrong
+ * (test_gap). */
+#define POSITION_BOUND_MAX   0.05
+#define UNFACTORED_BOUND_MAX 1e-4
+
+static double length3(const sinew_real *x)
+{
+    return sqrt((double)x[0] * (double)x[0] + (double)x[1] * (double)x[1] + (double)x[2] * (double)x[2]);
+}
 
 /* Writes the position error vectors.error = copy.q + d - q. Returns its largest length; *correction receives the
  * largest |d|. */
@@ -396,21 +477,102 @@ static double position_rms(const sinew_gap *gap)
     return count > 0 ? sqrt(sum / count) : 0;
 }
 
-/* Sets the estimate of the position error. Near round-off the descent only bounds it. Round-off hides the forces of
- * soft modes of stiff bodies, whose errors may exceed a bound that is not small: the error is then unknown. */
-static void set_position_known(const sinew_gap *gap, double error, sinew_gap_estimate *estimate)
+/* A number of -12 .. -5 or 5 .. 12 for coordinate i of sample k, the same in every run. */
+static double sample_shift(size_t i, int k)
 {
-    const bool below = estimate->kind == SINEW_GAP_BELOW;
+    uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u + (uint64_t)k * 0xD1B54A32D192ED03u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return (z >> 63 ? -1 : 1) * (5 + (double)(z >> 60 & 7));
+}
+
+/* Measures the displacement that round-off in the forces causes. For a shift s of some spacings of positions the exact
+ * gradient changes by H s; the rest of the computed change is round-off:
+ *
+ *     H^-1 (grad g(q + s) - grad g(q)) - s
+ *
+ * with the last factor of H. Unlike random forces, the difference has the structure of round-off in elements, whose
+ * forces balance and hardly move soft modes. Raises noise[4 i] to the distance of particle i. Returns false without a
+ * factor. */
+static bool sample_noise(sinew_gap *gap, int k, sinew_real *noise)
+{
+    sinew_objective *o = gap->copy.objective;
+    const sinew_gap_vectors *v = &gap->vectors;
+    const double spacing = sinew_objective_round_off(o, gap->copy.q);
+    const size_t count = (size_t)o->particle_count;
+    sinew_terms terms;
+    for (size_t i = 0; i < 4 * count; i++)
+        v->trial[i] = i % 4 < 3 && !o->step.pinned[i / 4] ? (sinew_real)((double)v->q[i] + sample_shift(i, k) * spacing)
+                                                          : v->q[i];
+    sinew_objective_gradient(o, v->trial, v->trial_gradient, &terms);
+    for (size_t i = 0; i < 4 * count; i++)
+        v->right[i] = v->trial_gradient[i] - v->gradient[i];
+    gap->work += gap->model.gradient;
+    gap->copy.gradient = v->right;
+    const bool solved = sinew_gap_chord(gap);
+    gap->copy.gradient = v->gradient;
+    for (size_t i = 0; solved && i < count; i++) {
+        double square = 0;
+        for (size_t c = 4 * i; c < 4 * i + 3; c++)
+            square += pow((double)v->d[c] + ((double)v->trial[c] - (double)v->q[c]), 2);
+        noise[4 * i] = (sinew_real)fmax((double)noise[4 * i], o->step.pinned[i] ? 0 : sqrt(square));
+    }
+    return solved;
+}
+
+/* Turns vectors.error into a bound: with the computed gradient, which differs from grad g by its round-off r,
+ * |q* - q| <= |H^-1 computed| + |H^-1 r|. Returns the largest bound of a particle. */
+static double widen_by_noise(sinew_gap *gap)
+{
+    const sinew_objective *o = gap->copy.objective;
+    sinew_real *noise = gap->vectors.kept_q, *error = gap->vectors.error;
+    const double spacing = sinew_objective_round_off(o, gap->copy.q);
+    double max = 0;
+    memset(noise, 0, 4 * (size_t)o->particle_count * sizeof *noise);
+    gap->current = false;
+    for (int k = 0; k < NOISE_SAMPLES && !gap->pcg.r; k++)
+        if (!sample_noise(gap, k, noise))
+            return HUGE_VAL;
+    for (size_t i = 0; i < (size_t)o->particle_count; i++) {
+        const double own = length3(error + 4 * i), moved = NOISE_BOUND * fmax((double)noise[4 * i], spacing);
+        const double bound = o->step.pinned[i] ? 0 : fmax(POSITION_BOUND * own, own + moved);
+        for (size_t c = 4 * i; c < 4 * i + 3; c++)
+            error[c] = (sinew_real)(own > 0 ? (double)error[c] * (bound / own) : c % 4 == 0 ? bound : 0);
+        max = fmax(max, bound);
+    }
+    return max;
+}
+
+/* Reports vectors.error, which the descent found near round-off, as a bound. Above the largest bound that H supports the
+ * error is unknown, with the reason. A projected Hessian supports none, since it is too stiff in soft modes: 5 of 500
+ * draws of single precision had bounds by it that were 1.2 to 65 times too small (test_error_draws). */
+static void set_position_bound(sinew_gap *gap, sinew_gap_estimate *estimate, const char *reason)
+{
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
     const double size = spacing / (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON);
-    if (below && POSITION_BOUND * error > POSITION_BOUND_MAX * size) {
-        set_position_unknown(estimate, "round-off in the forces hides the positions");
+    const double limit = gap->pcg.r ? UNFACTORED_BOUND_MAX : gap->exact ? POSITION_BOUND_MAX : 0;
+    const double bound = widen_by_noise(gap);
+    if (!(bound <= limit * size)) {
+        set_position_unknown(estimate, reason);
+        return;
+    }
+    estimate->position_kind = SINEW_GAP_BELOW;
+    estimate->position_reason = "";
+    estimate->position_max = bound;
+    estimate->position_rms = position_rms(gap);
+}
+
+/* Near round-off the descent only bounds the error. */
+static void set_position_known(sinew_gap *gap, double error, sinew_gap_estimate *estimate)
+{
+    if (estimate->kind == SINEW_GAP_BELOW) {
+        set_position_bound(gap, estimate, "round-off in the forces hides the positions");
         return;
     }
     estimate->position_kind = estimate->kind;
     estimate->position_reason = "";
-    estimate->position_max = below ? fmax(POSITION_BOUND * error, spacing) : error;
-    estimate->position_rms = below ? fmax(POSITION_BOUND * position_rms(gap), spacing) : position_rms(gap);
+    estimate->position_max = error;
+    estimate->position_rms = position_rms(gap);
 }
 
 /* Continues the descent until the last correction is small in distance, too, and estimates the position error. */
@@ -438,7 +600,11 @@ static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *
         if (!(gap_take_step(gap, false, a) > 0))
             break;
     }
-    set_position_unknown(estimate, "the descent has settled in energy, not in distance");
+    const char *reason = "the descent has settled in energy, not in distance";
+    if (is_hidden(a) && gap->exact)
+        set_position_bound(gap, estimate, reason);
+    else
+        set_position_unknown(estimate, reason);
 }
 
 /* ---- Estimate of the position error with contact ------------------------------------------------- */
@@ -456,9 +622,13 @@ static void find_position_error(sinew_gap *gap, account *a, sinew_gap_estimate *
 #define SETTLE_INNER 0.2
 /* A chord direction longer than this fraction of the step before is replaced by one of the Hessian at the iterate. */
 #define SETTLE_CHORD 0.5
-/* Position errors above this multiple of the spacing of positions are estimates, not bounds. */
-#define SETTLE_VISIBLE 1e3
-/* Largest accepted remaining distance to q*, as a fraction of the position error. */
+/* Position errors above this multiple of the spacing of positions, or of their measured round-off, are estimates, not
+ * bounds. */
+#define SETTLE_VISIBLE       1e3
+#define SETTLE_VISIBLE_NOISE 30
+/* Number of multiplier updates after which the round-off of positions is measured. */
+#define SETTLE_SAMPLED 3
+/* Largest remaining distance to q*, as a fraction of the position error. */
 #define SETTLE_LEFT 0.2
 
 /* Largest distance of a free particle between positions a and b, in m; b NULL: largest length of a. */
@@ -477,17 +647,8 @@ static double longest(const sinew_gap *gap, const sinew_real *a, const sinew_rea
     return sqrt(max);
 }
 
-static void evaluate_copy(sinew_gap *gap)
-{
-    sinew_solve *copy = &gap->copy;
-    sinew_objective *o = copy->objective;
-    gap->work += gap->model.gradient;
-    sinew_objective_gradient(o, copy->q, copy->gradient, &copy->terms);
-    copy->residual = sinew_norm(copy->gradient, o->particle_count, o->thread_count);
-}
-
-/* Newton direction at copy.q: from the last factor, or (`anew`) from the Hessian there. Returns its largest length, in
- * m; negative if there is none. */
+/* Direction at copy.q: from the last factor, or (`anew`) from the Hessian there. Returns its largest length, negative
+ * without a direction. */
 static double settling_direction(sinew_gap *gap, bool anew)
 {
     const bool found = (!anew && sinew_gap_chord(gap)) || sinew_gap_refine(gap) || sinew_gap_direction(gap);
@@ -497,6 +658,8 @@ static double settling_direction(sinew_gap *gap, bool anew)
 /* Distances that successive multiplier updates move the positions. */
 typedef struct settling {
     double change, before; /* distance between the last two updates, and between the two before, in m */
+    double noise;          /* distance that is round-off of positions, in m */
+    double visible;        /* errors above this distance are estimates, in m */
     int32_t updates;
 } settling;
 
@@ -519,68 +682,88 @@ static void settling_update(sinew_gap *gap, settling *s)
     evaluate_copy(gap);
 }
 
-/* True if the copy is near enough to q*: a Newton step with the Hessian there and all further multiplier updates are
- * small. */
-static bool has_settled(sinew_gap *gap, const settling *s, double spacing)
+/* Whether the copy is near enough to q*: a Newton step of the Hessian there and all further updates are small. */
+static bool has_settled(sinew_gap *gap, const settling *s)
 {
-    const double error = longest(gap, gap->copy.q, gap->solver->q), small = fmax(SETTLE_LEFT * error, 4 * spacing);
-    if (!(s->updates >= 2 && (s->change <= 4 * spacing || settling_left(s) <= small)))
+    const double error = longest(gap, gap->copy.q, gap->solver->q), small = fmax(SETTLE_LEFT * error, s->noise);
+    if (!(s->updates >= 2 && (s->change <= s->noise || settling_left(s) <= small)))
         return false;
     const double length = settling_direction(gap, true);
     return length >= 0 && length <= small;
 }
 
-/* Takes one step along newton.d with the current multipliers. Active contacts may alternate under full Newton steps, so
- * a line search follows if the full step does not decrease g. Returns false if no step decreases g. */
-static bool settling_step(sinew_gap *gap)
+/* Takes one step along newton.d with the current multipliers. Active contacts may alternate under full Newton steps:
+ * steps that do not decrease g are searched. Returns false if no step decreases g. *hidden: the decrease that the step
+ * predicts is round-off. */
+static bool settling_step(sinew_gap *gap, bool *hidden)
 {
     account a = {.left = -0.5 * slope_along_d(gap), .denied = HUGE_VAL, .failures = BOLD_FAILURES};
-    const bool hidden = a.left <= slope_noise(gap);
-    const double seen = gap_take_step(gap, hidden, &a);
-    return hidden ? isfinite(seen) : seen > 0;
+    *hidden = a.left <= slope_noise(gap);
+    const double seen = gap_take_step(gap, *hidden, &a);
+    return *hidden ? isfinite(seen) : seen >= 0;
 }
 
-/* Moves the copy towards q* until multipliers and positions have converged; `restart`: starts from q instead of the
- * minimum with the step's multipliers. Returns false if they do not converge. */
-static bool settle(sinew_gap *gap, bool restart)
+/* Measures the round-off of positions at the copy, below which multiplier updates are not followed. */
+static void measure_settled_noise(sinew_gap *gap, settling *s)
+{
+    sinew_real *noise = gap->vectors.kept_q;
+    double max = 0;
+    memset(noise, 0, 4 * (size_t)gap->copy.objective->particle_count * sizeof *noise);
+    for (int k = 0; k < NOISE_SAMPLES; k++)
+        if (gap->pcg.r || !sample_noise(gap, k, noise))
+            return;
+    for (size_t i = 0; i < (size_t)gap->copy.objective->particle_count; i++)
+        max = fmax(max, (double)noise[4 * i]);
+    s->noise = fmax(s->noise, 2 * max);
+    s->visible = SETTLE_VISIBLE_NOISE * s->noise;
+}
+
+/* Moves the copy towards q* until it has settled; `restart`: from q instead of the minimum with other multipliers. */
+static bool settle(sinew_gap *gap, bool restart, settling *s)
 {
     const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof *gap->copy.q;
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
-    settling s = {.change = HUGE_VAL, .before = HUGE_VAL};
     const double work_max = gap->work + SETTLE_WORK * gap->model.newton;
     double before = HUGE_VAL;
+    *s = (settling){.change = HUGE_VAL, .before = HUGE_VAL, .noise = 4 * spacing, .visible = SETTLE_VISIBLE * spacing};
     memcpy(gap->vectors.settled, gap->solver->q, bytes);
     if (restart) {
         memcpy(gap->copy.q, gap->solver->q, bytes);
         evaluate_copy(gap);
     }
-    for (int i = 0; i < SETTLE_STEPS && s.updates < SETTLE_UPDATES && gap->work < work_max && !sinew_stop_came(); i++) {
+    for (int i = 0; i < SETTLE_STEPS && s->updates < SETTLE_UPDATES && gap->work < work_max && !sinew_stop_came();
+         i++) {
         double length = settling_direction(gap, false);
+        bool hidden;
         if (gap->chord && length > SETTLE_CHORD * before)
             length = settling_direction(gap, true);
-        if (length < 0 || !settling_step(gap))
+        if (length < 0 || !settling_step(gap, &hidden))
             return false;
         before = length;
-        if (length > fmax(SETTLE_INNER * longest(gap, gap->copy.q, gap->vectors.settled), spacing))
+        if (!hidden && length > fmax(SETTLE_INNER * longest(gap, gap->copy.q, gap->vectors.settled), spacing))
             continue;
-        settling_update(gap, &s);
+        settling_update(gap, s);
         before = HUGE_VAL;
-        if (has_settled(gap, &s, spacing))
+        if (has_settled(gap, s))
             return true;
+        if (s->updates == SETTLE_SAMPLED)
+            measure_settled_noise(gap, s);
     }
     return false;
 }
 
-/* Sets the position error after multiplier updates. Near round-off the gap with the step's multipliers is only bounded,
- * but the distance that their updates cause is an estimate if it is well above the spacing of positions. */
-static void set_settled(sinew_gap *gap, sinew_gap_estimate *estimate)
+/* Near round-off the gap with the step's multipliers is only bounded, but the distance that their updates cause is an
+ * estimate if it is well above the round-off of positions. */
+static void set_settled(sinew_gap *gap, const settling *s, sinew_gap_estimate *estimate)
 {
-    const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);
     const sinew_gap_kind kind = estimate->kind;
     double correction;
     const double error = write_position_error(gap, &correction);
-    if (error > SETTLE_VISIBLE * spacing)
+    const bool sampled = s->updates > SETTLE_SAMPLED;
+    if (error > s->visible)
         estimate->kind = SINEW_GAP_ESTIMATE;
+    else if (sampled)
+        estimate->kind = SINEW_GAP_BELOW;
     set_position_known(gap, error, estimate);
     estimate->kind = kind;
 }
@@ -590,6 +773,7 @@ static void find_settled_error(sinew_gap *gap, account *a, sinew_gap_estimate *e
 {
     const sinew_contact_hooks *contact = gap->solver->contact;
     bool multipliers, adopted;
+    settling s;
     const char *reason = contact->settle_begin(contact->context, &multipliers, &adopted);
     if (!reason && !multipliers) {
         find_position_error(gap, a, estimate);
@@ -597,10 +781,10 @@ static void find_settled_error(sinew_gap *gap, account *a, sinew_gap_estimate *e
     }
     if (reason || estimate->kind == SINEW_GAP_UNKNOWN)
         set_position_unknown(estimate, reason ? reason : estimate->reason);
-    else if (!settle(gap, adopted))
+    else if (!settle(gap, adopted, &s))
         set_position_unknown(estimate, "contact: multipliers and friction limits did not settle");
     else
-        set_settled(gap, estimate);
+        set_settled(gap, &s, estimate);
     if (multipliers)
         contact->settle_end(contact->context);
 }
@@ -615,12 +799,19 @@ static sinew_gap_estimate gap_go_down(sinew_gap *gap, account *a, int32_t *steps
         if (is_done(gap, a))
             return known(SINEW_GAP_ESTIMATE, a->seen + a->left);
         const bool hidden = is_hidden(a);
-        if (hidden && (a->left <= 0 || a->left > LEFT_HIDDEN * a->before))
-            return in_round_off(gap, a);
-        const double seen = gap_take_step(gap, hidden, a);
-        /* A decrease larger than predicted is not round-off: the quadratic model is wrong. */
-        if (hidden && !a->confirmed && seen <= AGREEMENT * a->left)
-            return in_round_off(gap, a);
+        double seen = 0;
+        bool ends = hidden && (a->left <= 0 || a->left > LEFT_HIDDEN * a->before);
+        if (!ends) {
+            seen = gap_take_step(gap, hidden, a);
+            /* A decrease larger than predicted is not round-off: the quadratic model is wrong. */
+            ends = hidden && !a->confirmed && seen <= AGREEMENT * a->left;
+        }
+        if (ends) {
+            const sinew_gap_estimate estimate = in_round_off(gap, a);
+            if (estimate.reason == saddle_reason && leave_saddle(gap, a))
+                continue;
+            return estimate;
+        }
         if (!(seen > 0))
             return unknown("no step along Newton's direction lowers the objective above round-off");
         a->seen += seen;

@@ -18,9 +18,12 @@
  * conjugate gradients until the decrease and the length of the direction have converged, preconditioned by the solver's
  * own matrix if there is one (newton_decrement.c).
  *
+ * Near round-off, slopes replace values of g, and the descent leaves a saddle along its mode of negative curvature.
+ *
  * The position error is q* - q, with q* the iterate of the copy plus the last direction. Energy settles before distance
  * does: a quarter of the energy left is half of the distance in soft modes. So the descent continues until the last
- * direction is at most half of the error.
+ * direction is at most half of the error. If the forces at the end are round-off, the error is a bound: the distance that
+ * the descent finds plus a multiple of the displacement that round-off in the forces causes, which is measured.
  *
  * With contact, q* is the end of the step with multipliers and friction limits that have converged on the contacts of
  * the last detection pass: the descent continues with multiplier updates, and restores the data of contacts. The gap

@@ -17,7 +17,7 @@ MEMORY = 4 << 30       # bytes of address space
 WALL_SECONDS = 1800    # a process that waits for ever uses no processor time
 # `unaccounted` of the energy balance, as a part of the energies and works of the step (tests/test_balance.c).
 BALANCE_CLOSES = {"double": 1e-10, "single": 1e-5}
-EPSILON = {"double": 2.3e-16, "single": 1.2e-7}  # of the largest energy so far: below it is nothing
+EPSILON = {"double": 2.3e-16, "single": 1.2e-7}  # of the largest energy so far, and of forces times coordinates
 PERTURB = {"a": 0, "b": 85, "c": 170}  # by the folder of a run
 # Refusals that only a step can state, with the reason. All others must come before the first step.
 LATE_REFUSALS = (
@@ -217,14 +217,15 @@ class Judge:
         if "projection" in (case["scene"]["contact"] or {}).get("mode", ""):
             verdict.skipped.append("balance: the mode projection shifts vertices when a step begins")
             return
-        closes, first, largest = BALANCE_CLOSES[case["options"]["precision"]], None, 0
+        precision, first, largest = case["options"]["precision"], None, 0
         for row in csv.DictReader(text.splitlines()):
-            size, rest = float(row["size"]), abs(float(row["unaccounted"]))
+            size, rest, rounded = float(row["size"]), abs(float(row["unaccounted"])), float(row["rounded"])
             first, largest = first or size, max(size, largest)
             if size > EXPLODED * max(first, 1):
                 verdict.skipped.append("balance: the scene exploded")
                 break
-            if size < float("inf") and not rest <= max(closes * size, EPSILON[case["options"]["precision"]] * largest):
+            round_off = EPSILON[precision] * max(largest, rounded)
+            if size < float("inf") and not rest <= max(BALANCE_CLOSES[precision] * size, round_off):
                 verdict.fail("balance", f"{rest:.3g} J of {size:.3g} J unaccounted in step {row['step']}")
                 break
 
@@ -267,6 +268,8 @@ def no_guarantee(case):
         return "switched off by settings"
     if any(b.get("rigid") for b in scene["bodies"]):
         return "a rigid body collides by its cage"
+    if contact.get("self") is False and any("tear" in b for b in scene["bodies"]):
+        return "pieces of a torn body are one body"
     if any("show" in b or "fill" in b["mesh"] for b in scene["bodies"]) and scene.get("write") != "body":
         return "surfaces are written in place of bodies"
     return ""

@@ -244,9 +244,11 @@ class Judge:
             path = os.path.join(folder, f"random.{frame:04d}.obj")
             if not os.path.exists(path):
                 break
-            found = crossing.crossings(*crossing.read_obj(path), within)
+            points, *cells = crossing.read_obj(path)
+            found = crossing.crossings(points, *cells, within)
             if frame == 0:  # the two sides of a new tear lie in one place
-                started = bool(found) or case["features"]["tear"] != "no"
+                started = bool(found) or case["features"]["tear"] != "no" or \
+                    bool(crossing.crossings(crossing.shifted(points, *cells), *cells, within))
             elif found and not started:
                 verdict.fail("crossing", f"frame {frame}: {len(found)} crossings such as edge {found[0][0]} through "
                                       f"{found[0][1]}, from a start without")

@@ -41,17 +41,22 @@ static double norm(const sinew_real *x, const sinew_real *y)
 }
 
 /* J: energies whose round-off the balance has. Internal forces cancel in it and leave the round-off of |force times
- * displacement|; velocities are differences of rounded positions, m |u| |q| / h. h: s, 0 in quasistatic scenes. */
-static double gross_of(sinew_world *world, const particles *p, double h)
+ * displacement|; velocities are differences of rounded positions, m |u| |q| / h. h: s, 0 in quasistatic scenes.
+ * rounded: J, the sum of |force| |q|; a displacement is known to the round-off of q, so work to the round-off of this. */
+static double gross_of(sinew_world *world, const particles *p, double h, double *rounded)
 {
     double sum = 0;
+    *rounded = NAN;
     if (sinew_world_get_positions(world, 0, p->count, p->after) != SINEW_OK ||
         sinew_world_get_masses(world, 0, p->count, p->mass) != SINEW_OK ||
         sinew_world_field(world, SINEW_FIELD_FORCE, 0, p->count, p->force, NULL) != SINEW_OK)
         return NAN;
+    *rounded = 0;
     for (size_t i = 0; i < (size_t)p->count; i++) {
         const double d = norm(p->after + 3 * i, p->before + 3 * i);
-        sum += d * norm(p->force + 3 * i, NULL);
+        const double force = norm(p->force + 3 * i, NULL);
+        sum += d * force;
+        *rounded += force * norm(p->after + 3 * i, NULL);
         sum += h > 0 ? (double)p->mass[i] * d * norm(p->after + 3 * i, NULL) / (h * h) : 0;
     }
     return sum;
@@ -70,9 +75,12 @@ static bool print_step(sinew_world *world, int step, double h)
     sinew_world_get_positions(world, 0, count, p.before);
     const uint32_t bits = sinew_world_step(world, NULL);
     const bool known = !(bits & BROKEN) && sinew_world_balance(world, &balance, NULL) == SINEW_OK;
-    if (known)
-        printf("%d,%u,%.17g,%.17g\n", step, (unsigned)bits, balance.unaccounted,
-               terms_of(&balance) + gross_of(world, &p, h));
+    if (known) {
+        double rounded;
+        const double gross = gross_of(world, &p, h, &rounded);
+        printf("%d,%u,%.17g,%.17g,%.17g\n", step, (unsigned)bits, balance.unaccounted, terms_of(&balance) + gross,
+               rounded);
+    }
     free(numbers);
     return known;
 }
@@ -93,7 +101,7 @@ int main(int argc, char **argv)
     sinew_world *world = sinew_scene_world(scene);
     const double h = sinew_world_quasistatic(world) ? 0 : (double)sinew_scene_time_step(scene);
     const int steps = atoi(argv[2]);
-    printf("step,status,unaccounted,size\n");
+    printf("step,status,unaccounted,size,rounded\n");
     for (int i = 1; i <= steps && print_step(world, i, h); i++)
         continue;
     sinew_scene_destroy(scene);

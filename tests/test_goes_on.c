@@ -253,12 +253,50 @@ static void loads_outlive_their_triangles(void **unused)
     sinew_scene_destroy(scene);
 }
 
+static int64_t refused_tears(sinew_scene *scene)
+{
+    sinew_tear_report report;
+    assert_int_equal(sinew_body_torn(sinew_scene_world(scene), sinew_scene_body(scene, "rope"), &report, NULL),
+                     SINEW_OK);
+    return report.refused;
+}
+
+/* An edge of one cell cannot open, and each step counts it. A state holds the count also before the first tear. */
+static void refused_tears_go_on(void **unused)
+{
+    (void)unused;
+    static const found_scene taut = {
+        "taut", "{\"sinew\": 1, \"solver\": {\"name\": \"newton\"}, \"bodies\": [{\"name\": \"rope\", "
+                "\"mesh\": {\"generator\": \"rope\", \"vertices\": 2}, \"density\": 0.1, \"initial\": {\"transform\": "
+                "{\"scale\": 3}}, \"energies\": [{\"energy\": \"edge_strain\", \"stiffness\": 1e-6}], "
+                "\"tear\": {\"strain\": 0.02}}]}"};
+    int zeros = 0;
+    sinew_error error = {0};
+    sinew_scene *whole = read_scene(&taut, &zeros), *resumed = read_scene(&taut, &zeros);
+    const saved fresh = save(sinew_scene_world(whole));
+    for (int step = 0; step < 3; step++)
+        sinew_world_step(sinew_scene_world(whole), NULL);
+    assert_int_equal(refused_tears(whole), 2);
+    const saved state = save(sinew_scene_world(whole));
+    sinew_world_state_load(sinew_scene_world(resumed), state.bytes, state.size, &error);
+    must(&error);
+    assert_int_equal(refused_tears(resumed), 2);
+    sinew_world_state_load(sinew_scene_world(resumed), fresh.bytes, fresh.size, &error);
+    must(&error);
+    assert_int_equal(refused_tears(resumed), 0);
+    free(state.bytes);
+    free(fresh.bytes);
+    sinew_scene_destroy(whole);
+    sinew_scene_destroy(resumed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_scenes_go_on),
         cmocka_unit_test(explosions_keep_finite_states),
         cmocka_unit_test(loads_outlive_their_triangles),
+        cmocka_unit_test(refused_tears_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

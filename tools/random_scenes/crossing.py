@@ -3,6 +3,7 @@
 
 It shares no code with the library or with tools/crossings. A crossing counts only if every sign that decides it is
 larger than the round-off of its determinant, so that surfaces that touch do not count."""
+import random
 
 ROUND_OFF = 1e-13  # of a 3 x 3 determinant of differences, times the cube of the coordinates' size
 
@@ -82,6 +83,18 @@ def grid_of(boxes):
         for cell in cells_of(box, size):
             grid.setdefault(cell, []).append(edge)
     return size, grid
+
+
+def shifted(points, triangles, edges):
+    """The points after a shift of each connected component, by up to a millionth of the coordinates' size.
+
+    Surfaces of generators that share a plane of symmetry cross exactly at edges and vertices, which does not count; a
+    shift makes such crossings proper ones."""
+    part = components(len(points), triangles, edges)
+    size = 1e-6 * max((abs(c) for p in points for c in p), default=0)
+    rng = random.Random(1)
+    shift = {root: [rng.uniform(-size, size) for _ in range(3)] for root in sorted(set(part))}
+    return [tuple(c + d for c, d in zip(p, shift[root])) for p, root in zip(points, part)]
 
 
 def crossings(points, triangles, edges, within=True):

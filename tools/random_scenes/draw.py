@@ -443,7 +443,8 @@ class Drawing:
         self.skin(body, box)
         self.damping(scene, body)
         if chosen["material"] == "named":
-            body["material"] = rng.choice(self.program.materials)
+            kind = "volume" if chosen["mesh"] in names.SOLIDS else "sheet"
+            body["material"] = rng.choice(self.program.materials[kind])
             body.pop("density", None)
         if chosen["tear"] != "no":
             body["tear"] = {"strain": digits(rng.uniform(0.02, 0.4)), "by": chosen["tear"], "most": rng.randint(1, 16)}

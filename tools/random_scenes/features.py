@@ -29,7 +29,7 @@ class Program:
         self.solvers = {s["properties"]["name"]["const"]: s["properties"] for s in self.schema["solver"]["anyOf"]}
         self.energies = {e["properties"]["energy"]["const"]: e["properties"] for e in self.schema["energy"]["anyOf"]}
         self.couplings = {e["properties"]["energy"]["const"]: e["properties"] for e in self.schema["coupling"]["anyOf"]}
-        self.materials = self.schema["body"]["properties"]["material"]["enum"]
+        self.materials = self.read_materials(self.ask(command, "materials"))
         self.read_solvers(self.ask(command, "solvers"))
         self.read_energies(self.ask(command, "energies"))
 
@@ -50,6 +50,16 @@ class Program:
             match = re.match(r"([\w-]+): .*\n.*by default, (also quasistatic|not quasistatic|quasistatic only)", block)
             if match:
                 self.quasistatic[match.group(1)] = match.group(2)
+
+    @staticmethod
+    def read_materials(text):
+        """Names by the kind of the bodies, "sheet" or "volume": the first column of the two tables."""
+        tables = {}
+        for block in text.split("\n\n"):
+            kind = block.split(None, 1)[0]
+            if kind in ("sheet", "volume"):
+                tables[kind] = [line.split()[0] for line in block.splitlines()[2:]]
+        return tables
 
     def read_energies(self, text):
         self.stencil = {}
@@ -148,7 +158,7 @@ def exclusions_of(program, factors):
          but(f["mesh"], *CLOSED)),
         ("gas needs a closed surface", "extra", ("gas",), "mesh", but(f["mesh"], *CLOSED)),
         ("gas in this solver", "solver", sorted({s for s, e in program.refused if e == "pressure"}), "extra", ("gas",)),
-        ("materials are sheets", "material", ("named",), "mesh", SOLIDS + LINES),
+        ("materials are sheets or volumes", "material", ("named",), "mesh", LINES),
         ("examples are files", "energy", ("examples",), "mesh", but(f["mesh"], "tets_file")),
         ("wind and traction act on triangles", "load", ("wind", "gust", "traction", "pressure", "keys"), "mesh", LINES),
         ("bending is of sheets", "extra", ("bending",), "mesh", LINES),

@@ -2,6 +2,8 @@
 """Makes a failing scene smaller: leaves out keys and entries as long as the same check fails."""
 import copy
 
+from .judge import kinds_of
+
 
 def places(value, path=()):
     """Paths of all keys and entries, outer ones first."""
@@ -26,13 +28,9 @@ def without(scene, path):
     return scene
 
 
-def kinds(verdict):
-    return {fault.split(":")[0] for fault in verdict.faults}
-
-
 def shrink(case, judge):
     """The case with a smaller scene that fails in one of the same checks."""
-    wanted = kinds(judge.judge(case))
+    wanted = kinds_of(judge.judge(case).faults)
     changed = bool(wanted)
     while changed:
         changed = False
@@ -43,7 +41,7 @@ def shrink(case, judge):
             if scene is None:
                 continue
             smaller = dict(case, scene=scene)
-            if kinds(judge.judge(smaller)) & wanted:
+            if kinds_of(judge.judge(smaller).faults) & wanted:
                 case, changed = smaller, True
         if not changed:
             break

@@ -4,7 +4,7 @@
  *
  *     TIME   int64 steps taken, double time (s)
  *     BODY   one per body: positions, velocities, forces, [3 * vertex_count] reals each, in the public order
- *     TEAR   one per torn body: int64 edges, copies, refusals; the log of int32 (tear.h)
+ *     TEAR   one per body with tears or refused tears: int64 edges, copies, refusals; the log of int32 (tear.h)
  *     TORN   one per body that was torn for the next step, which was interrupted; empty
  *     GOAL   one per energy with targets: uint32 1 if key frames move them, uint32 count, base points [3 * count]
  *     PINS   one per pin, same content as GOAL
@@ -62,6 +62,8 @@ static void state_put_body(const sinew_world *world, int32_t index, sinew_sectio
 static void put_tear(const sinew_tear *tear, int32_t index, int64_t step_count, sinew_section_writer *writer)
 {
     const int64_t head[3] = {tear->report.edges, tear->report.vertices, tear->report.refused};
+    if (tear->log_count == 0 && tear->report.refused == 0)
+        return;
     sinew_section_begin(writer, "TEAR", true, (uint32_t)index);
     sinew_section_put(writer, head, sizeof head);
     sinew_section_put(writer, tear->log, tear->log_count * sizeof *tear->log);
@@ -184,7 +186,7 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
             state_put_body(world, i, writer);
             if (world->acceleration)
                 sinew_known_points_put(world, world->acceleration, "WIND", i, writer);
-            if (world->bodies[i].tear && world->bodies[i].tear->log_count > 0)
+            if (world->bodies[i].tear)
                 put_tear(world->bodies[i].tear, i, world->step_count, writer);
         }
     for (int32_t i = 0; i < world->energy_count; i++)
@@ -548,6 +550,8 @@ static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader,
         size_t count, size;
         int64_t counts[3];
         const char *head = world->bodies[i].mesh ? sinew_sections_find(reader, "TEAR", (uint32_t)i, &size) : NULL;
+        if (!head && world->bodies[i].tear)
+            world->bodies[i].tear->report = (sinew_tear_report){0};
         if (!head)
             continue;
         memcpy(counts, head, sizeof counts);

@@ -31,6 +31,7 @@ typedef struct plate_def {
     double weft_ratio; /* rigidity along z over that along x; 0: 1 */
     double hold;       /* parameter of shell_bending; 0: its default */
     double offset;     /* m, of director points; 0: the default */
+    bool jump;         /* PLATE_SHELL: shell_jump beside shell_bending */
 } plate_def;
 
 typedef struct plate {

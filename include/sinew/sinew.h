@@ -343,6 +343,8 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_JOINT,       /* k/2 sum C_i^2: ball, universal, hinge, cylinder, slider, fixed              */
     SINEW_ENERGY_JOINT_LIMIT, /* one-sided joint: a range of a joint's angle or displacement */
     SINEW_ENERGY_MOTOR,       /* drives a joint's angle or displacement to a moving target */
+    /* beside shell_bending */
+    SINEW_ENERGY_SHELL_JUMP, /* pairs of shells: D/2 l^2 J^2, J the jump of curvature at an edge: point loads */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 
@@ -359,6 +361,8 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_ROD,      /* 5: x0 x1 x2 of two edges that meet at x1, then the director points of both */
     SINEW_STENCIL_DIRECTOR, /* 3: an edge, then its director point */
     SINEW_STENCIL_FRAMES,   /* 8: the four vertices of one frame, then those of another */
+    /* 8: a b c d of the triangles a b c and b a d, then the director points of the edges b c, c a, a d, d b */
+    SINEW_STENCIL_SHELL_PAIR,
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 

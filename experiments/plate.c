@@ -58,8 +58,7 @@ static bool plate_add_energies(plate *p, const plate_def *def, sinew_error *erro
     if (def->hold > 0)
         set(&bend, "hold", def->hold);
     return sinew_world_add_energy(p->world, &sheet, error).index >= 0 &&
-           sinew_world_add_energy(p->world, &bend, error).index >= 0 &&
-           (!def->jump || plate_add_jump(p, def, error));
+           sinew_world_add_energy(p->world, &bend, error).index >= 0 && (!def->jump || plate_add_jump(p, def, error));
 }
 
 bool plate_add(sinew_world *world, const sinew_mesh *mesh, const plate_def *def, plate *p, sinew_error *error)

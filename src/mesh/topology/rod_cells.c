@@ -145,9 +145,9 @@ sinew_status sinew_find_shell_pairs(const sinew_allocator *allocator, const sine
         /* Each pair takes two of the three edges of every triangle. */
         const size_t pair_max = (size_t)mesh->triangle_count * 3 / 2;
         *cells = pairs.cells = sinew_allocate(allocator, pair_max * (size_t)n, sizeof **cells);
-        status = pairs.cells ? sinew_visit_facets(allocator, mesh->vertex_count, &triangles, add_shell_pair, &pairs,
-                                                  error)
-                             : sinew_fail_memory(error, "the elements of an energy");
+        status = pairs.cells
+                     ? sinew_visit_facets(allocator, mesh->vertex_count, &triangles, add_shell_pair, &pairs, error)
+                     : sinew_fail_memory(error, "the elements of an energy");
     }
     if (status == SINEW_OK)
         status = check_shell_pairs(&pairs, error);

@@ -12,8 +12,8 @@
  * J is zero if the curvature is constant, so patch tests hold. If w is smooth, J is O(l), so psi is O(l^2) of the
  * bending energy, as is the error of the element of Morley. This element is an equilibrium element: it is too soft.
  * For w = sin(k . x) on equilateral triangles, nu = 0.3, its energy is 1 - 0.206 (k l)^2 times the exact one. With a
- * penalty of 1 the mean of the coefficient over directions of k is 0.006; with 0.5 and 2 it is -0.025 and 0.025. This
- * sets the default.
+ * penalty of 1 the mean of the coefficient over directions of k is 0.006; with 0.5 and 2 it is -0.025 and 0.025. The
+ * default was chosen by point loads on a plate and a cylinder (docs/evidence/thin.md); this analysis agrees.
  *
  * Limits: newton and pbng only, and beside shell_bending only: psi has no barrier where angles jump.
  */

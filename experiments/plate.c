@@ -30,6 +30,17 @@ static void set(sinew_energy_def *def, const char *name, double value)
         def->parameters[at] = (sinew_real)value;
 }
 
+/* The penalty on jumps of curvature, which shell_bending needs under point loads. */
+static bool plate_add_jump(plate *p, const plate_def *def, sinew_error *error)
+{
+    sinew_energy_def jump = sinew_default_energy_def(SINEW_ENERGY_SHELL_JUMP);
+    jump.body = p->body;
+    set(&jump, "rigidity", def->rigidity);
+    if (def->weft_ratio > 0)
+        set(&jump, "weft_ratio", def->weft_ratio);
+    return sinew_world_add_energy(p->world, &jump, error).index >= 0;
+}
+
 static bool plate_add_energies(plate *p, const plate_def *def, sinew_error *error)
 {
     const double h = def->thickness, E = 12 * (1 - def->poisson * def->poisson) * def->rigidity / (h * h * h);
@@ -47,7 +58,7 @@ static bool plate_add_energies(plate *p, const plate_def *def, sinew_error *erro
     if (def->hold > 0)
         set(&bend, "hold", def->hold);
     return sinew_world_add_energy(p->world, &sheet, error).index >= 0 &&
-           sinew_world_add_energy(p->world, &bend, error).index >= 0;
+           sinew_world_add_energy(p->world, &bend, error).index >= 0 && (!def->jump || plate_add_jump(p, def, error));
 }
 
 bool plate_add(sinew_world *world, const sinew_mesh *mesh, const plate_def *def, plate *p, sinew_error *error)

@@ -31,6 +31,7 @@ typedef struct plate_def {
     double weft_ratio; /* bending rigidity along z over that along x; 0: 1 */
     double hold;       /* parameter `hold` of shell_bending; 0: its default */
     double offset;     /* offset of director points in m; 0: the default */
+    bool jump;         /* model PLATE_SHELL: adds the energy shell_jump to shell_bending */
 } plate_def;
 
 typedef struct plate {

@@ -280,25 +280,50 @@ static inline void shell_rest_points(double *rest)
                                   random_in(-0.1, 0.1);
 }
 
+/* Points of a pair of shells: two triangles with a common edge and the directors of their other four edges. */
+static const int pair_edges[4][2] = {{1, 2}, {2, 0}, {0, 3}, {3, 1}};
+static inline void shell_pair_rest_points(double *rest)
+{
+    static const double flat[8] = {0, 0, 1, 0, 0.5, 0.8, 0.4, -0.9};
+    for (int a = 0; a < 4; a++)
+        for (int i = 0; i < 3; i++)
+            rest[3 * a + i] = (i < 2 ? flat[2 * a + i] : 0) + random_in(-0.15, 0.15);
+    for (int a = 0; a < 4; a++)
+        for (int i = 0; i < 3; i++)
+            rest[12 + 3 * a + i] = (rest[3 * pair_edges[a][0] + i] + rest[3 * pair_edges[a][1] + i]) / 2 +
+                                   (i == 2 ? 0.5 : 0) + random_in(-0.1, 0.1);
+}
+
+/* Turns the director point p about its edge a b by an angle. */
+static inline void turn_director(const double *a, const double *b, double angle, double *p)
+{
+    double e[3], R[9], w[3], along = 0, square = 0;
+    for (int c = 0; c < 3; c++) {
+        e[c] = b[c] - a[c];
+        square += e[c] * e[c];
+        along += e[c] * (p[c] - a[c]);
+    }
+    if (square == 0)
+        return;
+    rotation(e, angle, R);
+    for (int c = 0; c < 3; c++)
+        w[c] = p[c] - a[c] - along / square * e[c];
+    for (int c = 0; c < 3; c++)
+        p[c] = a[c] + along / square * e[c] + R[3 * c] * w[0] + R[3 * c + 1] * w[1] + R[3 * c + 2] * w[2];
+}
+
 /* Turns the director points of a shell about their edges by at most 150 degrees, into the range of the barriers. */
 static inline void turn_directors(sample *s)
 {
-    for (int i = 0; i < 3; i++) {
-        const double *a = s->x + 3 * ((i + 1) % 3), *b = s->x + 3 * ((i + 2) % 3);
-        double *p = s->x + 9 + 3 * i, e[3], R[9], w[3], along = 0, square = 0;
-        for (int c = 0; c < 3; c++) {
-            e[c] = b[c] - a[c];
-            square += e[c] * e[c];
-            along += e[c] * (p[c] - a[c]);
-        }
-        if (square == 0)
-            continue;
-        rotation(e, random_in(-2.6, 2.6), R);
-        for (int c = 0; c < 3; c++)
-            w[c] = p[c] - a[c] - along / square * e[c];
-        for (int c = 0; c < 3; c++)
-            p[c] = a[c] + along / square * e[c] + R[3 * c] * w[0] + R[3 * c + 1] * w[1] + R[3 * c + 2] * w[2];
-    }
+    for (int i = 0; i < 3; i++)
+        turn_director(s->x + 3 * ((i + 1) % 3), s->x + 3 * ((i + 2) % 3), random_in(-2.6, 2.6), s->x + 9 + 3 * i);
+}
+
+/* Turns the director points of a pair of shells by at most 60 degrees: its energy has no barriers. */
+static inline void turn_pair_directors(sample *s)
+{
+    for (int i = 0; i < 4; i++)
+        turn_director(s->x + 3 * pair_edges[i][0], s->x + 3 * pair_edges[i][1], random_in(-1, 1), s->x + 12 + 3 * i);
 }
 
 /* Rotates the second of two frames about the first joint axis, z, and translates it: joints open, limits are exceeded.
@@ -364,6 +389,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
         rod_rest_points(result.rest);
     if (info->stencil == SINEW_STENCIL_SHELL)
         shell_rest_points(result.rest);
+    if (info->stencil == SINEW_STENCIL_SHELL_PAIR)
+        shell_pair_rest_points(result.rest);
     for (int i = 0; i < info->parameter_count; i++)
         result.parameters[i] =
             sample_draws_all ? drawn_parameter(&info->parameters[i]) : sample_parameter(&info->parameters[i]);
@@ -396,6 +423,8 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
         turn_second_frame(&result);
     if (info->stencil == SINEW_STENCIL_SHELL && s != states)
         turn_directors(&result);
+    if (info->stencil == SINEW_STENCIL_SHELL_PAIR && s != states)
+        turn_pair_directors(&result);
     return result;
 }
 
@@ -404,7 +433,7 @@ static inline bool undefined_at(const sinew_energy_info *info, const state *s)
 {
     const sinew_energy_ops *ops = (const sinew_energy_ops *)info; /* the info is the first member of the ops */
     /* A mirrored shell has its directors on the other side: angles change by pi, where they jump. */
-    const bool jumps = info->stencil == SINEW_STENCIL_SHELL;
+    const bool jumps = info->stencil == SINEW_STENCIL_SHELL || info->stencil == SINEW_STENCIL_SHELL_PAIR;
     /* With drawn parameters, energies without compression have the jump of their second derivatives at rest. */
     const bool kinked = sample_draws_all && s->noise == 0 && s->sigma[0] == 1 && s->sigma[1] == 1 && s->sigma[2] == 1;
     return kinked || ((ops->barrier || jumps) && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0);

@@ -106,6 +106,38 @@ static bool is_director(const sinew_mesh *mesh, int32_t a, int32_t b, int32_t p)
 
 /* ---- Shells --------------------------------------------------------------------------------------- */
 
+static bool is_triangle(const sinew_mesh *mesh, int32_t a, int32_t b, int32_t c)
+{
+    for (int32_t i = 0; i < sinew_mesh_triangle_count(mesh); i++) {
+        const int32_t *t = sinew_mesh_triangles(mesh) + 3 * i;
+        int found = 0;
+        for (int k = 0; k < 3; k++)
+            found += t[k] == a || t[k] == b || t[k] == c;
+        if (found == 3)
+            return true;
+    }
+    return false;
+}
+
+/* Each inner edge of a sheet has one pair: two triangles and the directors of their other edges. */
+static void check_shell_pairs(const sinew_mesh *mesh)
+{
+    static const int edges[4][2] = {{1, 2}, {2, 0}, {0, 3}, {3, 1}};
+    sinew_error error;
+    int32_t *cells, count;
+    assert_int_equal(find(mesh, SINEW_STENCIL_SHELL_PAIR, &cells, &count, &error), SINEW_OK);
+    /* 3 T = 2 inner + outer edges, and all edges have a director. */
+    assert_int_equal(count, 3 * sinew_mesh_triangle_count(mesh) - sinew_mesh_director_count(mesh));
+    for (int32_t c = 0; c < count; c++) {
+        const int32_t *cell = cells + 8 * c;
+        assert_true(cell[2] != cell[3] && is_triangle(mesh, cell[0], cell[1], cell[2]) &&
+                    is_triangle(mesh, cell[0], cell[1], cell[3]));
+        for (int k = 0; k < 4; k++)
+            assert_true(is_director(mesh, cell[edges[k][0]], cell[edges[k][1]], cell[4 + k]));
+    }
+    drop(cells);
+}
+
 /* Randomly crumpled cloth: every edge has one director, at its distance and perpendicular, half-way between both
  * normals. */
 static void shells_have_normals(void **unused)
@@ -131,6 +163,7 @@ static void shells_have_normals(void **unused)
                 assert_true(is_director(mesh, cell[(k + 1) % 3], cell[(k + 2) % 3], cell[3 + k]));
         }
         drop(cells);
+        check_shell_pairs(mesh);
         assert_int_equal(find(mesh, SINEW_STENCIL_DIRECTOR, &cells, &count, &error), SINEW_OK);
         assert_int_equal(count, sinew_mesh_director_count(mesh));
         assert_memory_equal(cells, sinew_mesh_directors(mesh), (size_t)(3 * count) * sizeof *cells);
@@ -296,8 +329,9 @@ static void bad_meshes_are_refused(void **unused)
     assert_null(sinew_mesh_with_directors(mesh, 0.1, NULL, &error));
     refused(&error, SINEW_ERROR_DATA, "has 5 already");
     int32_t *cells, count;
-    static const sinew_stencil stencils[3] = {SINEW_STENCIL_SHELL, SINEW_STENCIL_ROD, SINEW_STENCIL_DIRECTOR};
-    for (int i = 0; i < 3; i++) {
+    static const sinew_stencil stencils[4] = {SINEW_STENCIL_SHELL, SINEW_STENCIL_ROD, SINEW_STENCIL_DIRECTOR,
+                                              SINEW_STENCIL_SHELL_PAIR};
+    for (int i = 0; i < 4; i++) {
         assert_int_equal(find(plain, stencils[i], &cells, &count, &error), SINEW_ERROR_DATA);
         refused(&error, SINEW_ERROR_DATA, "no directors; sinew_mesh_with_directors()");
         drop(cells);

@@ -367,6 +367,8 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_JOINT, /* joint between two frames, k/2 sum C_i^2: ball, universal, hinge, cylinder, slider, fixed */
     SINEW_ENERGY_JOINT_LIMIT, /* one-sided constraints that limit the angle or displacement of a joint */
     SINEW_ENERGY_MOTOR,       /* motor that drives a joint's angle or displacement to a moving target */
+    /* Energies on pairs of shells, beside shell_bending. */
+    SINEW_ENERGY_SHELL_JUMP, /* pairs of shells: D/2 l^2 J^2, J the jump of curvature at an edge; for point loads */
     SINEW_ENERGY_COUNT
 } sinew_energy_kind;
 
@@ -386,6 +388,8 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_ROD,
     SINEW_STENCIL_DIRECTOR, /* stencil of 3 vertices: an edge, then its director point */
     SINEW_STENCIL_FRAMES,   /* stencil of 8 vertices: the four vertices of one frame, then those of another */
+    /* Stencil of 8 vertices: a b c d of triangles a b c and b a d, then directors of the edges b c, c a, a d, d b. */
+    SINEW_STENCIL_SHELL_PAIR,
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 

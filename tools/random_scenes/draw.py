@@ -184,7 +184,7 @@ class Drawing:
         if chosen["solver"] == "pbd" and rng.random() < 0.3:
             energy["pbd_stiffness"] = digits(rng.uniform(0.1, 1))
         stencil = self.program.stencil[name]
-        if stencil in ("shells", "rods", "directors"):
+        if stencil in ("shells", "pairs of shells", "rods", "directors"):
             body["mesh"]["directors"] = True
         if chosen["skin"] == "map":
             self.paint(energy)
@@ -200,8 +200,11 @@ class Drawing:
 
     def companions(self, body, stencil):
         """Energies without which a mesh of this stencil would fall apart."""
-        if stencil in ("hinges", "wheels", "shells") and body["mesh"].get("generator") in ("cloth", "can", None):
+        sheets = ("hinges", "wheels", "shells", "pairs of shells")
+        if stencil in sheets and body["mesh"].get("generator") in ("cloth", "can", None):
             body["energies"].append({"energy": "edge_strain", "stiffness": 100})
+        if stencil == "pairs of shells":
+            body["energies"].append({"energy": "shell_bending"})
         if stencil in ("rods", "directors"):
             body["energies"].append({"energy": "edge_strain", "stiffness": 1000})
             for other in {"rod", "director"} - {self.chosen["energy"]}:

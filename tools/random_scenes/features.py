@@ -16,8 +16,8 @@ JOINTS = COUPLINGS[1:]
 
 # Meshes that have the elements of an energy ("on ..." of `sinew info energies`).
 MESHES_OF = {"tets": SOLIDS, "triangles": SOLIDS + SHEETS, "hinges": SOLIDS + SHEETS, "wheels": SOLIDS + SHEETS,
-             "shells": SHEETS, "rods": LINES, "directors": LINES, "edges": SOLIDS + SHEETS + LINES,
-             "vertices": SOLIDS + SHEETS + LINES}
+             "shells": SHEETS, "pairs of shells": SHEETS, "rods": LINES, "directors": LINES,
+             "edges": SOLIDS + SHEETS + LINES, "vertices": SOLIDS + SHEETS + LINES}
 
 
 class Program:
@@ -123,7 +123,7 @@ def exclusions_of(program, factors):
     only = [s for s in f["solver"] if program.quasistatic.get(s) == "quasistatic only"]
     touch = ("newton", "pd", "qn", "admm", "xpbd", "pbd", "xpbd-qs", "pbng", "mpbng")
     keep = SYSTEMS + SWEEPS
-    bent = [e for e in f["energy"] if program.stencil[e] in ("shells", "rods", "directors")]
+    bent = [e for e in f["energy"] if program.stencil[e] in ("shells", "pairs of shells", "rods", "directors")]
     rooted = [e for e in f["energy"] if e not in ("spring", "edge_strain", "fibre_strain", "hinge", "isometric",
                                                   "mean_curvature", "green_strain", "enclosed_volume", "rod",
                                                   "director", "baraff_witkin")]
@@ -137,7 +137,7 @@ def exclusions_of(program, factors):
         ("systems refuse hard roots", "solver", SYSTEMS, "hard_energy", rooted),
         ("admm projects on sets", "solver", ("admm",), "hard_energy",
          [e for e in f["energy"] if e not in program.projects]),
-        ("pressure is no constraint", "energy", ("pressure", "shell_bending"), "hard", ("yes",)),
+        ("pressure is no constraint", "energy", ("pressure", "shell_bending", "shell_jump"), "hard", ("yes",)),
         ("rigid needs hard", "solver", but(f["solver"], *keep), "partner", ("rigid",)),
         ("a coupling joins two", "coupling", but(f["coupling"], "none"), "partner", ("none",)),
         ("a joint joins frames", "coupling", JOINTS, "partner", ("sheet", "rope")),

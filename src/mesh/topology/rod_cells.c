@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "mesh/topology/facets.h"
 #include "mesh/topology/rod_frames.h"
 #include "base/sort_pairs.h"
 
@@ -93,6 +94,66 @@ sinew_status sinew_find_shells(const sinew_allocator *allocator, const sinew_mes
     }
     sinew_release(allocator, index.keys);
     *count = mesh->triangle_count;
+    return status;
+}
+
+typedef struct shell_pairs {
+    const sinew_mesh *mesh;
+    const director_index *index;
+    int32_t *cells; /* [8 * count] points of the pairs */
+    int32_t count;
+} shell_pairs;
+
+/* Adds a pair for an edge of two triangles. Meshes with directors have no edges of more. */
+static void add_shell_pair(void *context, const int32_t *edge, const sinew_pair *uses, size_t use_count)
+{
+    shell_pairs *pairs = context;
+    if (use_count != 2)
+        return;
+    int32_t *cell = pairs->cells + 8 * (size_t)pairs->count++;
+    const int32_t c = pairs->mesh->triangles[uses[0].minor], d = pairs->mesh->triangles[uses[1].minor];
+    memcpy(cell, (const int32_t[4]){edge[0], edge[1], c, d}, 4 * sizeof *cell);
+    cell[4] = director_of(pairs->index, pairs->mesh, edge[1], c);
+    cell[5] = director_of(pairs->index, pairs->mesh, c, edge[0]);
+    cell[6] = director_of(pairs->index, pairs->mesh, edge[0], d);
+    cell[7] = director_of(pairs->index, pairs->mesh, d, edge[1]);
+}
+
+static sinew_status check_shell_pairs(const shell_pairs *pairs, sinew_error *error)
+{
+    for (int32_t i = 0; i < pairs->count; i++) {
+        const int32_t *cell = pairs->cells + 8 * (size_t)i;
+        for (int k = 4; k < 8; k++)
+            if (cell[k] < 0)
+                return sinew_fail(error, SINEW_ERROR_DATA,
+                                  "the triangles at the edge (%d, %d): one of their edges has no director; "
+                                  "sinew_mesh_with_directors() makes them for all edges",
+                                  cell[0], cell[1]);
+    }
+    return SINEW_OK;
+}
+
+sinew_status sinew_find_shell_pairs(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
+                                    int32_t **cells, int32_t *count, sinew_error *error)
+{
+    director_index index = {0};
+    shell_pairs pairs = {.mesh = mesh, .index = &index};
+    const sinew_elements triangles = {mesh->triangles, mesh->triangle_count, 3};
+    sinew_status status = require_directors(mesh, error);
+    if (status == SINEW_OK)
+        status = index_directors(&index, allocator, mesh, error);
+    if (status == SINEW_OK) {
+        /* Each pair takes two of the three edges of every triangle. */
+        const size_t pair_max = (size_t)mesh->triangle_count * 3 / 2;
+        *cells = pairs.cells = sinew_allocate(allocator, pair_max * (size_t)n, sizeof **cells);
+        status = pairs.cells
+                     ? sinew_visit_facets(allocator, mesh->vertex_count, &triangles, add_shell_pair, &pairs, error)
+                     : sinew_fail_memory(error, "the elements of an energy");
+    }
+    if (status == SINEW_OK)
+        status = check_shell_pairs(&pairs, error);
+    sinew_release(allocator, index.keys);
+    *count = pairs.count;
     return status;
 }
 

@@ -17,6 +17,10 @@
 /* Finds shell cells: a triangle and the director points of the edges opposite to its vertices. */
 sinew_status sinew_find_shells(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                int32_t *count, sinew_error *error);
+/* Pair of shells: two triangles a b c and b a d with a common edge, a < b, then the director points of the edges b c,
+ * c a, a d and d b. Edges of one triangle have none. */
+sinew_status sinew_find_shell_pairs(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
+                                    int32_t **cells, int32_t *count, sinew_error *error);
 /* Finds rod cells x0 x1 x2 p01 p12: two edges with directors that meet at x1. At a vertex of more edges each is joined
  * to the next. */
 sinew_status sinew_find_rods(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,

@@ -301,6 +301,7 @@ static const sinew_stencil_info table[SINEW_STENCIL_COUNT] = {
     [SINEW_STENCIL_ROD] = {"rod", "rods", 5, .find = sinew_find_rods},
     [SINEW_STENCIL_DIRECTOR] = {"director", "directors", 3, .find = sinew_find_directors},
     [SINEW_STENCIL_FRAMES] = {"pair of frames", "pairs of frames", 8, .couples = true},
+    [SINEW_STENCIL_SHELL_PAIR] = {"pair of shells", "pairs of shells", 8, .find = sinew_find_shell_pairs},
 };
 
 /* Stencils registered by the program. This table may grow while the process runs: a slot is filled once, atomically,

@@ -2,8 +2,8 @@
  *
  * test_contact_forces.c: the list of contacts, the report and the forces on colliders are one and the same contact.
  * Random piles of cubes on a floor, beside a cube that is pinned, in every step: forces of the list change the momentum
- * of each body, add up to those on the colliders, and give the numbers of the report; no contact is between two sides
- * that cannot move.
+ * of each body and the angular momentum of all, add up to those on the colliders, and give the numbers of the report; no
+ * contact is between two sides that cannot move.
  */
 #include "contact_worlds.h"
 #include "random_cases.h"
@@ -126,6 +126,64 @@ static void check_momentum(const pile *p)
         for (int k = 0; k < 3; k++)
             if (fabs(sum[k]) > bound)
                 fail_msg("body %d: a force of %g N along %c is in no contact (bound %g N)", b, sum[k], "xyz"[k], bound);
+    }
+}
+
+static void add_cross(const double a[3], const double b[3], double factor, double sum[3])
+{
+    for (int k = 0; k < 3; k++)
+        sum[k] += factor * (a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3]);
+}
+
+/* Sum of x cross (m (v - v before) / h - m g) of the particles of free bodies, in N m. Elastic forces have no part in
+ * it. `scale` (N m) is the sum of absolute values. */
+static void inertial_torque(const pile *p, const sinew_real *x, double sum[3], double *scale)
+{
+    const int32_t n = sinew_world_particle_count(p->world);
+    sinew_real m[64], v[3 * 64];
+    assert_int_equal(sinew_world_get_masses(p->world, 0, n, m), SINEW_OK);
+    assert_int_equal(sinew_world_get_velocities(p->world, 0, n, v), SINEW_OK);
+    for (int32_t i = n / BODIES; i < n; i++) {
+        double f[3], at[3];
+        for (int k = 0; k < 3; k++) {
+            at[k] = (double)x[3 * i + k];
+            f[k] = (double)m[i] * (((double)v[3 * i + k] - p->v0[3 * i + k]) / 0.01 + (k == 1 ? 9.81 : 0));
+            *scale += fabs(f[k]);
+        }
+        add_cross(at, f, 1, sum);
+    }
+}
+
+/* Forces of the list, by particles and weights, change the angular momentum of the free bodies. The report has the
+ * angular impulse of contacts between bodies, whose two points are apart. */
+static void check_angular_momentum(const pile *p)
+{
+    const int32_t n = sinew_world_particle_count(p->world);
+    sinew_real x[3 * 64];
+    double sum[3] = {0, 0, 0}, apart[3] = {0, 0, 0}, scale = 0;
+    assert_int_equal(sinew_world_get_positions(p->world, 0, n, x), SINEW_OK);
+    inertial_torque(p, x, sum, &scale);
+    for (int32_t c = 0; c < p->count; c++) {
+        const sinew_contact *t = &p->contacts[c];
+        double f[3];
+        for (int k = 0; k < 3; k++)
+            f[k] = t->force * (double)t->normal[k] + t->friction[k];
+        for (int a = 0; a < 4; a++) {
+            const int32_t i = t->particles[a];
+            if (i < 0)
+                continue;
+            const double at[3] = {(double)x[3 * i], (double)x[3 * i + 1], (double)x[3 * i + 2]};
+            add_cross(at, f, i < n / BODIES ? 0 : -(double)t->weights[a], sum);
+            add_cross(at, f, t->b.collider.index < 0 ? 0.01 * (double)t->weights[a] : 0, apart);
+        }
+    }
+    const double bound = CLOSE * scale * (1 + p->count) + 4 * p->report.stationarity;
+    for (int k = 0; k < 3; k++) {
+        if (p->ball.index < 0 && !(fabs(sum[k]) <= bound))
+            fail_msg("a torque of %g N m about %c is in no contact (bound %g N m)", sum[k], "xyz"[k], bound);
+        if (!(fabs(apart[k] - p->report.angular_momentum_error[k]) <= 0.01 * ROUND * scale))
+            fail_msg("contacts between bodies have the angular impulse %g N m s about %c, the report %g", apart[k],
+                     "xyz"[k], p->report.angular_momentum_error[k]);
     }
 }
 
@@ -255,6 +313,7 @@ static void piles(void **state)
             check_pinned(&p);
             if (p.bits == 0 || p.ball.index < 0) /* steps against the ball may stay unsolved */
                 check_momentum(&p);
+            check_angular_momentum(&p);
             check_floor(&p);
             round += check_ball(&p);
             check_report(&p);

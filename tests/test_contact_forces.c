@@ -327,8 +327,89 @@ static void piles(void **state)
     assert_true(seen > r.count);
 }
 
+/* Two cubes that meet off centre, far from the origin, without gravity. */
+static sinew_world *make_collision(double restitution, random_cases *r)
+{
+    sinew_error error = {0};
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = 1;
+    def.time_step = (sinew_real)0.01;
+    def.gravity[1] = 0;
+    def.solver.iterations = 400;
+    def.solver.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-5 : 1e-9);
+    sinew_world *world = make_world(&def);
+    sinew_contact_def touch = sinew_default_contact_def();
+    touch.thickness = (sinew_real)THICKNESS;
+    touch.friction = (sinew_real)random_between(r, 0, 0.8);
+    touch.restitution = (sinew_real)restitution;
+    assert_int_equal(sinew_world_set_contact(world, &touch, &error), SINEW_OK);
+    sinew_real v[3 * 16];
+    for (int b = 0; b < 2; b++) {
+        const double middle[3] = {2 + b * (SIDE + 3 * THICKNESS), 1 + random_between(r, -0.2, 0.2),
+                                  random_between(r, -0.2, 0.2)};
+        add_box(world, SINEW_SOLVER_NEWTON, 1, SIDE, middle, 1e6);
+        for (int i = 0; i < 8; i++)
+            for (int k = 0; k < 3; k++)
+                v[3 * (8 * b + i) + k] = (sinew_real)(k == 0 ? (b == 0 ? 1.5 : -0.5) : b == 0 ? 0.3 : 0);
+    }
+    assert_int_equal(sinew_world_set_velocities(world, 0, 16, v), SINEW_OK);
+    return world;
+}
+
+/* Impulses of contact and of restitution keep the momentum of two free cubes; they change the angular momentum
+ * sum of x cross m v by what the report states. */
+static void check_collision(sinew_world *world, double *moved)
+{
+    sinew_contact_report report;
+    sinew_real x[3 * 16], v0[3 * 16], v[3 * 16], m[16];
+    double impulse[3] = {0, 0, 0}, turn[3] = {0, 0, 0}, scale = 0;
+    assert_int_equal(sinew_world_get_velocities(world, 0, 16, v0), SINEW_OK);
+    sinew_world_step(world, NULL);
+    assert_int_equal(sinew_world_contact_report(world, &report, NULL), SINEW_OK);
+    assert_int_equal(sinew_world_get_positions(world, 0, 16, x), SINEW_OK);
+    assert_int_equal(sinew_world_get_velocities(world, 0, 16, v), SINEW_OK);
+    assert_int_equal(sinew_world_get_masses(world, 0, 16, m), SINEW_OK);
+    for (int i = 0; i < 16; i++) {
+        double at[3], change[3];
+        for (int k = 0; k < 3; k++) {
+            at[k] = (double)x[3 * i + k];
+            change[k] = (double)m[i] * ((double)v[3 * i + k] - (double)v0[3 * i + k]);
+            impulse[k] += change[k];
+            scale += (double)m[i];
+        }
+        add_cross(at, change, 1, turn);
+    }
+    for (int k = 0; k < 3; k++) {
+        *moved = fmax(*moved, fabs(report.angular_momentum_error[k]));
+        if (!(fabs(impulse[k]) <= CLOSE * scale))
+            fail_msg("the momentum along %c changes by %g N s", "xyz"[k], impulse[k]);
+        if (!(fabs(turn[k] - report.angular_momentum_error[k]) <= CLOSE * scale))
+            fail_msg("the angular momentum about %c changes by %g N m s, by the report %g", "xyz"[k], turn[k],
+                     report.angular_momentum_error[k]);
+    }
+}
+
+static void collisions(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("random collisions", 12, 100);
+    double moved = 0, work = 0;
+    for (int32_t i = 0; i < r.count; i++) {
+        sinew_world *world = make_collision(i % 2 ? random_between(&r, 0.3, 1) : 0, &r);
+        for (int k = 0; k < 8; k++) {
+            sinew_contact_report report;
+            check_collision(world, &moved);
+            sinew_world_contact_report(world, &report, NULL);
+            work = fmax(work, report.restitution_work);
+        }
+        sinew_world_destroy(world);
+    }
+    print_message("up to %g N m s, restitution up to %g J\n", moved, work);
+    assert_true(moved > 1e-3 && work > 0.1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(piles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(piles), cmocka_unit_test(collisions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
  *
  * test_contact_forces.c: the list of contacts, the report and the forces on colliders are one and the same contact.
  * Random piles of cubes on a floor, beside a cube that is pinned, in every step: forces of the list change the momentum
- * of each body, add up to those on the colliders, and give the numbers of the report; no contact is between two sides
- * that cannot move.
+ * of each body and the angular momentum of all, add up to those on the colliders, and give the numbers of the report; no
+ * contact is between two sides that cannot move.
  */
 #include "contact_worlds.h"
 #include "random_cases.h"
@@ -126,6 +126,66 @@ static void check_momentum(const pile *p)
         for (int k = 0; k < 3; k++)
             if (fabs(sum[k]) > bound)
                 fail_msg("body %d: a force of %g N along %c is in no contact (bound %g N)", b, sum[k], "xyz"[k], bound);
+    }
+}
+
+static void add_cross(const double a[3], const double b[3], double factor, double sum[3])
+{
+    for (int k = 0; k < 3; k++)
+        sum[k] += factor * (a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3]);
+}
+
+/* Sum of x cross (m (v - v before) / h - m g) of the particles of free bodies, in N m. Elastic forces have no part in
+ * it. `scale` (N m) is the sum of absolute values. */
+static void inertial_torque(const pile *p, const sinew_real *x, double sum[3], double *scale)
+{
+    const int32_t n = sinew_world_particle_count(p->world);
+    sinew_real m[64], v[3 * 64];
+    assert_int_equal(sinew_world_get_masses(p->world, 0, n, m), SINEW_OK);
+    assert_int_equal(sinew_world_get_velocities(p->world, 0, n, v), SINEW_OK);
+    for (int32_t i = n / BODIES; i < n; i++) {
+        double f[3], at[3];
+        for (int k = 0; k < 3; k++) {
+            at[k] = (double)x[3 * i + k];
+            f[k] = (double)m[i] * (((double)v[3 * i + k] - p->v0[3 * i + k]) / 0.01 + (k == 1 ? 9.81 : 0));
+            *scale += fabs(f[k]);
+        }
+        add_cross(at, f, 1, sum);
+    }
+}
+
+/* Forces of the list, by particles and weights, change the angular momentum of the free bodies. The report has the
+ * angular impulse of contacts between bodies, whose two points are apart. */
+static void check_angular_momentum(const pile *p)
+{
+    const int32_t n = sinew_world_particle_count(p->world);
+    sinew_real x[3 * 64];
+    double sum[3] = {0, 0, 0}, apart[3] = {0, 0, 0}, scale = 0;
+    assert_int_equal(sinew_world_get_positions(p->world, 0, n, x), SINEW_OK);
+    inertial_torque(p, x, sum, &scale);
+    for (int32_t c = 0; c < p->count; c++) {
+        const sinew_contact *t = &p->contacts[c];
+        double f[3];
+        for (int k = 0; k < 3; k++)
+            f[k] = t->force * (double)t->normal[k] + t->friction[k];
+        for (int a = 0; a < 4; a++) {
+            const int32_t i = t->particles[a];
+            if (i < 0)
+                continue;
+            const double at[3] = {(double)x[3 * i], (double)x[3 * i + 1], (double)x[3 * i + 2]};
+            add_cross(at, f, i < n / BODIES ? 0 : -(double)t->weights[a], sum);
+            add_cross(at, f, t->b.collider.index < 0 ? 0.01 * (double)t->weights[a] : 0, apart);
+        }
+    }
+    const double bound = CLOSE * scale * (1 + p->count) + 4 * p->report.stationarity;
+    for (int k = 0; k < 3; k++) {
+        if (p->ball.index < 0 && !(fabs(sum[k]) <= bound))
+            fail_msg("a torque of %g N m about %c is in no contact (bound %g N m)", sum[k], "xyz"[k], bound);
+        /* Friction of contacts that have lost their force lags, and is not in the list. */
+        if (!(p->bits & SINEW_STEP_CONTACT) &&
+            !(fabs(apart[k] - p->report.angular_momentum_error[k]) <= 0.01 * ROUND * scale))
+            fail_msg("contacts between bodies have the angular impulse %g N m s about %c, the report %g", apart[k],
+                     "xyz"[k], p -> report.angular_momentum_error[k]);
     }
 }
 
@@ -255,6 +315,7 @@ static void piles(void **state)
             check_pinned(&p);
             if (p.bits == 0 || p.ball.index < 0) /* steps against the ball may stay unsolved */
                 check_momentum(&p);
+            check_angular_momentum(&p);
             check_floor(&p);
             round += check_ball(&p);
             check_report(&p);
@@ -266,8 +327,89 @@ static void piles(void **state)
     assert_true(seen > r.count);
 }
 
+/* Two cubes that meet off centre, far from the origin, without gravity. */
+static sinew_world *make_collision(double restitution, random_cases *r)
+{
+    sinew_error error = {0};
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = 1;
+    def.time_step = (sinew_real)0.01;
+    def.gravity[1] = 0;
+    def.solver.iterations = 400;
+    def.solver.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-5 : 1e-9);
+    sinew_world *world = make_world(&def);
+    sinew_contact_def touch = sinew_default_contact_def();
+    touch.thickness = (sinew_real)THICKNESS;
+    touch.friction = (sinew_real)random_between(r, 0, 0.8);
+    touch.restitution = (sinew_real)restitution;
+    assert_int_equal(sinew_world_set_contact(world, &touch, &error), SINEW_OK);
+    sinew_real v[3 * 16];
+    for (int b = 0; b < 2; b++) {
+        const double middle[3] = {2 + b * (SIDE + 3 * THICKNESS), 1 + random_between(r, -0.2, 0.2),
+                                  random_between(r, -0.2, 0.2)};
+        add_box(world, SINEW_SOLVER_NEWTON, 1, SIDE, middle, 1e6);
+        for (int i = 0; i < 8; i++)
+            for (int k = 0; k < 3; k++)
+                v[3 * (8 * b + i) + k] = (sinew_real)(k == 0 ? (b == 0 ? 1.5 : -0.5) : b == 0 ? 0.3 : 0);
+    }
+    assert_int_equal(sinew_world_set_velocities(world, 0, 16, v), SINEW_OK);
+    return world;
+}
+
+/* Impulses of contact and of restitution keep the momentum of two free cubes; they change the angular momentum
+ * sum of x cross m v by what the report states. */
+static void check_collision(sinew_world *world, double *moved)
+{
+    sinew_contact_report report;
+    sinew_real x[3 * 16], v0[3 * 16], v[3 * 16], m[16];
+    double impulse[3] = {0, 0, 0}, turn[3] = {0, 0, 0}, scale = 0;
+    assert_int_equal(sinew_world_get_velocities(world, 0, 16, v0), SINEW_OK);
+    sinew_world_step(world, NULL);
+    assert_int_equal(sinew_world_contact_report(world, &report, NULL), SINEW_OK);
+    assert_int_equal(sinew_world_get_positions(world, 0, 16, x), SINEW_OK);
+    assert_int_equal(sinew_world_get_velocities(world, 0, 16, v), SINEW_OK);
+    assert_int_equal(sinew_world_get_masses(world, 0, 16, m), SINEW_OK);
+    for (int i = 0; i < 16; i++) {
+        double at[3], change[3];
+        for (int k = 0; k < 3; k++) {
+            at[k] = (double)x[3 * i + k];
+            change[k] = (double)m[i] * ((double)v[3 * i + k] - (double)v0[3 * i + k]);
+            impulse[k] += change[k];
+            scale += (double)m[i];
+        }
+        add_cross(at, change, 1, turn);
+    }
+    for (int k = 0; k < 3; k++) {
+        *moved = fmax(*moved, fabs(report.angular_momentum_error[k]));
+        if (!(fabs(impulse[k]) <= CLOSE * scale))
+            fail_msg("the momentum along %c changes by %g N s", "xyz"[k], impulse[k]);
+        if (!(fabs(turn[k] - report.angular_momentum_error[k]) <= CLOSE * scale))
+            fail_msg("the angular momentum about %c changes by %g N m s, by the report %g", "xyz"[k], turn[k],
+                     report.angular_momentum_error[k]);
+    }
+}
+
+static void collisions(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("random collisions", 12, 100);
+    double moved = 0, work = 0;
+    for (int32_t i = 0; i < r.count; i++) {
+        sinew_world *world = make_collision(i % 2 ? random_between(&r, 0.3, 1) : 0, &r);
+        for (int k = 0; k < 8; k++) {
+            sinew_contact_report report;
+            check_collision(world, &moved);
+            sinew_world_contact_report(world, &report, NULL);
+            work = fmax(work, report.restitution_work);
+        }
+        sinew_world_destroy(world);
+    }
+    print_message("up to %g N m s, restitution up to %g J\n", moved, work);
+    assert_true(moved > 1e-3 && work > 0.1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(piles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(piles), cmocka_unit_test(collisions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

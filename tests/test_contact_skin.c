@@ -78,6 +78,61 @@ static void skins_rest(void **state)
         }
 }
 
+/* m/s: mean velocity of all particles of a world along an axis. */
+static double mean_velocity(const sinew_world *world, int axis)
+{
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *v = make_array(3 * (size_t)n, sizeof *v);
+    double sum = 0;
+    assert_int_equal(sinew_world_get_velocities(world, 0, n, v), SINEW_OK);
+    for (int32_t i = 0; i < n; i++)
+        sum += (double)v[3 * i + axis];
+    free(v);
+    return sum / n;
+}
+
+/* A block on a collider that moves steadily has the collider's velocity and the distance of the offset. Colliders of
+ * other shapes, which come first, stand elsewhere. */
+static void skins_ride(void **state)
+{
+    (void)state;
+    const sinew_shape_kind kinds[] = {SINEW_SHAPE_PLANE, SINEW_SHAPE_BOX, SINEW_SHAPE_SPHERE, SINEW_SHAPE_CAPSULE};
+    const double up = 0.5, along = 0.25;
+    for (int k = 0; k < 4; k++) {
+        sinew_world *world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+        set_touch(world, 4e-3, 1);
+        for (int other = 1; other < 4; other++) {
+            sinew_collider_def def = sinew_default_collider_def(kinds[other]);
+            def.position[0] = 200;
+            def.position[2] = (sinew_real)(10 * other);
+            add_collider(world, &def);
+        }
+        sinew_key keys[2] = {{.time = 0}, {.time = 10}};
+        keys[1].translation[0] = (sinew_real)(10 * along);
+        keys[1].translation[1] = (sinew_real)(10 * up);
+        const sinew_motion motion = {.key_count = 2, .keys = keys};
+        sinew_collider_def def = sinew_default_collider_def(kinds[k]);
+        const bool round = kinds[k] == SINEW_SHAPE_SPHERE || kinds[k] == SINEW_SHAPE_CAPSULE;
+        def.radius = 50;
+        for (int c = 0; c < 3; c++)
+            def.size[c] = 2;
+        def.position[1] = round ? -50 : kinds[k] == SINEW_SHAPE_BOX ? -1 : 0;
+        def.rotation[2] = kinds[k] == SINEW_SHAPE_CAPSULE ? (sinew_real)(MAKE_PI / 2) : 0;
+        def.motion = &motion;
+        add_collider(world, &def);
+        const sinew_body body = add_skinned(world, SINEW_SOLVER_NEWTON, 0.155);
+        steps(world, 60);
+        const double low = lowest(world, body) - up * (double)sinew_world_time(world);
+        const double v[2] = {mean_velocity(world, 0), mean_velocity(world, 1)};
+        print_message("%s: %g m, %g %g m/s\n", sinew_shape_name(kinds[k]), low, v[0], v[1]);
+        /* The corners are 0.15 m from the axis of the capsule, 0.15 sqrt(2) m from that of the sphere. */
+        const double drop = !round ? 0 : (kinds[k] == SINEW_SHAPE_SPHERE ? 2 : 1) * pow(0.15, 2) / (2 * 50);
+        assert_true(fabs(low - 0.004 + drop) < 2e-5);
+        assert_true(fabs(v[0] - along) < 0.01 && fabs(v[1] - up) < 0.01);
+        sinew_world_destroy(world);
+    }
+}
+
 /* Saved states contain contacts of skins. A body without the required skin is refused. A body that starts in a collider
  * is pushed out. */
 static void skins_are_remembered(void **state)
@@ -117,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skins_rest),
+        cmocka_unit_test(skins_ride),
         cmocka_unit_test(skins_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "base/base.h"
 
 /* Edit distance of two words (insertion, deletion, replacement, swap of adjacent letters) by dynamic programming; only
- * three rows of the table are kept. 63, the distance limit, for words longer than 63 letters. */
+ * three rows of the table are kept. INT32_MAX for words longer than 63 letters, which resemble no name. */
 static int32_t edit_distance(const char *a, const char *b)
 {
     enum {
@@ -17,7 +17,7 @@ static int32_t edit_distance(const char *a, const char *b)
     };
     size_t n = strlen(a), m = strlen(b);
     if (n > LONGEST || m > LONGEST)
-        return LONGEST;
+        return INT32_MAX;
     int32_t rows[3][LONGEST + 1];
     for (size_t j = 0; j <= m; j++)
         rows[0][j] = (int32_t)j;

@@ -187,7 +187,7 @@ struct sinew_contact_work {
     sinew_real *guess; /* [particle_count][4] initial guess for solvers that would start from q_tilde, in m */
     sinew_real *x_projected_start; /* [particle_count][4] mode `projection`: positions at step start, projected, m */
     sinew_real
-        *x_unprojected_start;    /* [particle_count][4] mode `projection`: positions at step start, unprojected, m */
+        *x_unprojected_start;    /* [particle_count][4] positions at step start before `projection` or separation, m */
     sinew_real *v_step_start;    /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
     bool step_start_stored;      /* true: step_start_contacts holds contacts of this step, not of an earlier one */
     bool first_pass;             /* the current detection pass is the first of the step */
@@ -223,9 +223,11 @@ struct sinew_contact_work {
 
 /* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
 sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
-/* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). `moved`: the pass
- * must be repeated. */
-sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error);
+/* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). If any moved, sets
+ * `separated`, and the pass must be repeated. */
+sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, sinew_error *error);
+/* Restores the positions of a discarded step that separated touching surfaces. */
+void sinew_contact_undo_separation(const sinew_contact_view *view);
 /* Refuses a thickness (m) that does not fit the mesh of the body in this slot (thickness.c). */
 sinew_status sinew_contact_check_thickness(const sinew_contact_work *c, int32_t slot, const sinew_mesh *mesh,
                                            double thickness, sinew_error *error);

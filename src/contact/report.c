@@ -474,6 +474,6 @@ void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result
     c->listed = true;
     c->step_start_stored = false;
     memcpy(view->v_before, c->v_step_start, 4 * (size_t)view->particle_count * sizeof *c->v_step_start);
-    c->projected = false;
+    c->projected = c->separated = false;
     result->bits |= contact_step_bits(view);
 }

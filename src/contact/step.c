@@ -589,7 +589,7 @@ static sinew_status detect_first(const sinew_contact_view *view, sinew_error *er
     gather_step_start(view);
     sinew_status status = sinew_contact_detect(view, true, error);
     if (status == SINEW_OK && sinew_contact_is_filtered(c))
-        status = sinew_contact_separate_touching(view, &c->separated, error);
+        status = sinew_contact_separate_touching(view, error);
     if (status != SINEW_OK || !c->separated)
         return status;
     gather_step_start(view);
@@ -642,6 +642,7 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
 void sinew_contact_abandon(const sinew_contact_view *view)
 {
     sinew_contact_projection_undo(view);
+    sinew_contact_undo_separation(view);
     sinew_contact_restore_previous(view);
     view->solve->contact = NULL;
     view->solve->first_guess = NULL;

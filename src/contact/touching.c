@@ -468,24 +468,43 @@ static void touching_release(const sinew_contact_view *view, touching_work *w)
         sinew_release(view->allocator, arrays[k]);
 }
 
-sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error)
+/* Stores the positions before the separation, for a step that is discarded. */
+static bool store_positions(const sinew_contact_view *view)
 {
-    const sinew_contact_work *c = view->contact;
+    sinew_contact_work *c = view->contact;
+    const size_t n = 4 * (size_t)view->particle_count;
+    if (!sinew_reserve(view->allocator, &c->x_unprojected_start, &c->x_unprojected_start_capacity, n,
+                       sizeof *c->x_unprojected_start))
+        return false;
+    memcpy(c->x_unprojected_start, view->q, n * sizeof *view->q);
+    return true;
+}
+
+void sinew_contact_undo_separation(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    if (c->separated)
+        memcpy(view->q, c->x_unprojected_start, 4 * (size_t)view->particle_count * sizeof *view->q);
+    c->separated = false;
+}
+
+sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
     int64_t count = 0;
-    *moved = false;
     for (int64_t k = 0; k < c->pairs.count; k++)
         count += pair_touches(c, &c->pairs.list[k]);
     if (count == 0)
         return SINEW_OK;
     touching_work w = {0};
-    const bool good = touching_allocate(view, &w, count);
+    const bool good = touching_allocate(view, &w, count) && store_positions(view);
     if (good) {
         mark_anchored(view, &w);
         list_touching(view, &w);
         if (!separate_pairs(view, &w, true))
             separate_pairs(view, &w, false);
         apply_separation(view, &w);
-        *moved = true;
+        c->separated = true;
     }
     touching_release(view, &w);
     return good ? SINEW_OK : sinew_fail_memory(error, "touching surfaces");

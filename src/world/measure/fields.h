@@ -26,6 +26,8 @@ void sinew_element_rest(const sinew_world *world, const sinew_energy_record *rec
 sinew_status sinew_balance_prepare(sinew_world *world, sinew_error *error);
 void sinew_balance_begin(sinew_world *world);
 void sinew_balance_record(sinew_world *world);
+/* Makes the current positions the start of the balance, after contact has separated surfaces that touch. */
+void sinew_balance_move_start(sinew_world *world);
 void sinew_balance_end(sinew_world *world, bool good);
 void sinew_balance_release(sinew_world *world);
 /* Called after the elements of the objective changed: the next sinew_balance_prepare collects the hard constraints

@@ -229,6 +229,17 @@ void sinew_balance_record(sinew_world *world)
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
+void sinew_balance_move_start(sinew_world *world)
+{
+    struct sinew_balance_work *w = world->balance;
+    if (!w)
+        return;
+    memcpy(w->q, world->q, 4 * (size_t)world->particle_count * sizeof *w->q);
+    const double before = w->elastic;
+    w->elastic = sinew_world_elastic(world, false);
+    w->balance.elastic[0] += w->elastic - before;
+}
+
 /* Indices of sums over the particles for the energy balance of a step from q_n, v_n to q, v. */
 enum {
     SUM_KINETIC_BEFORE, /* sum of m |v_n|^2, v_n = velocity before the step */

@@ -409,6 +409,8 @@ static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
     if (!view->batches)
         return sinew_fail_memory(&world->error, "contacts");
     status = sinew_contact_begin(view, &world->error);
+    if (status == SINEW_OK && view->contact->separated)
+        sinew_balance_move_start(world);
     return status == SINEW_OK ? sinew_solve_take_contacts(&world->solve) : status;
 }
 

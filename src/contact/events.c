@@ -63,22 +63,48 @@ static int32_t contact_find_key(const sinew_contact_constraint *list, int32_t co
     return low < count && list[low].key == key ? low : -1;
 }
 
-/* True if a contact of the current list continues the lost contact, by vertex and object. A contact continues at most
- * one lost contact, and is marked. */
-static bool contact_has_match(sinew_contact_work *c, const sinew_contact_constraint *lost)
+static bool contact_has_vertex_first(const sinew_contact_constraint *t)
 {
-    if (lost->key >> 60 == SINEW_CONTACT_EDGE_EDGE || lost->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
-        return false;
+    return t->key >> 60 != SINEW_CONTACT_EDGE_EDGE && t->key >> 60 != SINEW_CONTACT_SKIN_COLLIDER;
+}
+
+/* Lists in contacts.work the contacts of the current list that may continue a lost contact, as pairs (first vertex and
+ * second object, index), sorted: active contacts of a vertex whose keys are new. Returns their number. contacts.work
+ * has room for twice the contacts of candidate pairs since the detection pass; skin contacts are not listed. */
+static int32_t contact_list_heirs(sinew_contact_work *c)
+{
+    sinew_pair *heirs = c->contacts.work;
+    int32_t count = 0;
     for (int32_t k = 0; k < c->contacts.count; k++) {
-        sinew_contact_constraint *t = &c->contacts.list[k];
-        if (!t->was_active || t->matched || t->v[0] != lost->v[0] || t->second != lost->second ||
-            t->key >> 60 == SINEW_CONTACT_EDGE_EDGE ||
-            contact_find_key(c->step_start_contacts, c->step_start_count, t->key) >= 0)
-            continue;
-        t->matched = true;
-        return true;
+        const sinew_contact_constraint *t = &c->contacts.list[k];
+        if (t->was_active && contact_has_vertex_first(t) &&
+            contact_find_key(c->step_start_contacts, c->step_start_count, t->key) < 0)
+            heirs[count++] = (sinew_pair){sinew_pack(t->v[0], t->second), (uint64_t)k};
     }
-    return false;
+    sinew_sort_pairs(heirs, (size_t)count, heirs + count);
+    return count;
+}
+
+/* True if a contact of the current list continues the lost contact, by vertex and object. A contact continues at most
+ * one lost contact, and is marked. heirs [count]: contact_list_heirs(). */
+static bool contact_has_match(sinew_contact_work *c, int32_t count, const sinew_contact_constraint *lost)
+{
+    const sinew_pair *heirs = c->contacts.work;
+    const uint64_t wanted = sinew_pack(lost->v[0], lost->second);
+    int32_t low = 0, high = count;
+    if (!contact_has_vertex_first(lost))
+        return false;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        low = heirs[middle].major < wanted ? middle + 1 : low;
+        high = heirs[middle].major < wanted ? high : middle;
+    }
+    while (low < count && heirs[low].major == wanted && c->contacts.list[heirs[low].minor].matched)
+        low++;
+    if (low == count || heirs[low].major != wanted)
+        return false;
+    c->contacts.list[heirs[low].minor].matched = true;
+    return true;
 }
 
 /* Sets vertices and weights of a contact from its contact key, at positions of the start of the step, because
@@ -142,10 +168,11 @@ void sinew_contact_find_ended(const sinew_contact_view *view, const sinew_real *
         t->matched = false;
         t->clearance = sinew_contact_clearance(view, t, x);
     }
+    const int32_t heir_count = contact_list_heirs(c);
     for (int32_t k = 0; k < c->step_start_count; k++) {
         sinew_contact_constraint *lost = &c->step_start_contacts[k];
         if (!lost->was_active || contact_find_key(c->contacts.list, c->contacts.count, lost->key) >= 0 ||
-            contact_has_match(c, lost))
+            contact_has_match(c, heir_count, lost))
             continue;
         if (lost->w[0] == 0 && lost->w[1] == 0 && lost->w[2] == 0 && lost->w[3] == 0)
             contact_find_weights(c, lost);

@@ -91,7 +91,8 @@ class Drawing:
             elif key in ("pressure", "ambient"):
                 drawn[key] = digits(defaults[key] * 10 ** rng.uniform(*DECADES_OF_PRESSURE))
             elif defaults.get(key):
-                drawn[key] = digits(defaults[key] * 10 ** (exponent + rng.uniform(-0.5, 0.5)))
+                value = defaults[key] * 10 ** (exponent + rng.uniform(-0.5, 0.5))
+                drawn[key] = digits(min(value, range_of(spec)[1] or math.inf))
         if energy == "orthotropic":  # its square is below the ratio of the moduli
             drawn["poisson"] = digits(rng.uniform(-0.2, 0.2))
         return drawn

@@ -42,7 +42,7 @@ endif()
 add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $<TARGET_FILE:crossings>
          ${CMAKE_CURRENT_BINARY_DIR}/crossings $<$<TARGET_EXISTS:sinew_command>:$<TARGET_FILE:sinew_command>>)
 
-# ---- SIGTERM in eight long operations (tools/stop-times): one moment each, 64 in `make nightly` (tools/nightly) ----
+# ---- SIGTERM in eight long operations (tools/stop-times): one moment each, 200 in `make nightly` (tools/nightly) ----
 # The bound only finds processes that ignore the signal: tests do not assert on times.
 if(TARGET sinew_command AND NOT SINEW_SANITIZE)
   add_test(NAME test_stop_times COMMAND ${PROJECT_SOURCE_DIR}/tools/stop-times --count 8 --seed 31 --resumes 1

@@ -175,7 +175,7 @@ static void damaged_files(void **state)
     (void)state;
     static const char *const names[READABLE] = {"run.pc2", "run.csv", "run.0004.obj", "run.0003.vtu",
                                                 "run.positions.npy"};
-    random_cases r = random_cases_begin("damaged caches", 200, 20000);
+    random_cases r = random_cases_begin("damaged caches", 200, 10000);
     int refused = 0;
     for (int32_t i = 0; i < r.count; i++) {
         const int f = random_index(&r, READABLE);

@@ -197,7 +197,7 @@ enum {
 static void ended_runs(void **state)
 {
     (void)state;
-    random_cases cases = random_cases_begin("damaged files of ended runs", 1, 20);
+    random_cases cases = random_cases_begin("damaged files of ended runs", 1, 10);
     write_text(scratch("sums.json"), scene_text);
     for (int i = 0; i < FORMATS; i++)
         damage_ended(formats[i], &cases);
@@ -206,7 +206,7 @@ static void ended_runs(void **state)
 static void killed_runs(void **state)
 {
     (void)state;
-    random_cases cases = random_cases_begin("damaged files of killed runs", 1, 20);
+    random_cases cases = random_cases_begin("damaged files of killed runs", 1, 10);
     write_text(scratch("sums.json"), scene_text);
     for (int i = 0; i < FORMATS; i++)
         damage_killed(formats[i], &cases);

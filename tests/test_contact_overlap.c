@@ -108,7 +108,7 @@ static void anything_goes(void **state)
 #ifdef SINEW_SANITIZED
     random_cases r = random_cases_begin("overlapping starts", 4, 100);
 #else
-    random_cases r = random_cases_begin("overlapping starts", TOUCH_SOLVERS, 1000);
+    random_cases r = random_cases_begin("overlapping starts", TOUCH_SOLVERS, 300);
 #endif
     int32_t crossed = 0, fewer = 0, more = 0;
     const int first = random_index(&r, TOUCH_SOLVERS);

@@ -180,7 +180,7 @@ static void run_case(random_cases *r, const sinew_simd_variant *simd, const sine
 static void curvature_is_the_change_of_the_jacobian(void **unused)
 {
     (void)unused;
-    random_cases r = random_cases_begin("second derivatives of constraints", 12, 2000);
+    random_cases r = random_cases_begin("second derivatives of constraints", 12, 1000);
     int32_t count;
     const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     for (int32_t i = 0; i < r.count; i++)

@@ -475,7 +475,7 @@ static sinew_world *sheet_world(const moving_sheet *sheet, const sinew_real *hel
 static void test_states(void **state)
 {
     (void)state;
-    random_cases r = random_cases_begin("states of following pins", 2, 50);
+    random_cases r = random_cases_begin("states of following pins", 2, 25);
     for (int32_t n = 0; n < r.count; n++) {
         sinew_error error = {0};
         moving_sheet sheet;

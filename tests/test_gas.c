@@ -280,7 +280,7 @@ static void draw_equilibrium(random_cases *r)
 static void equilibria_are_those_of_their_own_pressure(void **unused)
 {
     (void)unused;
-    random_cases r = random_cases_begin("equilibria of a gas", 10, 200);
+    random_cases r = random_cases_begin("equilibria of a gas", 10, 100);
     for (int32_t k = 0; k < r.count; k++)
         draw_equilibrium(&r);
 }

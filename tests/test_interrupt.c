@@ -264,7 +264,7 @@ static int interrupt_at_polls(const setup *s, const history *h, random_cases *ca
 static void test_polls(void **state)
 {
     (void)state;
-    random_cases cases = random_cases_begin("interruption at polls", 1, 40);
+    random_cases cases = random_cases_begin("interruption at polls", 1, 20);
     int worlds = 0, count = 0, torn = 0;
     for (int round = 0; round < cases.count; round++)
         for (int i = 0; i < SCENE_COUNT * SINEW_SOLVER_COUNT; i++) {

@@ -393,7 +393,7 @@ static void run_case(random_cases *r, const sinew_simd_variant *simd, const sine
 static void numbers_are_what_the_update_does(void **unused)
 {
     (void)unused;
-    random_cases r = random_cases_begin("constraints as numbers", 20, 2000);
+    random_cases r = random_cases_begin("constraints as numbers", 20, 1000);
     int32_t count;
     const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     for (int32_t i = 0; i < r.count; i++)

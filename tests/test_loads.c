@@ -303,7 +303,7 @@ static void a_flag_in_a_storm_stays_finite(void **unused)
 #else
     const int32_t sample = 200;
 #endif
-    const random_cases r = random_cases_begin("steps of the flag", sample, 10000);
+    const random_cases r = random_cases_begin("steps of the flag", sample, 5000);
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         if (info->static_only || is_integrator(info) ||

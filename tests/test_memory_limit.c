@@ -174,7 +174,7 @@ static int step_to_limit(sinew_solver_kind solver, sinew_world *world, uint64_t 
 static void random_limits(void **state)
 {
     (void)state;
-    random_cases cases = random_cases_begin("memory limits", 24, 1500);
+    random_cases cases = random_cases_begin("memory limits", 24, 500);
     int ends[3] = {0};
     for (int k = 0; k < TOUCH_SOLVERS; k++) {
         const undisturbed u = run_undisturbed(touch_solvers[k]);

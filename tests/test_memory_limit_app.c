@@ -249,7 +249,7 @@ static int step_in_child(sinew_solver_kind kind, long megabytes)
 static void the_library_says_memory(void **state)
 {
     (void)state;
-    random_cases r = random_cases_begin("memory of worlds", 12, 800);
+    random_cases r = random_cases_begin("memory of worlds", 12, 200);
     int ends[2] = {0};
     for (int i = 0; i < r.count; i++) {
         const sinew_solver_kind kind = (sinew_solver_kind)random_index(&r, SINEW_SOLVER_COUNT);

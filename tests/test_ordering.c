@@ -407,7 +407,7 @@ static void *set_flag_later(void *context)
 static void interrupted_dissections_stay_inside(void **state)
 {
     (void)state;
-    random_cases r = random_cases_begin("interruptions", 150, 5000);
+    random_cases r = random_cases_begin("interruptions", 150, 1500);
     const sinew_allocator poisoned = {allocate_poisoned, release_poisoned, NULL};
     problem p = from_box(14, 14, 14, 1);
     int32_t *order = malloc((size_t)p.count * sizeof *order), ended = 0;

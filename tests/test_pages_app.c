@@ -177,7 +177,7 @@ static void test_random_comparisons(void **state)
 #ifdef SINEW_SANITIZED
     random_cases r = random_cases_begin("pages", 2, 20);
 #else
-    random_cases r = random_cases_begin("pages", 6, 200);
+    random_cases r = random_cases_begin("pages", 6, 60);
 #endif
     for (int32_t i = 0; i < r.count; i++) {
         char words[400];

@@ -354,7 +354,7 @@ static void draw(set_case *c, set_kind kind, random_cases *r)
 static void test_projection(void **unused)
 {
     static const char *const names[SET_COUNT] = {"spring", "strain", "neo-Hookean", "hinge", "fold", "volume"};
-    random_cases r = random_cases_begin("projections", 60, 10000);
+    random_cases r = random_cases_begin("projections", 60, 3000);
     (void)unused;
     for (int kind = 0; kind < SET_COUNT; kind++) {
         double worst = 0, off = 0;

@@ -199,7 +199,7 @@ static tally run_nets(const char *name, sinew_solver_kind kind, uint64_t seed, i
 static void taut_edges_are_met(void **unused)
 {
     (void)unused;
-    random_cases r = random_cases_begin("taut nets", 6, 300);
+    random_cases r = random_cases_begin("taut nets", 6, 150);
     const tally sap = run_nets("sap", SINEW_SOLVER_SAP, r.state, r.count);
     const tally exact = run_nets("primal-dual", SINEW_SOLVER_PRIMAL_DUAL, r.state, r.count);
     assert_true(sap.max <= TOLERANCE && exact.max <= TOLERANCE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_energy.c: the contact energy (src/energy/edge/contact.c) in every SIMD variant against the formula of
- * its head, written out again in double: value, gradient and Hessian by finite differences of that formula, the
+ * test_contact_energy.c: the contact energy of four and of eight particles (src/energy/edge/contact_kernel.h) in every
+ * SIMD variant against the formula of its head, written out again in double: value, gradient and Hessian by finite differences of that formula, the
  * proximal map against a search, the block of one vertex against the whole Hessian, and the hard constraint.
  */
 #include <stdarg.h>
@@ -22,18 +22,21 @@
 #endif
 
 enum {
-    CASES = 9
+    CASES = 9,
+    WIDE = SINEW_CONTACT_VERTICES_WIDE
 };
 
+static int vertices; /* of the energy under test: 4 or 8 */
+
 typedef struct contact_case {
-    double w[4], n[3], r, lambda, kn, kt, limit, anchor[3], mu, x[12];
+    double w[WIDE], n[3], r, lambda, kn, kt, limit, anchor[3], mu, x[3 * WIDE];
 } contact_case;
 
 /* psi as in the head of contact.c */
-static double reference(const contact_case *c, const double x[12])
+static double reference(const contact_case *c, const double *x)
 {
     double z[3] = {0, 0, 0}, along = 0, drift = 0, slip = 0;
-    for (int a = 0; a < 4; a++)
+    for (int a = 0; a < vertices; a++)
         for (int i = 0; i < 3; i++)
             z[i] += c->w[a] * x[3 * a + i];
     for (int i = 0; i < 3; i++) {
@@ -48,11 +51,11 @@ static double reference(const contact_case *c, const double x[12])
     return normal + (c->kt * slip <= c->limit ? c->kt / 2 * slip * slip : c->limit * (slip - c->limit / (2 * c->kt)));
 }
 
-static double reference_slope(const contact_case *c, const double x[12], int k)
+static double reference_slope(const contact_case *c, const double *x, int k)
 {
-    double moved[12];
+    double moved[3 * WIDE];
     const double step = 1e-5;
-    memcpy(moved, x, sizeof moved);
+    memcpy(moved, x, 3 * (size_t)vertices * sizeof *moved);
     moved[k] = x[k] + step;
     const double up = reference(c, moved);
     moved[k] = x[k] - step;
@@ -67,7 +70,11 @@ static contact_case draw_case(random_cases *random)
     const bool edges = random_index(random, 2);
     const double w[2][4] = {{1, -t * u, -t * (1 - u), t - 1}, {t, 1 - t, -u, u - 1}};
     double length = 0;
-    memcpy(c.w, w[edges], sizeof c.w);
+    memcpy(c.w, w[edges], sizeof w[edges]);
+    for (int a = 0; vertices > 4 && a < vertices;
+         a++) /* points of rigid bodies: weights of either sign, sums 1 and -1 */
+        c.w[a] =
+            a % 4 < 3 ? random_between(random, -0.7, 0.7) : (a < 4 ? 1 : -1) - c.w[a - 1] - c.w[a - 2] - c.w[a - 3];
     for (int i = 0; i < 3; i++) {
         c.n[i] = random_between(random, -1, 1);
         c.anchor[i] = random_between(random, -1, 1);
@@ -75,7 +82,7 @@ static contact_case draw_case(random_cases *random)
     }
     for (int i = 0; i < 3; i++)
         c.n[i] /= sqrt(length);
-    for (int k = 0; k < 12; k++)
+    for (int k = 0; k < 3 * vertices; k++)
         c.x[k] = random_between(random, -1, 1);
     c.r = random_between(random, -1, 1);
     c.lambda = random_index(random, 2) ? random_between(random, 0, 5) : 0;
@@ -89,11 +96,12 @@ static batch make_batch(const sinew_simd_variant *simd, const contact_case *case
     sample samples[CASES] = {0};
     for (int e = 0; e < CASES; e++)
         memcpy(samples[e].x, cases[e].x, sizeof cases[e].x);
-    batch b = batch_make(simd, simd->contact, samples, CASES);
+    batch b = batch_make(simd, vertices > 4 ? simd->contact_wide : simd->contact, samples, CASES);
     for (int e = 0; e < CASES; e++) {
         const contact_case *c = &cases[e];
-        double data[SINEW_CONTACT_DATA_COUNT] = {1};
-        memcpy(data + SINEW_CONTACT_WEIGHTS, c->w, sizeof c->w);
+        const int count = SINEW_CONTACT_DATA_COUNT_OF(vertices);
+        double data[SINEW_CONTACT_DATA_COUNT_WIDE] = {1};
+        memcpy(data + SINEW_CONTACT_WEIGHTS, c->w, (size_t)vertices * sizeof *c->w);
         memcpy(data + SINEW_CONTACT_NORMAL, c->n, sizeof c->n);
         memcpy(data + SINEW_CONTACT_ANCHOR, c->anchor, sizeof c->anchor);
         data[SINEW_CONTACT_OFFSET] = c->r;
@@ -102,8 +110,8 @@ static batch make_batch(const sinew_simd_variant *simd, const contact_case *case
         data[SINEW_CONTACT_KT] = c->kt;
         data[SINEW_CONTACT_LIMIT] = c->limit;
         data[SINEW_CONTACT_MU] = c->mu;
-        for (int i = 0; i < SINEW_CONTACT_DATA_COUNT; i++)
-            b.data[(e / b.width * SINEW_CONTACT_DATA_COUNT + i) * b.width + e % b.width] = (sinew_real)data[i];
+        for (int i = 0; i < count; i++)
+            b.data[(e / b.width * count + i) * b.width + e % b.width] = (sinew_real)data[i];
     }
     return b;
 }
@@ -111,13 +119,13 @@ static batch make_batch(const sinew_simd_variant *simd, const contact_case *case
 /* Near a kink (contact opens, friction slips) there is no second derivative to compare with. */
 static bool is_smooth(const contact_case *c)
 {
-    for (int k = 0; k < 12; k++) {
-        double left[12], right[12];
+    for (int k = 0; k < 3 * vertices; k++) {
+        double left[3 * WIDE], right[3 * WIDE];
         memcpy(left, c->x, sizeof left);
         memcpy(right, c->x, sizeof right);
         left[k] -= 2e-3;
         right[k] += 2e-3;
-        for (int j = 0; j < 12; j++) {
+        for (int j = 0; j < 3 * vertices; j++) {
             const double middle = reference_slope(c, c->x, j);
             const double bend = reference_slope(c, left, j) + reference_slope(c, right, j) - 2 * middle;
             if (fabs(bend) > 2e-3)
@@ -136,9 +144,10 @@ static void check_derivatives(batch *b, const contact_case *cases)
     assert_true(fabs(batch_value(b) - sum) < CLOSE * (1 + fabs(sum)));
     batch_linearise(b, true);
     for (int e = 0; e < CASES; e++)
-        for (int k = 0; k < 12; k++) {
+        for (int k = 0; k < 3 * vertices; k++) {
             const double exact = reference_slope(&cases[e], cases[e].x, k);
-            assert_true(fabs((double)b->g[4 * (4 * e + k / 3) + k % 3] - exact) < 1e-5 + CLOSE * 100 * fabs(exact));
+            assert_true(fabs((double)b->g[4 * (vertices * e + k / 3) + k % 3] - exact) <
+                        1e-5 + CLOSE * 100 * fabs(exact));
         }
 }
 
@@ -146,15 +155,16 @@ static void check_derivatives(batch *b, const contact_case *cases)
 static double block_entry(const batch *b, int e, int a, int i, int j)
 {
     const int index = a * (a + 1) / 2 + a;
-    return (double)b->blocks[((e / b->width * 10 + index) * 9 + 3 * i + j) * b->width + e % b->width];
+    return (double)
+        b->blocks[((e / b->width * (vertices * (vertices + 1) / 2) + index) * 9 + 3 * i + j) * b->width + e % b->width];
 }
 
 static void check_blocks(batch *b, const contact_case *cases)
 {
     const double step = 1e-3;
     for (int e = 0; e < CASES; e++)
-        for (int k = 0; is_smooth(&cases[e]) && k < 12; k++) {
-            double up[12], down[12];
+        for (int k = 0; is_smooth(&cases[e]) && k < 3 * vertices; k++) {
+            double up[3 * WIDE], down[3 * WIDE];
             memcpy(up, cases[e].x, sizeof up);
             memcpy(down, cases[e].x, sizeof down);
             up[k] += step;
@@ -188,7 +198,7 @@ static void check_product(batch *b)
 static void check_reduced(batch *b, const contact_case *cases)
 {
     const int lanes = b->group_count * b->width;
-    sinew_real *D = batch_array(4 * (size_t)lanes, sizeof *D), *k = batch_array((size_t)lanes, sizeof *k);
+    sinew_real *D = batch_array((size_t)(vertices * lanes), sizeof *D), *k = batch_array((size_t)lanes, sizeof *k);
     sinew_reduced_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
                                    .x = b->x,
                                    .g = b->g,
@@ -202,11 +212,11 @@ static void check_reduced(batch *b, const contact_case *cases)
         const contact_case *c = &cases[e];
         const double stiffness = (double)k[e];
         assert_true(fabs(stiffness - fmax(c->kn, c->kt)) < CLOSE * stiffness);
-        for (int a = 0; a < 4; a++) {
-            assert_true(fabs((double)D[(e / b->width * 4 + a) * b->width + e % b->width] - c->w[a]) < CLOSE);
+        for (int a = 0; a < vertices; a++) {
+            assert_true(fabs((double)D[(e / b->width * vertices + a) * b->width + e % b->width] - c->w[a]) < CLOSE);
             for (int i = 0; i < 3; i++) {
                 double z = 0;
-                for (int j = 0; j < 4; j++)
+                for (int j = 0; j < vertices; j++)
                     z += c->w[j] * c->x[3 * j + i];
                 const double expected = stiffness * c->w[a] * z;
                 assert_true(fabs((double)*batch_at(b, b->g, e, 3 * a + i) - expected) < 100 * CLOSE);
@@ -225,6 +235,7 @@ static void all_derivatives(void **unused)
     random_cases random = random_cases_begin("derivatives", 20, 2000);
     for (int round = 0; round < random.count; round++) {
         contact_case cases[CASES];
+        vertices = round % 2 ? WIDE : SINEW_CONTACT_VERTICES;
         for (int e = 0; e < CASES; e++)
             cases[e] = draw_case(&random);
         for (int32_t v = 0; v < count; v++) {
@@ -243,10 +254,10 @@ static void all_derivatives(void **unused)
 /* psi(z) + w2/2 |z - y|^2 as a function of z; one vertex of weight 1 makes z its position. */
 static double prox_objective(const contact_case *c, double w2, const double y[3], const double z[3])
 {
-    double x[12] = {0}, sum = 0;
+    double x[3 * WIDE] = {0}, sum = 0;
     contact_case alone = *c;
+    memset(alone.w, 0, sizeof alone.w);
     alone.w[0] = 1;
-    alone.w[1] = alone.w[2] = alone.w[3] = 0;
     for (int i = 0; i < 3; i++) {
         x[i] = z[i];
         sum += w2 / 2 * (z[i] - y[i]) * (z[i] - y[i]);
@@ -270,7 +281,7 @@ static void check_prox(batch *b, const contact_case *cases, random_cases *random
     for (int e = 0; e < CASES; e++) {
         double y[3] = {0, 0, 0}, z[3];
         for (int i = 0; i < 3; i++) {
-            for (int a = 0; a < 4; a++)
+            for (int a = 0; a < vertices; a++)
                 y[i] += cases[e].w[a] * cases[e].x[3 * a + i];
             z[i] = y[i] - (double)u[(e / b->width * 3 + i) * b->width + e % b->width]; /* u = y - z from u = 0 */
         }
@@ -294,7 +305,7 @@ static void check_constraint(batch *b, const contact_case *cases)
 {
     const int simd = b->group_count * b->width;
     sinew_real *lambda = batch_array(4 * (size_t)simd, sizeof *lambda);
-    for (int k = 0; k < 4 * simd; k++)
+    for (int k = 0; k < vertices * simd; k++)
         b->x[4 * k + 3] = 1; /* inverse masses */
     const sinew_constrain_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
                                            .xw = b->x,
@@ -308,8 +319,8 @@ static void check_constraint(batch *b, const contact_case *cases)
         double along = 0, friction = 0;
         for (int i = 0; i < 3; i++) {
             friction += pow((double)own[(1 + i) * b->width], 2);
-            for (int a = 0; a < 4; a++)
-                along += c->n[i] * c->w[a] * (double)b->x[4 * (4 * e + a) + i];
+            for (int a = 0; a < vertices; a++)
+                along += c->n[i] * c->w[a] * (double)b->x[4 * (vertices * e + a) + i];
         }
         assert_true(normal >= 0);
         assert_true(along >= c->r - 10 * CLOSE);
@@ -326,6 +337,7 @@ static void proximal_maps_and_constraints(void **unused)
     random_cases random = random_cases_begin("proximal maps", 20, 2000);
     for (int round = 0; round < random.count; round++) {
         contact_case cases[CASES];
+        vertices = round % 2 ? WIDE : SINEW_CONTACT_VERTICES;
         for (int e = 0; e < CASES; e++)
             cases[e] = draw_case(&random);
         for (int32_t v = 0; v < count; v++) {

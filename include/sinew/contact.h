@@ -247,12 +247,19 @@ typedef enum sinew_contact_event {
     SINEW_CONTACT_ENDED /* contact event: the contact had a force in the last step and has none now */
 } sinew_contact_event;
 
+enum {
+    SINEW_CONTACT_PARTICLES_MAX = 8 /* largest number of particles of a contact: four for each of two rigid bodies */
+};
+
 typedef struct sinew_contact {
     /* The two objects in contact: a is a body; b is a body, possibly the same, or a collider. */
     sinew_contact_object a, b;
-    int32_t particles[4]; /* particles of object a, then of b; -1: unused entry, or a vertex of a collider */
-    /* Interpolation weights of the particles at the contact points: positive for a, negative for b. */
-    sinew_real weights[4];
+    /* Particles of object a, then of b; -1: unused entry, or a vertex of a collider. The four particles of a rigid body
+     * are listed together. */
+    int32_t particles[SINEW_CONTACT_PARTICLES_MAX];
+    /* Weights of the particles at the contact points: their sum is 1 for a and -1 for b. Positive for a and negative
+     * for b, except in rigid bodies, whose surface lies outside the tet of their particles. */
+    sinew_real weights[SINEW_CONTACT_PARTICLES_MAX];
     sinew_real point[3];  /* contact point on object a, in m */
     sinew_real normal[3]; /* unit normal of the contact, from object b to object a */
     sinew_real clearance; /* clearance of the contact: distance less half of both thicknesses, in m */
@@ -293,7 +300,8 @@ SINEW_API sinew_status sinew_world_overlaps(sinew_world *world, const sinew_real
 /* Two triangles (or an edge of a rope and a triangle) that intersect. */
 typedef struct sinew_intersection {
     sinew_contact_object a, b;
-    int32_t particles_a[3], particles_b[3]; /* particles of the vertices of the two triangles; -1 for colliders */
+    int32_t particles_a[3], particles_b[3]; /* particles of the vertices of the two triangles; -1 for colliders;
+                                               rigid bodies: three of their four particles */
 } sinew_intersection;
 /* Lists the current intersections between surfaces that may collide, in an order that does not depend on the number of
  * threads. Intersections at the start are accepted, counted in every step, and listed here. *count is the number of

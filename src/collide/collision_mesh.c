@@ -201,7 +201,9 @@ static bool mesh_make_neighbours(sinew_collision_mesh *f)
 static bool mesh_make_objects(sinew_collision_mesh *f, const sinew_collision_object *objects, int32_t count)
 {
     f->object_count = count;
+    bool rigid = false;
     for (int32_t o = 0; o < count; o++) {
+        rigid = rigid || objects[o].rigid;
         f->vertex_count += objects[o].vertex_count;
         f->moved_count += objects[o].kinematic ? 0 : objects[o].vertex_count;
     }
@@ -211,7 +213,9 @@ static bool mesh_make_objects(sinew_collision_mesh *f, const sinew_collision_obj
     f->object = sinew_allocate(&f->allocator, vertices, sizeof *f->object);
     f->particle = sinew_allocate_zero(&f->allocator, (size_t)f->moved_count, sizeof *f->particle);
     f->rest = sinew_allocate_zero(&f->allocator, 4 * vertices, sizeof *f->rest);
-    if (!f->objects || !f->may_collide || !f->object || !f->particle || !f->rest)
+    if (rigid)
+        f->frame_weights = sinew_allocate_zero(&f->allocator, 4 * (size_t)f->moved_count, sizeof *f->frame_weights);
+    if (!f->objects || !f->may_collide || !f->object || !f->particle || !f->rest || (rigid && !f->frame_weights))
         return false;
     for (int32_t o = 0; o < count; o++) {
         f->objects[o] = objects[o];
@@ -219,6 +223,26 @@ static bool mesh_make_objects(sinew_collision_mesh *f, const sinew_collision_obj
             f->object[objects[o].first_vertex + v] = o;
     }
     return true;
+}
+
+/* The sums are in double: the rounding of positions stays far below the floor of the step filter. */
+void sinew_collision_mesh_embed(const sinew_collision_mesh *f, sinew_real *x)
+{
+    for (int32_t o = 0; o < f->object_count; o++) {
+        const sinew_collision_object *object = &f->objects[o];
+        const sinew_real *frame = x + 4 * (size_t)object->first_vertex;
+        for (int32_t v = object->first_vertex + 4; object->rigid && v < object->first_vertex + object->vertex_count;
+             v++) {
+            const sinew_real *b = f->frame_weights + 4 * (size_t)v;
+            for (size_t i = 0; i < 3; i++) {
+                double sum = 0;
+                for (size_t k = 0; k < 4; k++)
+                    sum += (double)b[k] * (double)frame[4 * k + i];
+                x[4 * (size_t)v + i] = (sinew_real)sum;
+            }
+            x[4 * (size_t)v + 3] = 0;
+        }
+    }
 }
 
 sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew_allocator *allocator,
@@ -246,9 +270,9 @@ sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew
 void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh)
 {
     void *const blocks[] = {
-        mesh->objects,         mesh->may_collide,       mesh->object,     mesh->particle, mesh->rest,
-        mesh->edges,           mesh->opposite_vertices, mesh->primitives, mesh->sides,    mesh->flags,
-        mesh->first_neighbour, mesh->neighbours};
+        mesh->objects,         mesh->may_collide,       mesh->object,       mesh->particle, mesh->rest,
+        mesh->edges,           mesh->opposite_vertices, mesh->primitives,   mesh->sides,    mesh->flags,
+        mesh->first_neighbour, mesh->neighbours,        mesh->frame_weights};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         sinew_release(&mesh->allocator, blocks[i]);
     memset(mesh, 0, sizeof *mesh);

@@ -7,6 +7,9 @@
  * vertex repeated; a vertex of no edge (particles, spheres), repeated twice. Each vertex and each edge is *owned* by
  * one of its primitives. So a pair of features is found once, although many pairs of primitives contain it.
  *
+ * The surface of a rigid body moves with four particles: its object begins with four *frame vertices*, which represent
+ * these particles and have no primitive, and each other vertex is an affine combination x = sum b_k x_k of the four.
+ *
  * Spheres are vertices, and capsules are edges, with a solid *radius*: distances are measured from the surface of the
  * solid.
  */
@@ -34,6 +37,7 @@ typedef struct sinew_collision_object {
     double friction, restitution;
     uint32_t group, mask;
     bool self;      /* true: parts of the object collide with each other (self-collision) */
+    bool rigid;     /* true: the object is a rigid body; its first four vertices are its frame vertices */
     bool kinematic; /* true: the object is a collider, whose motion is prescribed */
 } sinew_collision_object;
 
@@ -47,8 +51,11 @@ typedef struct sinew_collision_mesh {
      * Borrowed. */
     const int32_t *followed;
     int32_t *object; /* [vertex_count] index of the object that each vertex belongs to */
-    /* [moved_count] particle of each body vertex, in the world's internal order, ascending within a body */
+    /* [moved_count] particle of each body vertex, in the world's internal order, ascending within a body; -1: the vertex
+     * belongs to the surface of a rigid body */
     int32_t *particle;
+    /* [moved_count][4] weights b of the vertices of rigid bodies in their frame vertices; NULL: there is no rigid body */
+    sinew_real *frame_weights;
     sinew_real *rest;    /* [vertex_count][4] rest positions, in m; colliders: positions in their own frame */
     int32_t (*edges)[2]; /* [edge_count] two vertices of each edge, the lower number first; each edge once */
     int32_t (
@@ -79,6 +86,15 @@ sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew
                                          int32_t object_count, sinew_error *error);
 /* Frees all arrays of the collision mesh; accepts a zeroed struct. */
 void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh);
+
+/* Positions x [vertex_count][4] of the surfaces of rigid bodies from those of their frame vertices. */
+void sinew_collision_mesh_embed(const sinew_collision_mesh *mesh, sinew_real *x);
+
+/* True for the frame vertices of rigid bodies, which carry no surface. */
+static inline bool sinew_is_frame_vertex(const sinew_collision_mesh *f, int32_t v)
+{
+    return v < f->moved_count && f->particle[v] >= 0 && f->objects[f->object[v]].rigid;
+}
 
 static inline bool sinew_may_collide(const sinew_collision_mesh *f, int32_t a, int32_t b)
 {

@@ -19,6 +19,7 @@
 #include "collide/contact_list.h"
 #include "collide/shapes/colliders.h"
 #include "energy/batch_layout.h"
+#include "energy/contact_data.h"
 #include "mesh/embedded_surface.h"
 #include "solve/solver.h"
 
@@ -32,6 +33,7 @@ typedef struct sinew_contact_body {
     int32_t start; /* number of the body's first particle in the world's internal order (inside number) */
     uint32_t generation;
     sinew_body_contact contact;
+    bool rigid;                   /* true: a rigid body, whose embedded surface collides */
     const sinew_skin *skin;       /* embedded surface of the body; NULL: the body has none */
     const int32_t *skin_vertices; /* [4 * vertex_count of the skin] body vertices that embed each skin vertex */
     /* [4 * vertex_count of the skin] interpolation weights of the body vertices in `skin_vertices` */
@@ -64,7 +66,8 @@ typedef struct sinew_contact_view {
     const sinew_contact_body *bodies; /* [body_count] bodies, indexed by their slot in the world */
     sinew_collider_record *colliders; /* [collider_count] colliders, indexed by their slot in the world */
     int32_t body_count, collider_count;
-    sinew_batch **batches; /* [transient_count + 1] transient batches of the energies; the last entry is for contacts */
+    /* [transient_count + 2] transient batches of the energies; the last two entries are for contacts */
+    sinew_batch **batches;
     int32_t transient_count;
 } sinew_contact_view;
 
@@ -144,6 +147,7 @@ struct sinew_contact_work {
     /* Positions, search radii and contacts of the current detection pass. */
     sinew_real *x_pass_start; /* [vertex_count][4] positions at the start of the detection pass, in m */
     sinew_real *x_predicted;  /* [vertex_count][4] predicted positions at the end of the step, in m */
+    sinew_real *x_inertial;   /* [moved_count][4] inertial positions q_tilde of the vertices of bodies, in m */
     sinew_real *x_requested;  /* [vertex_count][4] positions that the solver last requested, before truncation, in m */
     sinew_real *x_step_start; /* [vertex_count][4] positions at the start of the step, in m */
     sinew_real *kinematic;    /* [vertices of one collider][4] work space: positions of one collider */
@@ -167,17 +171,19 @@ struct sinew_contact_work {
     sinew_contact_list contacts; /* contacts found by the current detection pass */
     sinew_contact_list previous; /* contacts of the previous detection pass, or of the last step, for the warm start */
 
-    /* Contacts as elements of a transient batch of the objective. */
-    int32_t element_count;
+    /* Contacts as elements of two transient batches of the objective: elements of up to four particles come first, then
+     * those of up to eight (contacts of rigid bodies). */
+    int32_t element_count, narrow_count;
     /* [contacts.count] index of the element of each contact, -1: none of the contact's particles can move */
     int32_t *element_of;
     int32_t *contact_of; /* [element_count] index in `contacts` of the contact of each element */
-    int32_t *particles;  /* [element_count][4] particles of each contact element */
-    sinew_real *data; /* [element_count][SINEW_CONTACT_DATA_COUNT] parameters of the contact energy of each element */
+    int32_t *particles;  /* [element_count][4 or 8] particles of each contact element */
+    sinew_real *data;    /* [element_count][data of 4 or 8 vertices] parameters of the contact energy of each element */
     sinew_real *solver_multipliers; /* [element_count][4] multipliers of solvers that keep their own (XPBD) */
     sinew_batch *batch;             /* transient batch of the contact elements; NULL until the first contact */
-    sinew_batch_layout layout;
-    sinew_batch_work batch_work;
+    sinew_batch *wide_batch;        /* the same for elements of up to eight particles */
+    sinew_batch_layout layout, wide_layout;
+    sinew_batch_work batch_work, wide_batch_work;
 
     /* Data of contact handling that live for one time step. */
     sinew_contact_view view; /* copy of the contact view of the world in this step */
@@ -208,13 +214,14 @@ struct sinew_contact_work {
     /* Contact data saved while settled_copy.c estimates the position error of the step. */
     sinew_contact_constraint *saved_list; /* [contacts.count] saved copy of the list of contacts */
     sinew_real *saved_data; /* saved copy of the parameters of contact elements, followed by the data of their batch */
-    uint32_t saved_version, saved_form_version; /* saved values of version and form_version of the contact batch */
+    /* saved values of version and form_version of the two contact batches */
+    uint32_t saved_version[2], saved_form_version[2];
     bool listed;              /* true: the list of contacts holds the contacts at the end of the last step */
     bool intersections_known; /* true: report.intersections was computed at the current positions */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
-        truncated_capacity, contact_count_capacity, kinematic_capacity, inflation_radius_capacity, progress_capacity,
-        fraction_capacity, element_capacity, contact_of_capacity, particle_bytes, data_capacity,
+        x_inertial_capacity, truncated_capacity, contact_count_capacity, kinematic_capacity, inflation_radius_capacity,
+        progress_capacity, fraction_capacity, element_capacity, contact_of_capacity, particle_bytes, data_capacity,
         solver_multiplier_capacity, block_capacity, guess_capacity;
     size_t saved_list_capacity, saved_data_capacity;
     size_t v_capacity, skin_capacity, x_projected_start_capacity, x_unprojected_start_capacity, step_start_capacity,
@@ -235,6 +242,8 @@ void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator
 /* Gathers positions of collision vertices into x [vertex_count][4], m: particles at q, vertices of colliders at the
  * completed fraction of their motion. */
 void sinew_contact_gather(const sinew_contact_view *view, const sinew_real *q, sinew_real *x);
+/* The same for the vertices of bodies alone. */
+void sinew_contact_gather_bodies(const sinew_contact_work *c, const sinew_real *q, sinew_real *x);
 /* Computes x [vertices of the collider][4], m: vertices of a collider at `fraction` 0 .. 1 of its motion in this
  * step. */
 void sinew_contact_collider_positions(const sinew_contact_view *view, int32_t object, double fraction, sinew_real *x);
@@ -316,6 +325,8 @@ double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_rea
 /* Evaluates the gradient residual of the objective; true if it is small enough for a multiplier update. Solvers that
  * sweep over constraints or vertices evaluate nothing: always true. */
 bool sinew_contact_gate(const sinew_contact_view *view);
+/* Data of one contact element, in c->data. */
+sinew_real *sinew_contact_element_data(const sinew_contact_work *c, int32_t element);
 /* Returns the normal force (N) and the slip u (m) of a contact element at positions q. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
 /* Computes values [element_count][4], N: multipliers of a solver that keeps its own (XPBD): the normal force, then
@@ -325,6 +336,23 @@ bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values
 const char *sinew_contact_settle_begin(void *context, bool *multipliers, bool *adopted);
 void sinew_contact_settle_update(void *context, const sinew_real *q);
 void sinew_contact_settle_end(void *context);
+/* Particles of a contact with their weights in z: one entry for each vertex of a body, and one for each of the four
+ * particles of a rigid body. */
+typedef struct sinew_contact_support {
+    int32_t count;
+    int32_t particle[SINEW_CONTACT_VERTICES_WIDE];
+    double weight[SINEW_CONTACT_VERTICES_WIDE];
+    bool rigid[SINEW_CONTACT_VERTICES_WIDE]; /* true: the particle belongs to a rigid body */
+} sinew_contact_support;
+
+sinew_contact_support sinew_contact_support_of(const sinew_contact_work *c, const sinew_contact_constraint *contact);
+/* Adds to z [3] the part of the particles, sum w q, with any field q [particle_count][4]. */
+void sinew_contact_support_add(const sinew_contact_support *support, const sinew_real *q, double z[3]);
+
+/* Computes the position of a collision vertex: of a body at q [particle_count][4] (any field of the particles may stand
+ * for q), of a collider at the end of its motion. */
+void sinew_contact_vertex_position(const sinew_contact_work *c, int32_t v, const sinew_real *q, sinew_real x[4]);
+
 /* Computes b (m) of a contact: minus the weighted sum of its collider vertices at x; zero if both sides are bodies. */
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *contact,
                                   const sinew_real *x, double b[3]);

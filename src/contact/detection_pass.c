@@ -41,10 +41,14 @@ static void gather_predicted(const sinew_contact_view *view, bool first)
     sinew_contact_work *c = view->contact;
     const sinew_collision_mesh *f = &c->mesh;
     for (int32_t v = 0; v < f->moved_count; v++) {
-        const sinew_real *guess = (view->quasistatic ? view->q : c->guess) + 4 * (size_t)f->particle[v];
-        memcpy(c->x_predicted + 4 * (size_t)v, first ? guess : c->x_requested + 4 * (size_t)v,
-               4 * sizeof *c->x_predicted);
+        const sinew_real *guess = view->quasistatic ? view->q : c->guess;
+        if (!first)
+            memcpy(c->x_predicted + 4 * (size_t)v, c->x_requested + 4 * (size_t)v, 4 * sizeof *c->x_predicted);
+        else if (f->particle[v] >= 0)
+            memcpy(c->x_predicted + 4 * (size_t)v, guess + 4 * (size_t)f->particle[v], 4 * sizeof *c->x_predicted);
     }
+    if (first)
+        sinew_collision_mesh_embed(f, c->x_predicted);
     for (int32_t o = 0; o < f->object_count; o++)
         if (f->objects[o].kinematic)
             sinew_contact_collider_positions(view, o, 1, c->x_predicted + 4 * (size_t)f->objects[o].first_vertex);
@@ -126,8 +130,7 @@ static void set_body_radii(const sinew_contact_view *view, int32_t o, double lon
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
         sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
         const double d[3] = {(double)displacement[0], (double)displacement[1], (double)displacement[2]};
-        const sinew_real *there =
-            view->quasistatic ? c->x_predicted + 4 * (size_t)v : view->q_tilde + 4 * (size_t)c->mesh.particle[v];
+        const sinew_real *there = view->quasistatic ? c->x_predicted + 4 * (size_t)v : c->x_inertial + 4 * (size_t)v;
         displacement[3] = (sinew_real)fmin(
             fmax(RADIUS_FACTOR * deviation_from(c, v, there, d), stop_radius) + object->half_thickness, max);
     }
@@ -159,6 +162,7 @@ static void set_inflation_radii(const sinew_contact_view *view, bool carried)
 {
     sinew_contact_work *c = view->contact;
     const sinew_collision_mesh *f = &c->mesh;
+    sinew_contact_gather_bodies(c, view->q_tilde, c->x_inertial);
     for (int32_t o = 0; o < f->object_count; o++) {
         double mean[3];
         mean_displacement(c, &f->objects[o], carried, mean);
@@ -200,7 +204,7 @@ static bool add_plane_pairs(const sinew_contact_view *view, sinew_contact_work *
         double distance = -f->objects[f->object[v]].radius;
         for (size_t i = 0; i < 3; i++)
             distance += normal[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - point[i]);
-        if (!sinew_vertex_may_collide(f, v, o) ||
+        if (!sinew_vertex_may_collide(f, v, o) || sinew_is_frame_vertex(f, v) ||
             distance > (double)c->inflation_radius[v] + vec3_norm(d) + f->objects[o].half_thickness * (1 + MARGIN))
             continue;
         sinew_candidate *p = sinew_contact_add_pair(view);
@@ -249,7 +253,7 @@ static bool plane_is_open(const sinew_contact_view *view, int32_t o, double frac
             before += n_from[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - from[i]);
             after += n_to[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - to[i]);
         }
-        if (before > 0 && after < 0.2 * before && sinew_vertex_may_collide(f, v, o))
+        if (before > 0 && after < 0.2 * before && sinew_vertex_may_collide(f, v, o) && !sinew_is_frame_vertex(f, v))
             return false;
     }
     return true;
@@ -281,8 +285,10 @@ static void advance_planes(const sinew_contact_view *view)
 static void list_transient_batches(sinew_contact_work *c)
 {
     c->hooks.batch_count = c->view.transient_count;
-    if (c->element_count > 0)
+    if (c->narrow_count > 0)
         c->view.batches[c->hooks.batch_count++] = c->batch;
+    if (c->element_count > c->narrow_count)
+        c->view.batches[c->hooks.batch_count++] = c->wide_batch;
 }
 
 static sinew_status find_contacts(const sinew_contact_view *view, sinew_error *error)
@@ -314,6 +320,21 @@ static void complete_collider_motion(const sinew_contact_view *view)
         }
 }
 
+/* True for vertices of colliders and of pinned particles; a rigid body moves as a whole, so one pin fixes it all. */
+static bool vertex_is_prescribed(const sinew_contact_view *view, int32_t v)
+{
+    const sinew_collision_mesh *f = &view->contact->mesh;
+    if (v >= f->moved_count)
+        return true;
+    const sinew_collision_object *o = &f->objects[f->object[v]];
+    if (!o->rigid)
+        return view->pinned[f->particle[v]];
+    bool pinned = false;
+    for (int32_t k = 0; k < 4; k++)
+        pinned = pinned || view->pinned[f->particle[o->first_vertex + k]];
+    return pinned;
+}
+
 /* Starts a pass at x_pass_start: predicted displacements, trust regions, candidate pairs, and their step filter. */
 static sinew_status pass_build_filter(const sinew_contact_view *view, bool first, sinew_error *error)
 {
@@ -334,7 +355,7 @@ static sinew_status pass_build_filter(const sinew_contact_view *view, bool first
     if (status == SINEW_OK && !sinew_step_filter_build(&c->step_filter, &c->mesh, c->x_pass_start, &c->pairs))
         return sinew_fail_memory(error, "contacts");
     for (int32_t v = 0; v < c->mesh.vertex_count; v++)
-        c->step_filter.fixed[v] = v >= c->mesh.moved_count || view->pinned[c->mesh.particle[v]];
+        c->step_filter.fixed[v] = vertex_is_prescribed(view, v);
     return status;
 }
 

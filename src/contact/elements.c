@@ -12,6 +12,10 @@
  * first object at the start of the step, stored as a force: the closest points of each detection have P z_n = 0, so an
  * anchor stored as a point would lose its stretch. Solvers that keep their own multipliers have a = P z_n. The
  * stiffness is that of the mode `augmented` (modes.c has others).
+ *
+ * A vertex of a rigid body is an affine combination of four particles, so that z is a sum over up to eight particles.
+ * Contacts of more than four are elements of a batch of their own. H_aa of rigid bodies is left out: their stiffness
+ * does not resist rigid motions.
  */
 #include <float.h>
 #include <math.h>
@@ -53,6 +57,65 @@ static void contact_fixed_point(const sinew_contact_view *view, const sinew_cont
         sinew_contact_collider_point(c, t, at_step_start ? c->x_step_start : c->x_predicted, b);
 }
 
+/* ---- Particles of contacts ------------------------------------------------------------------- */
+
+/* Index of the first entry of the rigid body's four particles, which are appended if they are not listed. */
+static int support_take_frame(sinew_contact_support *s, int32_t first)
+{
+    for (int k = 0; k < s->count; k++)
+        if (s->particle[k] == first)
+            return k;
+    for (int k = 0; k < 4; k++) {
+        s->particle[s->count] = first + k;
+        s->rigid[s->count] = true;
+        s->weight[s->count++] = 0;
+    }
+    return s->count - 4;
+}
+
+sinew_contact_support sinew_contact_support_of(const sinew_contact_work *c, const sinew_contact_constraint *t)
+{
+    const sinew_collision_mesh *f = &c->mesh;
+    sinew_contact_support s = {.count = 0};
+    for (int a = 0; a < 4; a++) {
+        const int32_t v = t->v[a];
+        if (v >= f->moved_count)
+            continue;
+        if (f->particle[v] >= 0) {
+            s.particle[s.count] = f->particle[v];
+            s.weight[s.count++] = (double)t->w[a];
+            continue;
+        }
+        const int at = support_take_frame(&s, f->particle[f->objects[f->object[v]].first_vertex]);
+        for (int k = 0; k < 4; k++)
+            s.weight[at + k] += (double)t->w[a] * (double)f->frame_weights[4 * (size_t)v + (size_t)k];
+    }
+    return s;
+}
+
+void sinew_contact_support_add(const sinew_contact_support *s, const sinew_real *q, double z[3])
+{
+    for (int k = 0; k < s->count; k++)
+        for (size_t i = 0; i < 3; i++)
+            z[i] += s->weight[k] * (double)q[4 * (size_t)s->particle[k] + i];
+}
+
+void sinew_contact_vertex_position(const sinew_contact_work *c, int32_t v, const sinew_real *q, sinew_real x[4])
+{
+    const sinew_collision_mesh *f = &c->mesh;
+    if (v >= f->moved_count || f->particle[v] >= 0) {
+        memcpy(x, v < f->moved_count ? q + 4 * (size_t)f->particle[v] : c->x_predicted + 4 * (size_t)v, 4 * sizeof *x);
+        return;
+    }
+    const sinew_real *frame = q + 4 * (size_t)f->particle[f->objects[f->object[v]].first_vertex];
+    for (size_t i = 0; i < 4; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < 4; k++)
+            sum += (double)f->frame_weights[4 * (size_t)v + k] * (double)frame[4 * k + i];
+        x[i] = (sinew_real)sum;
+    }
+}
+
 /* ---- Stiffness of contacts ------------------------------------------------------------------- */
 
 static double stiffness_along(const double H[9], const double n[3])
@@ -70,15 +133,15 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
 {
     const sinew_contact_work *c = view->contact;
     const double h = (double)view->time_step;
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
     double sum = 0;
-    for (int a = 0; a < 4; a++) {
-        if (t->v[a] >= c->mesh.moved_count || (double)t->w[a] == 0)
-            continue;
-        const int32_t p = c->mesh.particle[t->v[a]];
+    for (int k = 0; k < s.count; k++) {
+        const int32_t p = s.particle[k];
         const double inertia = view->quasistatic ? 0 : (double)view->mass[p] / (h * h);
-        const double stiffness = stiffness_along(c->blocks + 9 * (size_t)p, t->n) + inertia;
+        const bool fixed = s.rigid[k] && !view->quasistatic;
+        const double stiffness = (fixed ? 0 : stiffness_along(c->blocks + 9 * (size_t)p, t->n)) + inertia;
         if (!view->pinned[p] && stiffness > 0)
-            sum += (double)t->w[a] * (double)t->w[a] / stiffness;
+            sum += s.weight[k] * s.weight[k] / stiffness;
     }
     return sum;
 }
@@ -133,14 +196,25 @@ static double contact_spring_start(const sinew_contact_work *c, const sinew_cont
     return mode->spring_start ? mode->spring_start(t) : 0;
 }
 
-static void contact_write_data(const sinew_contact_view *view, const sinew_contact_constraint *t, sinew_real *data)
+/* Weights of an element of up to four particles: those of the contact's vertices, in their places. */
+static void contact_write_weights(const sinew_contact_work *c, const sinew_contact_constraint *t, bool wide,
+                                  sinew_real *data)
+{
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
+    const bool own = !wide && !(s.count > 0 && s.rigid[0]);
+    for (int a = 0; a < (wide ? SINEW_CONTACT_VERTICES_WIDE : SINEW_CONTACT_VERTICES); a++)
+        data[a] = own ? t->v[a] < c->mesh.moved_count ? t->w[a] : 0 : a < s.count ? (sinew_real)s.weight[a] : 0;
+}
+
+static void contact_write_data(const sinew_contact_view *view, int32_t e)
 {
     const sinew_contact_work *c = view->contact;
+    const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+    sinew_real *data = sinew_contact_element_data(c, e);
     double b[3];
     contact_fixed_point(view, t, false, b);
     data[0] = 1;
-    for (int a = 0; a < 4; a++)
-        data[SINEW_CONTACT_WEIGHTS + a] = t->v[a] < c->mesh.moved_count ? t->w[a] : 0;
+    contact_write_weights(c, t, e >= c->narrow_count, data + SINEW_CONTACT_WEIGHTS);
     for (int i = 0; i < 3; i++) {
         data[SINEW_CONTACT_NORMAL + i] = (sinew_real)t->n[i];
         data[SINEW_CONTACT_ANCHOR + i] = (sinew_real)(t->anchor[i] + b[i]);
@@ -159,21 +233,21 @@ void sinew_contact_write_numbers(sinew_contact_work *c)
 {
     for (int32_t e = 0; e < c->element_count; e++) {
         const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
-        sinew_real *data = c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT;
+        const bool wide = e >= c->narrow_count;
+        sinew_real *data = sinew_contact_element_data(c, e);
         data[SINEW_CONTACT_LAMBDA] = (sinew_real)t->lambda;
         data[SINEW_CONTACT_LIMIT] = (sinew_real)contact_friction_limit(c, t);
-        sinew_batch_set_element(c->batch, e, data);
+        sinew_batch_set_element(wide ? c->wide_batch : c->batch, wide ? e - c->narrow_count : e, data);
     }
 }
 
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3])
 {
-    const sinew_real *data = c->data + (size_t)element * SINEW_CONTACT_DATA_COUNT;
+    const sinew_real *data = sinew_contact_element_data(c, element);
     const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[element]];
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
     double z[3] = {0, 0, 0}, height = 0, along = 0;
-    for (size_t a = 0; a < 4; a++)
-        for (size_t i = 0; t->v[a] < c->mesh.moved_count && i < 3; i++)
-            z[i] += (double)t->w[a] * (double)q[4 * (size_t)c->mesh.particle[t->v[a]] + i];
+    sinew_contact_support_add(&s, q, z);
     for (int i = 0; i < 3; i++) {
         u[i] = z[i] - (double)data[SINEW_CONTACT_ANCHOR + i];
         height += t->n[i] * z[i];
@@ -202,14 +276,11 @@ double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_rea
         if (!contact_is_round(t))
             continue;
         for (size_t a = 0; a < 4; a++)
-            memcpy(x + 4 * a,
-                   t->v[a] < c->mesh.moved_count ? q + 4 * (size_t)c->mesh.particle[t->v[a]]
-                                                 : c->x_predicted + 4 * (size_t)t->v[a],
-                   4 * sizeof *x);
+            sinew_contact_vertex_position(c, t->v[a], q, x + 4 * a);
         max = fmax(max, sinew_contact_relax_closest(t, x, move) / t->offset);
         if (move) {
             contact_set_anchor(view, t);
-            contact_write_data(view, t, c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT);
+            contact_write_data(view, e);
         }
     }
     return max;
@@ -220,70 +291,98 @@ double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_rea
 static bool elements_reserve(const sinew_allocator *m, sinew_contact_work *c)
 {
     const size_t n = (size_t)c->contacts.count;
+    const size_t vertices = c->mesh.frame_weights ? SINEW_CONTACT_VERTICES_WIDE : SINEW_CONTACT_VERTICES;
     return sinew_reserve_spare(m, &c->element_of, &c->element_capacity, n, sizeof *c->element_of) &&
            sinew_reserve_spare(m, &c->contact_of, &c->contact_of_capacity, n, sizeof *c->contact_of) &&
-           sinew_reserve_spare(m, &c->particles, &c->particle_bytes, 4 * n, sizeof *c->particles) &&
+           sinew_reserve_spare(m, &c->particles, &c->particle_bytes, vertices * n, sizeof *c->particles) &&
            sinew_reserve_spare(m, &c->solver_multipliers, &c->solver_multiplier_capacity, 4 * n,
                                sizeof *c->solver_multipliers) &&
-           sinew_reserve_spare(m, &c->data, &c->data_capacity, SINEW_CONTACT_DATA_COUNT * n, sizeof *c->data);
+           sinew_reserve_spare(m, &c->data, &c->data_capacity, SINEW_CONTACT_DATA_COUNT_OF(vertices) * n,
+                               sizeof *c->data);
 }
 
-/* Lists the four particles of a contact; entries of vertices without a particle (collider vertices) repeat the first
- * particle. */
-static void contact_list_particles(const sinew_contact_work *c, const sinew_contact_constraint *t, int32_t *particles)
+/* Lists the particles of an element; entries of vertices without a particle (collider vertices), and unused entries,
+ * repeat the first particle. */
+static void contact_list_particles(const sinew_contact_work *c, const sinew_contact_constraint *t, bool wide,
+                                   int32_t *particles)
 {
-    int32_t some = -1;
-    for (int a = 0; a < 4; a++)
-        if (t->v[a] < c->mesh.moved_count && some < 0)
-            some = c->mesh.particle[t->v[a]];
-    for (int a = 0; a < 4; a++)
-        particles[a] = t->v[a] < c->mesh.moved_count ? c->mesh.particle[t->v[a]] : some;
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
+    const bool own = !wide && !s.rigid[0];
+    for (int a = 0, next = 0; a < (wide ? SINEW_CONTACT_VERTICES_WIDE : SINEW_CONTACT_VERTICES); a++) {
+        const bool used = own ? t->v[a] < c->mesh.moved_count : a < s.count;
+        particles[a] = used ? s.particle[next++] : s.particle[0];
+    }
 }
 
-static void elements_fill_lists(const sinew_contact_view *view, sinew_contact_work *c)
+sinew_real *sinew_contact_element_data(const sinew_contact_work *c, int32_t e)
+{
+    const size_t narrow = (size_t)(e < c->narrow_count ? e : c->narrow_count), wide = (size_t)e - narrow;
+    return c->data + narrow * SINEW_CONTACT_DATA_COUNT + wide * SINEW_CONTACT_DATA_COUNT_WIDE;
+}
+
+static int32_t *contact_element_particles(const sinew_contact_work *c, int32_t e)
+{
+    const size_t narrow = (size_t)(e < c->narrow_count ? e : c->narrow_count), wide = (size_t)e - narrow;
+    return c->particles + narrow * SINEW_CONTACT_VERTICES + wide * SINEW_CONTACT_VERTICES_WIDE;
+}
+
+/* Makes the elements of all contacts of up to four particles, or of those of more (`wide`). */
+static void elements_fill_lists(const sinew_contact_view *view, sinew_contact_work *c, bool wide)
 {
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
-    c->element_count = 0;
     for (int32_t k = 0; k < c->contacts.count; k++) {
         sinew_contact_constraint *t = &c->contacts.list[k];
+        if (c->mesh.frame_weights && (sinew_contact_support_of(c, t).count > SINEW_CONTACT_VERTICES) != wide)
+            continue;
         const double compliance = mode->takes && !mode->takes(c, t) ? 0 : contact_compliance(view, t);
         c->element_of[k] = -1;
         if (!(compliance > 0))
             continue;
         const int32_t e = c->element_count++;
+        c->narrow_count += !wide;
         c->element_of[k] = e;
         c->contact_of[e] = k;
         if (mode->multipliers)
             contact_limit_offset(view, t);
         mode->set_stiffness(&c->def, compliance, t);
         contact_set_anchor(view, t);
-        contact_list_particles(c, t, c->particles + 4 * (size_t)e);
-        contact_write_data(view, t, c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT);
+        contact_list_particles(c, t, wide, contact_element_particles(c, e));
+        contact_write_data(view, e);
     }
 }
 
-static bool elements_fill_batch(const sinew_contact_view *view, sinew_contact_work *c)
+static bool fill_batch(const sinew_contact_view *view, bool wide, sinew_batch **batch, sinew_batch_layout *layout,
+                       sinew_batch_work *work)
 {
+    const sinew_contact_work *c = view->contact;
     const sinew_allocator *m = view->allocator;
-    if (!c->batch) {
-        c->batch = sinew_batch_create(m, sinew_simd()->contact, sinew_simd()->width);
-        if (!c->batch)
+    const sinew_energy_ops *ops = wide ? sinew_simd()->contact_wide : sinew_simd()->contact;
+    const int32_t first = wide ? c->narrow_count : 0, count = wide ? c->element_count - first : c->narrow_count;
+    const int32_t *particles = contact_element_particles(c, first);
+    if (count == 0)
+        return true;
+    if (!*batch) {
+        *batch = sinew_batch_create(m, ops, sinew_simd()->width);
+        if (!*batch)
             return false;
-        c->batch->transient = true;
+        (*batch)->transient = true;
     }
-    return sinew_batch_layout_make(&c->layout, m, c->element_count, SINEW_CONTACT_VERTICES, view->particle_count, false,
-                                   c->particles) &&
-           sinew_batch_fill(c->batch, m, &c->layout, c->particles, c->data, view->particle_count, &c->batch_work);
+    return sinew_batch_layout_make(layout, m, count, ops->info.vertex_count, view->particle_count, false, particles) &&
+           sinew_batch_fill(*batch, m, layout, particles, sinew_contact_element_data(c, first), view->particle_count,
+                            work);
 }
 
 sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
-    c->element_count = 0;
+    c->element_count = c->narrow_count = 0;
     if (!elements_reserve(view->allocator, c))
         return sinew_fail_memory(error, "contacts");
-    elements_fill_lists(view, c);
-    if (c->element_count > 0 && !elements_fill_batch(view, c))
+    elements_fill_lists(view, c, false);
+    if (c->mesh.frame_weights)
+        elements_fill_lists(view, c, true);
+    if (!fill_batch(view, false, &c->batch, &c->layout, &c->batch_work) ||
+        !fill_batch(view, true, &c->wide_batch, &c->wide_layout, &c->wide_batch_work))
         return sinew_fail_memory(error, "contacts");
     return SINEW_OK;
 }

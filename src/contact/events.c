@@ -202,11 +202,11 @@ void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first
     memset(out, 0, 3 * (size_t)count * sizeof *out);
     for (int32_t k = 0; k < c->contacts.count; k++) {
         const sinew_contact_constraint *t = &c->contacts.list[k];
-        for (int a = 0; t->force > 0 && a < 4; a++) {
-            const int32_t at = t->v[a] < c->mesh.moved_count ? view->outside[c->mesh.particle[t->v[a]]] - first : -1;
+        const sinew_contact_support s = sinew_contact_support_of(c, t);
+        for (int a = 0; t->force > 0 && a < s.count; a++) {
+            const int32_t at = view->outside[s.particle[a]] - first;
             for (int i = 0; at >= 0 && at < count && i < 3; i++)
-                out[3 * (size_t)at + (size_t)i] +=
-                    (sinew_real)((double)t->w[a] * (t->force * t->n[i] + t->friction[i]));
+                out[3 * (size_t)at + (size_t)i] += (sinew_real)(s.weight[a] * (t->force * t->n[i] + t->friction[i]));
         }
     }
 }

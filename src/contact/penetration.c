@@ -113,7 +113,7 @@ static int32_t list_bounded_vertices(sinew_contact_work *c, int32_t object)
         bool within = true;
         for (int k = 0; within && k < 3; k++)
             within = (double)x[k] > low[k] && (double)x[k] < high[k];
-        if (within && sinew_vertex_may_collide(f, v, object))
+        if (within && sinew_vertex_may_collide(f, v, object) && !sinew_is_frame_vertex(f, v))
             c->bounded[count++] = v;
     }
     return count;

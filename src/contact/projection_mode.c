@@ -58,7 +58,7 @@ static double projection_distance(const sinew_contact_work *c, const sinew_conta
 bool sinew_projection_takes(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     return c->mesh.objects[t->second].kinematic && t->key >> 60 != SINEW_CONTACT_EDGE_EDGE &&
-           t->v[0] < c->mesh.moved_count && t->w[0] == 1 &&
+           t->v[0] < c->mesh.moved_count && c->mesh.particle[t->v[0]] >= 0 && t->w[0] == 1 &&
            projection_distance(c, t) - t->offset <= SURFACE_TOLERANCE * t->offset;
 }
 
@@ -121,7 +121,7 @@ bool sinew_projection_filter(const sinew_contact_view *view, sinew_real *q)
     bool changed = false;
     for (int32_t k = 0; k < c->contacts.count; k++) {
         const sinew_contact_constraint *t = &c->contacts.list[k];
-        const size_t at = 4 * (size_t)(t->v[0] < c->mesh.moved_count ? c->mesh.particle[t->v[0]] : 0);
+        const size_t at = 4 * (size_t)(sinew_projection_takes(c, t) ? c->mesh.particle[t->v[0]] : 0);
         double along = 0;
         if (!sinew_projection_takes(c, t) || view->pinned[at / 4])
             continue;

@@ -20,8 +20,12 @@
 bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values)
 {
     const sinew_solve *s = view->solve;
-    return s->ops->info.needs & SINEW_CAN_CONSTRAINT && s->ops->multipliers &&
-           s->ops->multipliers(s, view->contact->batch, values);
+    const sinew_contact_work *c = view->contact;
+    if (!(s->ops->info.needs & SINEW_CAN_CONSTRAINT) || !s->ops->multipliers)
+        return false;
+    return (c->narrow_count == 0 || s->ops->multipliers(s, c->batch, values)) &&
+           (c->element_count == c->narrow_count ||
+            s->ops->multipliers(s, c->wide_batch, values + 4 * (size_t)c->narrow_count));
 }
 
 /* Friction force of the contact energy at slip u: -kt u, with its length limited to `limit`, in N. */
@@ -39,12 +43,14 @@ static void contact_spring_friction(const sinew_contact_constraint *t, double li
 static void contact_add_work(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     sinew_contact_work *c = view->contact;
+    sinew_real x[4][4];
+    for (int a = 0; a < 4; a++)
+        sinew_contact_vertex_position(c, t->v[a], view->q, x[a]);
     for (size_t i = 0; i < 3; i++) {
         double displacement = 0;
         for (int a = 0; a < 4; a++)
             if (t->v[a] < c->mesh.moved_count)
-                displacement += (double)t->w[a] * ((double)view->q[4 * (size_t)c->mesh.particle[t->v[a]] + i] -
-                                                   (double)c->x_step_start[4 * (size_t)t->v[a] + i]);
+                displacement += (double)t->w[a] * ((double)x[a][i] - (double)c->x_step_start[4 * (size_t)t->v[a] + i]);
         c->energy.normal += t->force * t->n[i] * displacement;
         c->energy.friction += t->friction[i] * displacement;
     }
@@ -75,7 +81,7 @@ static void contacts_take_forces(const sinew_contact_view *view, const sinew_rea
         memset(t->friction, 0, sizeof t->friction);
         if (e < 0)
             continue;
-        const sinew_real *data = c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT;
+        const sinew_real *data = sinew_contact_element_data(c, e);
         t->force = sinew_contact_normal_force(c, e, view->q, u);
         contact_spring_friction(t, (double)data[SINEW_CONTACT_LIMIT], u, t->friction);
         contact_add_work(view, t);
@@ -164,21 +170,35 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
 
 /* ---- Restitution and velocity friction --------------------------------------------------------- */
 
+/* Computes the velocity of a collision vertex, with particle velocities v [particle_count][4], in m/s. The velocity of
+ * collider vertices is their displacement in the step over h. */
+static void contact_vertex_velocity(const sinew_contact_view *view, int32_t vertex, const sinew_real *v,
+                                    const sinew_real *x, double velocity[3])
+{
+    const sinew_contact_work *c = view->contact;
+    sinew_real own[4];
+    if (vertex < c->mesh.moved_count)
+        sinew_contact_vertex_position(c, vertex, v, own);
+    for (size_t i = 0; i < 3; i++) {
+        const size_t at = 4 * (size_t)vertex + i;
+        velocity[i] = vertex < c->mesh.moved_count
+                          ? (double)own[i]
+                          : ((double)x[at] - (double)c->x_step_start[at]) / (double)view->time_step;
+    }
+}
+
 /* Separation speed of the two sides of a contact along its normal, with particle velocities v [particle_count][4],
  * in m/s. The velocity of collider vertices is their displacement in the step over h. */
 static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *v, const sinew_real *x)
 {
     const sinew_contact_work *c = view->contact;
-    const double h = (double)view->time_step;
-    double speed = 0;
-    for (int a = 0; a < 4; a++)
-        for (size_t i = 0; i < 3; i++) {
-            const size_t at = 4 * (size_t)t->v[a] + i;
-            const double own = t->v[a] < c->mesh.moved_count ? (double)v[4 * (size_t)c->mesh.particle[t->v[a]] + i]
-                                                             : ((double)x[at] - (double)c->x_step_start[at]) / h;
-            speed += (double)t->w[a] * t->n[i] * own;
-        }
+    double speed = 0, own[3];
+    for (int a = 0; a < 4; a++) {
+        contact_vertex_velocity(view, t->v[a], v, x, own);
+        for (size_t i = 0; i < 3; i++)
+            speed += (double)t->w[a] * t->n[i] * own[i];
+    }
     return speed;
 }
 
@@ -186,25 +206,21 @@ static double contact_separation_speed(const sinew_contact_view *view, const sin
 static double contact_effective_mass(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
     double sum = 0;
-    for (int a = 0; a < 4; a++) {
-        if (t->v[a] >= c->mesh.moved_count)
-            continue;
-        const int32_t p = c->mesh.particle[t->v[a]];
-        sum += view->pinned[p] ? 0 : (double)t->w[a] * (double)t->w[a] / (double)view->mass[p];
-    }
+    for (int k = 0; k < s.count; k++)
+        sum += view->pinned[s.particle[k]] ? 0 : s.weight[k] * s.weight[k] / (double)view->mass[s.particle[k]];
     return sum > 0 ? 1 / sum : 0;
 }
 
 static void contact_apply_impulse(const sinew_contact_view *view, const sinew_contact_constraint *t, double impulse)
 {
     const sinew_contact_work *c = view->contact;
-    for (int a = 0; a < 4; a++) {
-        if (t->v[a] >= c->mesh.moved_count)
-            continue;
-        const int32_t p = c->mesh.particle[t->v[a]];
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
+    for (int k = 0; k < s.count; k++) {
+        const int32_t p = s.particle[k];
         for (size_t i = 0; !view->pinned[p] && i < 3; i++)
-            view->v[4 * (size_t)p + i] += (sinew_real)(impulse * (double)t->w[a] / (double)view->mass[p] * t->n[i]);
+            view->v[4 * (size_t)p + i] += (sinew_real)(impulse * s.weight[k] / (double)view->mass[p] * t->n[i]);
     }
 }
 
@@ -254,16 +270,14 @@ static void apply_velocity_friction(const sinew_contact_view *view, const sinew_
     for (int32_t k = 0; k < c->contacts.count; k++) {
         const sinew_contact_constraint *t = &c->contacts.list[k];
         const double mass = contact_effective_mass(view, t);
-        double slide[3] = {0, 0, 0}, along = 0;
+        double slide[3] = {0, 0, 0}, own[3], along = 0;
         if (!(t->force > 0) || !(mass > 0) || t->mu <= 0)
             continue;
-        for (size_t i = 0; i < 3; i++)
-            for (int a = 0; a < 4; a++) {
-                const size_t at = 4 * (size_t)t->v[a] + i;
-                slide[i] += (double)t->w[a] * (t->v[a] < c->mesh.moved_count
-                                                   ? (double)view->v[4 * (size_t)c->mesh.particle[t->v[a]] + i]
-                                                   : ((double)x[at] - (double)c->x_step_start[at]) / h);
-            }
+        for (int a = 0; a < 4; a++) {
+            contact_vertex_velocity(view, t->v[a], view->v, x, own);
+            for (size_t i = 0; i < 3; i++)
+                slide[i] += (double)t->w[a] * own[i];
+        }
         for (int i = 0; i < 3; i++)
             along += slide[i] * t->n[i];
         for (int i = 0; i < 3; i++)
@@ -318,7 +332,7 @@ static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
             double violation = offset + own->radius;
             for (size_t i = 0; i < 3; i++)
                 violation -= normal[i] * ((double)x[4 * (size_t)v + i] - point[i]);
-            if (violation > 0 && sinew_vertex_may_collide(f, v, o))
+            if (violation > 0 && sinew_vertex_may_collide(f, v, o) && !sinew_is_frame_vertex(f, v))
                 report_violation(c, violation, offset > 0 ? violation / offset : 0);
         }
     }
@@ -352,11 +366,10 @@ static void measure_contacts(const sinew_contact_view *view)
     sinew_contact_work *c = view->contact;
     for (int32_t e = 0; e < c->element_count; e++) {
         const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
-        const sinew_real *data = c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT;
-        double height = -(double)data[SINEW_CONTACT_OFFSET];
-        for (size_t a = 0; a < 4; a++)
-            for (size_t i = 0; t->v[a] < c->mesh.moved_count && i < 3; i++)
-                height += t->n[i] * (double)t->w[a] * (double)view->q[4 * (size_t)c->mesh.particle[t->v[a]] + i];
+        const sinew_contact_support s = sinew_contact_support_of(c, t);
+        double z[3] = {0, 0, 0};
+        sinew_contact_support_add(&s, view->q, z);
+        const double height = vec3_dot(t->n, z) - (double)sinew_contact_element_data(c, e)[SINEW_CONTACT_OFFSET];
         /* The detection in measure_clearance() measures unsigned distances and ignores embedded surfaces. */
         if (t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
             report_violation(c, t->initial_penetration - height,
@@ -373,6 +386,8 @@ static void measure_truncated(const sinew_contact_view *view)
     for (int32_t v = 0; v < f->moved_count; v++) {
         const int32_t p = f->particle[v];
         double square = 0, far = 0;
+        if (p < 0)
+            continue;
         for (size_t i = 0; i < 3; i++) {
             const double g = (double)view->solve->gradient[4 * (size_t)p + i];
             const double d = (double)view->q[4 * (size_t)p + i] - (double)view->q_tilde[4 * (size_t)p + i];
@@ -452,8 +467,7 @@ void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result
                              ? c->solver_multipliers
                              : NULL);
     memcpy(x, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *x);
-    for (int32_t v = 0; v < c->mesh.moved_count; v++)
-        memcpy(x + 4 * (size_t)v, view->q + 4 * (size_t)c->mesh.particle[v], 4 * sizeof *x);
+    sinew_contact_gather_bodies(c, view->q, x);
     memcpy(c->step_filter.x_accepted, x, 4 * (size_t)c->mesh.vertex_count * sizeof *x);
     c->too_near = false;
     measure_contacts(view);

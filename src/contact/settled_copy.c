@@ -12,29 +12,46 @@
 
 static size_t data_size(const sinew_contact_work *c)
 {
-    return (size_t)c->element_count * SINEW_CONTACT_DATA_COUNT;
+    return (size_t)c->narrow_count * SINEW_CONTACT_DATA_COUNT +
+           (size_t)(c->element_count - c->narrow_count) * SINEW_CONTACT_DATA_COUNT_WIDE;
+}
+
+/* The batch of contacts of up to four particles (0) or up to eight (1); NULL: it has no elements in this step. */
+static sinew_batch *contact_batch(const sinew_contact_work *c, int which)
+{
+    if (which == 0)
+        return c->narrow_count > 0 ? c->batch : NULL;
+    return c->element_count > c->narrow_count ? c->wide_batch : NULL;
 }
 
 static size_t batch_size(const sinew_batch *batch)
 {
-    return (size_t)batch->group_count * (size_t)batch->ops->data_count * (size_t)batch->width;
+    return batch ? (size_t)batch->group_count * (size_t)batch->ops->data_count * (size_t)batch->width : 0;
 }
 
 /* Saves the list of contacts, the parameters of contact elements and the data of their batch. False: out of memory. */
 static bool settled_save(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
-    const size_t contacts = (size_t)c->contacts.count, numbers = data_size(c), in_batch = batch_size(c->batch);
+    const size_t contacts = (size_t)c->contacts.count, numbers = data_size(c);
+    const size_t in_batches = batch_size(contact_batch(c, 0)) + batch_size(contact_batch(c, 1));
     if (!sinew_reserve_spare(view->allocator, &c->saved_list, &c->saved_list_capacity, contacts,
                              sizeof *c->saved_list) ||
-        !sinew_reserve_spare(view->allocator, &c->saved_data, &c->saved_data_capacity, numbers + in_batch,
+        !sinew_reserve_spare(view->allocator, &c->saved_data, &c->saved_data_capacity, numbers + in_batches,
                              sizeof *c->saved_data))
         return false;
     memcpy(c->saved_list, c->contacts.list, contacts * sizeof *c->saved_list);
     memcpy(c->saved_data, c->data, numbers * sizeof *c->saved_data);
-    memcpy(c->saved_data + numbers, c->batch->data, in_batch * sizeof *c->saved_data);
-    c->saved_version = c->batch->version;
-    c->saved_form_version = c->batch->form_version;
+    sinew_real *to = c->saved_data + numbers;
+    for (int which = 0; which < 2; which++) {
+        const sinew_batch *batch = contact_batch(c, which);
+        if (!batch)
+            continue;
+        memcpy(to, batch->data, batch_size(batch) * sizeof *to);
+        to += batch_size(batch);
+        c->saved_version[which] = batch->version;
+        c->saved_form_version[which] = batch->form_version;
+    }
     return true;
 }
 
@@ -48,7 +65,7 @@ static bool settled_adopt(const sinew_contact_view *view)
         return false;
     for (int32_t e = 0; e < c->element_count; e++) {
         sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
-        sinew_real *data = c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT;
+        sinew_real *data = sinew_contact_element_data(c, e);
         t->lambda = t->lagged_normal_force = fmax(0, (double)c->solver_multipliers[4 * (size_t)e]);
         for (int i = 0; t->kt > 0 && i < 3; i++)
             data[SINEW_CONTACT_ANCHOR + i] -= (sinew_real)(t->tangent[i] / t->kt);
@@ -98,7 +115,14 @@ void sinew_contact_settle_end(void *context)
     sinew_contact_work *c = view->contact;
     memcpy(c->contacts.list, c->saved_list, (size_t)c->contacts.count * sizeof *c->saved_list);
     memcpy(c->data, c->saved_data, data_size(c) * sizeof *c->saved_data);
-    memcpy(c->batch->data, c->saved_data + data_size(c), batch_size(c->batch) * sizeof *c->saved_data);
-    c->batch->version = c->saved_version;
-    c->batch->form_version = c->saved_form_version;
+    const sinew_real *from = c->saved_data + data_size(c);
+    for (int which = 0; which < 2; which++) {
+        sinew_batch *batch = contact_batch(c, which);
+        if (!batch)
+            continue;
+        memcpy(batch->data, from, batch_size(batch) * sizeof *from);
+        from += batch_size(batch);
+        batch->version = c->saved_version[which];
+        batch->form_version = c->saved_form_version[which];
+    }
 }

@@ -80,9 +80,11 @@ static void request_positions(const sinew_contact_view *view, const sinew_real *
     const sinew_collision_mesh *f = &c->mesh;
     for (int32_t v = 0; v < f->moved_count; v++) {
         const int32_t p = f->particle[v];
-        memcpy(c->step_filter.x_requested + 4 * (size_t)v, (view->pinned[p] ? view->q_tilde : q) + 4 * (size_t)p,
-               4 * sizeof *c->step_filter.x_requested);
+        if (p >= 0)
+            memcpy(c->step_filter.x_requested + 4 * (size_t)v, (view->pinned[p] ? view->q_tilde : q) + 4 * (size_t)p,
+                   4 * sizeof *c->step_filter.x_requested);
     }
+    sinew_collision_mesh_embed(f, c->step_filter.x_requested);
     for (int32_t o = 0; o < f->object_count; o++)
         if (f->objects[o].kinematic)
             sinew_contact_collider_positions(view, o, 1,
@@ -138,10 +140,14 @@ static void accept_positions(const sinew_contact_view *view, const sinew_real *q
     sinew_contact_work *c = view->contact;
     for (int32_t v = 0; v < c->mesh.moved_count; v++) {
         const int32_t p = c->mesh.particle[v];
+        if (p < 0)
+            continue;
         const sinew_real *x = (view->pinned[p] ? view->q_tilde : q) + 4 * (size_t)p;
         memcpy(c->x_requested + 4 * (size_t)v, x, 4 * sizeof *c->x_requested);
         memcpy(c->step_filter.x_accepted + 4 * (size_t)v, x, 3 * sizeof *c->step_filter.x_accepted);
     }
+    sinew_collision_mesh_embed(&c->mesh, c->x_requested);
+    sinew_collision_mesh_embed(&c->mesh, c->step_filter.x_accepted);
 }
 
 /* Truncates the iterate q [particle_count][4] so that no surfaces intersect. `late`: writes only pins to q, for
@@ -168,11 +174,12 @@ static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool l
         c->truncated_count += c->truncated[v];
         sinew_step_filter_position(&c->step_filter, v, position);
         memcpy(c->step_filter.x_accepted + 4 * (size_t)v, position, sizeof position);
-        if (late && !view->pinned[p])
+        if (p < 0 || (late && !view->pinned[p]))
             continue;
         changed = changed || memcmp(q + 4 * (size_t)p, position, sizeof position) != 0;
         memcpy(q + 4 * (size_t)p, position, sizeof position);
     }
+    sinew_collision_mesh_embed(f, c->step_filter.x_accepted);
     for (int32_t o = 0; o < f->object_count; o++)
         if (f->objects[o].kinematic && f->objects[o].vertex_count > 0 && collider_tau(c, o) >= 1) {
             c->fraction[o] = c->progress[o];
@@ -198,7 +205,7 @@ static void filter_trial_hook(void *context, sinew_real *trial)
     for (int32_t v = 0; v < c->mesh.moved_count; v++) {
         const int32_t p = c->mesh.particle[v];
         c->truncated[v] = c->step_filter.truncated[v];
-        if (c->truncated[v] && !view->pinned[p])
+        if (c->truncated[v] && p >= 0 && !view->pinned[p])
             sinew_step_filter_position(&c->step_filter, v, trial + 4 * (size_t)p);
     }
     c->trial_filtered = true;
@@ -269,6 +276,13 @@ static bool contact_is_truncated(const sinew_contact_work *c, const sinew_contac
     return false;
 }
 
+/* Vertex at which the contacts of a vertex are counted: those of a rigid body share its first one. */
+static int32_t counted_vertex(const sinew_contact_work *c, int32_t v)
+{
+    const sinew_collision_object *o = &c->mesh.objects[c->mesh.object[v]];
+    return o->rigid ? o->first_vertex : v;
+}
+
 /* Counts the contacts of each vertex that have a truncated vertex, into contact_counts. */
 static void count_truncated_contacts(sinew_contact_work *c)
 {
@@ -276,7 +290,7 @@ static void count_truncated_contacts(sinew_contact_work *c)
     for (int32_t e = 0; e < c->element_count; e++) {
         const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
         for (int a = 0; a < 4 && contact_is_truncated(c, t); a++)
-            c->contact_counts[t->v[a]] += (double)t->w[a] != 0;
+            c->contact_counts[counted_vertex(c, t->v[a])] += (double)t->w[a] != 0;
     }
 }
 
@@ -286,20 +300,27 @@ static void count_truncated_contacts(sinew_contact_work *c)
 static double contact_filtered_force(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
     double along = 0, square = 0, approach = 0;
     int32_t sharing = 1;
-    for (int a = 0; a < 4; a++) {
-        if (t->v[a] >= c->mesh.moved_count || (double)t->w[a] == 0 || view->pinned[c->mesh.particle[t->v[a]]])
+    for (int k = 0; k < s.count; k++) {
+        const sinew_real *gradient = view->solve->gradient + 4 * (size_t)s.particle[k];
+        if (view->pinned[s.particle[k]])
             continue;
-        const sinew_real *gradient = view->solve->gradient + 4 * (size_t)c->mesh.particle[t->v[a]];
+        for (size_t i = 0; i < 3; i++)
+            along += s.weight[k] * (double)gradient[i] * t->n[i];
+        square += s.weight[k] * s.weight[k];
+    }
+    for (int a = 0; a < 4; a++) {
+        if (t->v[a] >= c->mesh.moved_count || (double)t->w[a] == 0 || c->step_filter.fixed[t->v[a]])
+            continue;
         for (size_t i = 0; i < 3; i++) {
             const size_t at = 4 * (size_t)t->v[a] + i;
-            along += (double)t->w[a] * (double)gradient[i] * t->n[i];
             approach -=
                 (double)t->w[a] * t->n[i] * ((double)c->x_requested[at] - (double)c->step_filter.x_accepted[at]);
         }
-        square += (double)t->w[a] * (double)t->w[a];
-        sharing = c->contact_counts[t->v[a]] > sharing ? c->contact_counts[t->v[a]] : sharing;
+        const int32_t count = c->contact_counts[counted_vertex(c, t->v[a])];
+        sharing = count > sharing ? count : sharing;
     }
     return square > 0 ? fmax(0, fmin(along / square / sharing, t->kn * approach)) : 0;
 }
@@ -503,7 +524,8 @@ static void complete_truncated_motion(const sinew_contact_view *view, sinew_solv
     if (sinew_contact_rebuild_filter(view, NULL) != SINEW_OK)
         return;
     for (int32_t v = 0; v < c->mesh.moved_count; v++)
-        memcpy(s->q + 4 * (size_t)c->mesh.particle[v], c->x_requested + 4 * (size_t)v, 3 * sizeof *s->q);
+        if (c->mesh.particle[v] >= 0)
+            memcpy(s->q + 4 * (size_t)c->mesh.particle[v], c->x_requested + 4 * (size_t)v, 3 * sizeof *s->q);
     filter_iterate(view, s->q, false);
 }
 

@@ -4,11 +4,13 @@
  *
  * The surface of a body is the boundary of its tets, its triangles, or its edges. A body without either collides with
  * all its particles. The vertices of the collision mesh are the vertices of primitives, in the order of particles, so
- * that vertices near in space are near in memory.
+ * that vertices near in space are near in memory. A rigid body collides with its embedded surface, whose vertices are
+ * affine combinations of its four particles.
  */
 #include <math.h>
 #include <string.h>
 
+#include "mesh/embedded_surface.h"
 #include "mesh/mesh.h"
 #include "contact/contact.h"
 
@@ -19,7 +21,8 @@ typedef struct sketch {
     bool *lone;          /* [count] true: vertices of the object in no triangle or edge collide as points */
     sinew_mesh **meshes; /* [count] surface mesh of each object that is a body */
     int32_t **numbers;   /* [count] triangles, then edges of each body, as indices of the object's vertices */
-    int32_t **particles; /* [count][vertex_count] particle of each vertex of each object */
+    /* [count][vertex_count] particle of each vertex of each object; -1 - i: vertex i of a rigid body's surface */
+    int32_t **particles;
     int32_t count;
 } sketch;
 
@@ -149,6 +152,38 @@ static sinew_status sketch_skin(const sinew_contact_view *view, int32_t slot, sk
     return SINEW_OK;
 }
 
+/* Adds a rigid body: its four particles as frame vertices, then the vertices of its embedded surface. */
+static bool sketch_rigid(const sinew_contact_view *view, const sinew_contact_body *body, sketch *s, int32_t o)
+{
+    const sinew_mesh *mesh = body->skin->mesh;
+    const int32_t n = sinew_mesh_vertex_count(mesh), triangles = sinew_mesh_triangle_count(mesh);
+    uint8_t *used = sinew_allocate(view->allocator, (size_t)n, 1);
+    int32_t *number = sinew_allocate(view->allocator, (size_t)n, sizeof *number);
+    s->particles[o] = sinew_allocate(view->allocator, 4 + (size_t)n, sizeof **s->particles);
+    s->numbers[o] = sinew_allocate(view->allocator, 3 * (size_t)triangles, sizeof **s->numbers);
+    const bool good = used && number && s->particles[o] && s->numbers[o];
+    if (good) {
+        int32_t next = 4;
+        mark_used_vertices(mesh, false, used);
+        for (int32_t k = 0; k < 4; k++)
+            s->particles[o][k] = body->start + k;
+        for (int32_t v = 0; v < n; v++) {
+            number[v] = next;
+            if (used[v])
+                s->particles[o][next++] = -1 - v;
+        }
+        for (int32_t k = 0; k < 3 * triangles; k++)
+            s->numbers[o][k] = number[sinew_mesh_triangles(mesh)[k]];
+        s->objects[o].rigid = true;
+        s->objects[o].self = false;
+        s->objects[o].vertex_count = next;
+        s->primitives[o] = (sinew_object_primitives){s->numbers[o], triangles, NULL, 0};
+    }
+    sinew_release(view->allocator, used);
+    sinew_release(view->allocator, number);
+    return good;
+}
+
 static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sketch *s, int32_t o, sinew_error *error)
 {
     const sinew_contact_def *def = &view->contact->def;
@@ -165,6 +200,8 @@ static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sk
                                              .self = own->self && def->self};
     if (own->surface == SINEW_CONTACT_SKIN)
         return sketch_skin(view, slot, s, o, error);
+    if (body->rigid && body->skin)
+        return sketch_rigid(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
     s->meshes[o] = sinew_mesh_surface(body->mesh, error);
     if (!s->meshes[o])
         return SINEW_ERROR_MEMORY;
@@ -247,12 +284,38 @@ static void collider_rest(const sinew_collider_record *r, sinew_real *rest)
         memcpy(rest + 4 * (size_t)v, r->vertices + 3 * (size_t)v, 3 * sizeof *rest);
 }
 
+/* Fills weights and vertex numbers of a rigid body; frame vertices are numbered by their public particles. */
+static void fill_rigid(const sinew_contact_view *view, const int32_t *particles, sinew_collision_mesh *f,
+                       const sinew_collision_object *object)
+{
+    const sinew_contact_body *body = &view->bodies[object->body];
+    for (int32_t v = 0; v < object->vertex_count; v++) {
+        const size_t at = (size_t)(object->first_vertex + v);
+        const int32_t vertex = -1 - particles[v];
+        f->particle[at] = v < 4 ? particles[v] : -1;
+        view->contact->vertex_number[at] = v < 4 ? view->outside[particles[v]] - body->first : body->count + vertex;
+        for (size_t k = 0; v < 4 && k < 4; k++) {
+            f->frame_weights[4 * at + k] = (size_t)v == k;
+            f->rest[4 * at + k] = view->rest[4 * (size_t)particles[v] + k];
+        }
+        for (size_t k = 0; v >= 4 && k < 4; k++) {
+            const size_t corner = 4 * (size_t)vertex + k;
+            const int32_t own = view->inside[body->first + body->skin_vertices[corner]] - body->start;
+            f->frame_weights[4 * at + (size_t)own] = body->skin_weights[corner];
+        }
+    }
+}
+
 static void fill_collision_mesh(const sinew_contact_view *view, const sketch *s, sinew_collision_mesh *f)
 {
     int32_t *number = view->contact->vertex_number;
     for (int32_t o = 0; o < f->object_count; o++) {
         const sinew_collision_object *object = &f->objects[o];
         sinew_real *rest = f->rest + 4 * (size_t)object->first_vertex;
+        if (object->rigid) {
+            fill_rigid(view, s->particles[o], f, object);
+            continue;
+        }
         for (int32_t v = 0; v < object->vertex_count; v++)
             number[object->first_vertex + v] =
                 object->kinematic ? v : view->outside[s->particles[o][v]] - view->bodies[object->body].first;
@@ -264,6 +327,7 @@ static void fill_collision_mesh(const sinew_contact_view *view, const sketch *s,
         for (int32_t v = 0; v < object->vertex_count; v++)
             memcpy(rest + 4 * (size_t)v, view->rest + 4 * (size_t)s->particles[o][v], 4 * sizeof *rest);
     }
+    sinew_collision_mesh_embed(f, f->rest);
     for (int32_t a = 0; a < f->object_count; a++)
         for (int32_t b = 0; b < f->object_count; b++)
             f->may_collide[(size_t)a * (size_t)f->object_count + (size_t)b] =
@@ -301,6 +365,7 @@ static bool contact_reserve_buffers(const sinew_contact_view *view, sinew_contac
     const size_t n = (size_t)c->mesh.vertex_count, objects = (size_t)c->mesh.object_count;
     return sinew_reserve(m, &c->x_pass_start, &c->x_pass_start_capacity, 4 * n, sizeof *c->x_pass_start) &&
            sinew_reserve(m, &c->x_predicted, &c->x_predicted_capacity, 4 * n, sizeof *c->x_predicted) &&
+           sinew_reserve(m, &c->x_inertial, &c->x_inertial_capacity, 4 * n, sizeof *c->x_inertial) &&
            sinew_reserve(m, &c->x_requested, &c->x_requested_capacity, 4 * n, sizeof *c->x_requested) &&
            sinew_reserve(m, &c->truncated, &c->truncated_capacity, n, sizeof *c->truncated) &&
            sinew_reserve(m, &c->contact_counts, &c->contact_count_capacity, n, sizeof *c->contact_counts) &&
@@ -358,7 +423,8 @@ static sinew_status find_followed(const sinew_contact_view *view, sinew_error *e
                              sizeof *c->vertex_followed))
         return sinew_fail_memory(error, "contacts");
     for (int32_t v = 0; v < f->moved_count; v++) {
-        const int32_t slot = view->followed[f->particle[v]];
+        const int32_t frame = f->objects[f->object[v]].first_vertex;
+        const int32_t slot = view->followed[f->particle[f->particle[v] < 0 ? frame : v]];
         c->vertex_followed[v] = -1;
         for (int32_t o = 0; slot >= 0 && o < f->object_count; o++)
             if (f->objects[o].collider == slot)
@@ -412,12 +478,20 @@ sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error 
     return status == SINEW_OK ? find_followed(view, error) : status;
 }
 
+void sinew_contact_gather_bodies(const sinew_contact_work *c, const sinew_real *q, sinew_real *x)
+{
+    const sinew_collision_mesh *f = &c->mesh;
+    for (int32_t v = 0; v < f->moved_count; v++)
+        if (f->particle[v] >= 0)
+            memcpy(x + 4 * (size_t)v, q + 4 * (size_t)f->particle[v], 4 * sizeof *x);
+    sinew_collision_mesh_embed(f, x);
+}
+
 void sinew_contact_gather(const sinew_contact_view *view, const sinew_real *q, sinew_real *x)
 {
     const sinew_contact_work *c = view->contact;
     const sinew_collision_mesh *f = &c->mesh;
-    for (int32_t v = 0; v < f->moved_count; v++)
-        memcpy(x + 4 * (size_t)v, q + 4 * (size_t)f->particle[v], 4 * sizeof *x);
+    sinew_contact_gather_bodies(c, q, x);
     for (int32_t o = 0; o < f->object_count; o++)
         if (f->objects[o].kinematic)
             sinew_contact_collider_positions(view, o, c->fraction[o], x + 4 * (size_t)f->objects[o].first_vertex);

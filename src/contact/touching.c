@@ -343,7 +343,7 @@ static void list_touching(const sinew_contact_view *view, touching_work *w)
 static bool vertex_is_fixed(const sinew_contact_view *view, int32_t v)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;
-    return v >= f->moved_count || view->pinned[f->particle[v]];
+    return v >= f->moved_count || f->particle[v] < 0 || view->pinned[f->particle[v]];
 }
 
 /* Distance of a pair along its n after translations and shifts, in m. */

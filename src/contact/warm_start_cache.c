@@ -104,6 +104,18 @@ static int32_t entry_find_object(const sinew_collision_mesh *f, bool collider, i
     return low;
 }
 
+/* The same for the surface of a rigid body, whose vertex numbers ascend behind the four frame vertices. */
+static int32_t entry_find_surface_vertex(const sinew_contact_work *c, const sinew_collision_object *o, int32_t number)
+{
+    int32_t low = o->first_vertex + 4, high = o->first_vertex + o->vertex_count;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        low = c->vertex_number[middle] < number ? middle + 1 : low;
+        high = c->vertex_number[middle] < number ? high : middle;
+    }
+    return low < o->first_vertex + o->vertex_count && c->vertex_number[low] == number ? low : -1;
+}
+
 /* Finds the collision vertex of an object by its vertex number in the mesh of the object; -1: none. Particles of a body
  * ascend. */
 static int32_t entry_find_vertex(const sinew_contact_view *view, int32_t object, int32_t number)
@@ -113,6 +125,8 @@ static int32_t entry_find_vertex(const sinew_contact_view *view, int32_t object,
     if (o->kinematic)
         return number >= 0 && number < o->vertex_count ? o->first_vertex + number : -1;
     const sinew_contact_body *body = &view->bodies[o->body];
+    if (o->rigid)
+        return entry_find_surface_vertex(view->contact, o, number);
     if (number < 0 || number >= body->count)
         return -1;
     const int32_t particle = view->inside[body->first + number];

@@ -351,6 +351,7 @@ typedef struct sinew_simd_variant {
     const sinew_energy_ops *const *energies; /* [SINEW_ENERGY_COUNT] table of operations of each energy */
     /* operations of the contact energy, not in the table: its elements come from contact detection */
     const sinew_energy_ops *contact;
+    const sinew_energy_ops *contact_wide;          /* contacts over up to eight particles */
     const sinew_supernode_kernels *supernodes;     /* dense kernels of supernodes in triangular solves */
     const sinew_dense_kernels *dense;              /* dense kernels of matrix factorisations */
     const sinew_slot_kernels *slots;               /* kernels that copy vectors between particles and chunks */

@@ -322,9 +322,46 @@ static void pair_wanted_heights(const sinew_step_filter *g, const sinew_filter_p
     *low = second - (1 - share) * missing;
 }
 
+/* Moves the requested position of a vertex by `move` m along n. */
+static void filter_move_requested(sinew_step_filter *g, int32_t v, double move, const sinew_real n[3])
+{
+    for (size_t c = 0; c < 3; c++)
+        g->x_requested[4 * (size_t)v + c] += (sinew_real)(move * (double)n[c]);
+    g->truncated[v] = 1;
+    g->stamp[v] = g->moves;
+}
+
+/* Translates the requested positions of a rigid body. */
+static void filter_move_body(sinew_step_filter *g, const sinew_collision_object *o, double move, const sinew_real n[3])
+{
+    g->moves++;
+    for (int32_t v = o->first_vertex; v < o->first_vertex + o->vertex_count; v++)
+        filter_move_requested(g, v, move, n);
+}
+
+/* Moves the vertices of one feature of a pair to the height `wanted` along n: up, or down if `sign` is -1. A rigid body
+ * moves as a whole, by the largest of these distances. */
+static void pair_move_feature(sinew_step_filter *g, const sinew_collision_mesh *f, const sinew_filter_pair *p,
+                              const pair_motion *m, double wanted, int sign)
+{
+    const int first = sign > 0 ? 0 : p->first, last = sign > 0 ? (p->first == 4 ? 1 : p->first) : 4;
+    double max = 0;
+    for (int a = first; a < last; a++) {
+        const double move = fmax(0, sign * (wanted - height_along(p->n, m->there[a])));
+        const bool rigid = f->objects[f->object[p->v[a]]].rigid, again = a > 0 && p->v[a] == p->v[a - 1];
+        max = rigid ? fmax(max, move) : 0;
+        if (move == 0 || again || rigid || g->fixed[p->v[a]])
+            continue;
+        g->moves++;
+        filter_move_requested(g, p->v[a], sign * move, p->n);
+    }
+    if (max > 0 && !g->fixed[p->v[first]])
+        filter_move_body(g, &f->objects[f->object[p->v[first]]], sign * max, p->n);
+}
+
 /* Moves the requested positions of a pair apart along n; the pair may still slide and move together. Returns true if
  * the pair was already separated. */
-static bool pair_separate(sinew_step_filter *g, sinew_filter_pair *p)
+static bool pair_separate(sinew_step_filter *g, const sinew_collision_mesh *f, sinew_filter_pair *p)
 {
     if (pair_ends_separated(g, p))
         return true;
@@ -334,18 +371,9 @@ static bool pair_separate(sinew_step_filter *g, sinew_filter_pair *p)
         (p->first < 4 && pair_turn_direction(p, &m)))
         return true;
     pair_wanted_heights(g, p, &m, &high, &low);
-    for (int a = 0; a < 4; a++) {
-        const bool first = a < p->first;
-        const double h = height_along(p->n, m.there[a]), move = first ? fmax(0, high - h) : fmin(0, low - h);
-        sinew_real *requested = g->x_requested + 4 * (size_t)p->v[a];
-        const bool again = a > 0 && p->v[a] == p->v[a - 1];
-        if (move == 0 || again || g->fixed[p->v[a]] || (p->first == 4 && a > 0))
-            continue;
-        for (int c = 0; c < 3; c++)
-            requested[c] += (sinew_real)(move * (double)p->n[c]);
-        g->truncated[p->v[a]] = 1;
-        g->stamp[p->v[a]] = ++g->moves;
-    }
+    pair_move_feature(g, f, p, &m, high, 1);
+    if (p->first < 4)
+        pair_move_feature(g, f, p, &m, low, -1);
     return false;
 }
 
@@ -360,14 +388,14 @@ static int32_t pair_last_stamp(const sinew_step_filter *g, const sinew_filter_pa
 
 /* Separates the requested positions of near pairs in list order; skips pairs whose vertices have not moved since the
  * last test. Returns true if all pairs were separated. */
-static bool filter_separate_pairs(sinew_step_filter *g)
+static bool filter_separate_pairs(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
     bool all = true;
     for (int64_t k = 0; k < g->near_count && !sinew_stop_came_in(k); k++) {
         sinew_filter_pair *p = &g->pairs[g->near_pairs[k]];
         if (g->seen[k] == 0 || pair_last_stamp(g, p) > abs(g->seen[k])) {
             const int32_t now = g->moves;
-            g->seen[k] = pair_separate(g, p) ? now : -now;
+            g->seen[k] = pair_separate(g, f, p) ? now : -now;
         }
         all = all && g->seen[k] > 0;
     }
@@ -375,13 +403,13 @@ static bool filter_separate_pairs(sinew_step_filter *g)
 }
 
 /* Separates requested positions in at most SEPARATION_PASSES passes; returns true if any position moved. */
-static bool filter_separate(sinew_step_filter *g)
+static bool filter_separate(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
     memset(g->seen, 0, (size_t)g->near_count * sizeof *g->seen);
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
     g->moves = 1;
     int passes = 0;
-    while (passes < SEPARATION_PASSES && !sinew_stop_came() && !filter_separate_pairs(g))
+    while (passes < SEPARATION_PASSES && !sinew_stop_came() && !filter_separate_pairs(g, f))
         passes++;
     return passes > 0;
 }
@@ -415,21 +443,23 @@ static bool filter_truncate_pass(sinew_step_filter *g, int pass)
     return any;
 }
 
-/* Gives all vertices of a collider the smallest step fraction tau among its vertices. */
-static void filter_join_colliders(sinew_step_filter *g, const sinew_collision_mesh *f, int pass)
+/* Gives all vertices of a collider or of a rigid body the smallest step fraction tau among its vertices. */
+static void filter_join_objects(sinew_step_filter *g, const sinew_collision_mesh *f, int pass)
 {
     for (int32_t o = 0; o < f->object_count; o++) {
         const sinew_collision_object *object = &f->objects[o];
+        const bool whole = object->kinematic || object->rigid;
         sinew_real min = 1;
-        for (int32_t v = 0; object->kinematic && v < object->vertex_count; v++) {
+        for (int32_t v = 0; whole && v < object->vertex_count; v++) {
             const sinew_real tau = g->x_accepted[4 * (size_t)(object->first_vertex + v) + 3];
             min = tau < min ? tau : min;
         }
-        for (int32_t v = object->first_vertex; object->kinematic && v < object->first_vertex + object->vertex_count;
-             v++) {
+        for (int32_t v = object->first_vertex; whole && v < object->first_vertex + object->vertex_count; v++) {
             g->stamp[v] = g->x_accepted[4 * (size_t)v + 3] > min ? pass : g->stamp[v];
             g->x_accepted[4 * (size_t)v + 3] = min;
         }
+        if (object->rigid)
+            g->trust_regions[o].fraction = (double)min;
     }
 }
 
@@ -460,16 +490,16 @@ static void filter_start(sinew_step_filter *g, const sinew_collision_mesh *f, in
     const limit_pass pass = {g, f};
     sinew_trust_region_choose(g, f);
     sinew_over_particles(threads, g->vertex_count, filter_start_range, &pass);
-    filter_join_colliders(g, f, 0);
+    filter_join_objects(g, f, 0);
     g->partial = !filter_is_full_step(g, f);
     filter_list_near_pairs(g, f, threads);
 }
 
-/* Restores the shared tau of each collider and the shared sigma of each object after a pass that reduced tau. The first
+/* Restores the shared tau of each collider and rigid body, and the shared sigma of each object after a pass that reduced tau. The first
  * reduction may bring pairs near that the full step keeps apart, so the near pairs are listed again. */
 static void filter_join(sinew_step_filter *g, const sinew_collision_mesh *f, int pass, int32_t threads)
 {
-    filter_join_colliders(g, f, pass);
+    filter_join_objects(g, f, pass);
     sinew_trust_region_restrict(g, f, pass);
     if (g->partial)
         return;
@@ -485,7 +515,7 @@ int32_t sinew_step_filter_limit(sinew_step_filter *g, const sinew_collision_mesh
     filter_start(g, f, threads);
     memset(g->truncated, 0, (size_t)g->vertex_count);
     /* Separated positions may lie outside their trust regions or too near other features, so tau is computed again. */
-    if (g->near_count > 0 && filter_separate(g))
+    if (g->near_count > 0 && filter_separate(g, f))
         filter_start(g, f, threads);
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
     for (int k = 0; g->near_count > 0 && !sinew_stop_came() && filter_truncate_pass(g, k); k++) {

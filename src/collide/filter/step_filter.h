@@ -24,7 +24,9 @@
  *
  * The floor is 1 % of the offset, and at least 64 machine epsilons of the largest coordinate: repeated truncation would
  * otherwise reduce separations to zero. A pair at its floor may not come nearer. A collider moves as a whole: its
- * vertices share one tau.
+ * vertices share one tau. So do the vertices of a rigid body: they are affine combinations of four particles, so they
+ * move along straight lines if the particles do, and stay the same combinations if all take the same fraction. Stage 2
+ * translates rigid bodies.
  *
  * Invariant: at x_accepted every pair that was separated at the start of the pass is separated along its n by its
  * floor, or by its separation at the start if that was smaller.

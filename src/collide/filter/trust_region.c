@@ -151,7 +151,7 @@ void sinew_trust_region_choose(sinew_step_filter *g, const sinew_collision_mesh 
         region->fraction = 1;
         region->target = object->kinematic ? region->progress : region_best_lambda(g, object);
         region->unrestricted = region_is_unrestricted(g, f, object);
-        if (!region->unrestricted && region->target != region->progress)
+        if (!object->rigid && !region->unrestricted && region->target != region->progress)
             region->fraction = largest_fraction(g, f, object);
     }
 }
@@ -162,6 +162,11 @@ double sinew_trust_region_tau(const sinew_step_filter *g, const sinew_collision_
     if (region->unrestricted && region->fraction == 1 && max == 1)
         return 1;
     const trust_ball ball = trust_ball_of(g, f, v);
+    if (f->objects[f->object[v]].rigid) {
+        double along[3];
+        add_scaled3(ball.a, -1, ball.b, along);
+        return largest_step_within(ball.e, along, ball.radius, max);
+    }
     return trust_ball_tau(&ball, region->fraction, max);
 }
 
@@ -199,7 +204,7 @@ void sinew_trust_region_restrict(sinew_step_filter *g, const sinew_collision_mes
         const sinew_collision_object *object = &f->objects[o];
         sinew_trust_region *region = &g->trust_regions[o];
         double fraction = region->fraction;
-        if (object->kinematic || region->target == region->progress)
+        if (object->kinematic || object->rigid || region->target == region->progress)
             continue;
         for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
             if (g->stamp[v] == stamp) {

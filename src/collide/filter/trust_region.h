@@ -28,6 +28,9 @@
  * set that contains (0, 0). So for each smaller tau there is an admissible sigma that is not larger, and vice versa:
  * reducing them in turn ends.
  *
+ * Rigid bodies have one tau, and sigma = tau: if the full motion satisfies (1) up to the fraction s, all smaller
+ * fractions do.
+ *
  * Colliders have no candidate pairs within themselves, and they rotate. Their lambda is 1, and their balls contain
  * their start.
  */

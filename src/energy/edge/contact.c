@@ -1,473 +1,97 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact.c: the energy of one contact: unilateral normal constraint and Coulomb friction between two surfaces.
- *
- *     z = sum_a w_a x_a                                           weights: positive on one side, negative on the other
- *     normal    psi_n = (max(0, lambda + kn (r - n.z))^2 - lambda^2) / (2 kn)       augmented Lagrangian
- *     friction  u = P (z - a),  P = 1 - n n^T
- *               phi   = kt/2 |u|^2              while kt |u| <= L        sticks
- *                     = L (|u| - L / (2 kt))    else                     slides
- *
- * r is the offset, lambda (N) the multiplier, L = mu N (N) the friction limit with the lagged normal force N, a the
- * anchor. The world updates them between iterations (src/contact/step.c). A collider has no vertices here: its position
- * enters r and a. While sliding, the Hessian is exact, L/|u| (P - u u^T / |u|^2): with L/|u| P alone, slip grows by a
- * fixed fraction in each iteration. All blocks are semi-definite. For PD, k = max(kn, kt) bounds the curvature
- * (energy.h).
- *
- * As a constraint (XPBD, PBD) the contact is hard: n.z >= r with a multiplier >= 0, and tangential multipliers toward
- * u = 0 of at most mu times the normal multiplier. kn, kt and L are not used, and lambda only warm-starts the
- * multiplier.
- *
- * The table of energies does not list this energy: only detection creates its elements (src/contact/elements.c).
+ * contact.c: contacts over up to four particles, one for each vertex of the two features (contact_kernel.h).
  */
-#include "energy/constrain.h"
-#include "energy/contact_data.h"
-#include "energy/reduced_vector.h"
-#include "energy/vertex_kernel.h"
+#include "energy/edge/contact_kernel.h"
 
 enum {
     VERTICES = SINEW_CONTACT_VERTICES,
-    DATA_COUNT = SINEW_CONTACT_DATA_COUNT,
-    /* index in the tangent, after the vertex weights, of K: symmetric 3x3 Hessian by z, entries 00 11 22 01 02 12 */
-    TANGENT_K = VERTICES,
-    TANGENT_COUNT = VERTICES + 6,
-    /* data of a vertex-contact incidence: scale, weight of the node, weights of the other vertices, then the contact's
-     * data from normal to anchor */
-    INCIDENCE_OWN = 1,
-    INCIDENCE_OTHERS = 2,
-    INCIDENCE_NORMAL = INCIDENCE_OTHERS + VERTICES - 1,
-    INCIDENCE_DATA_COUNT = INCIDENCE_NORMAL + SINEW_CONTACT_SHAPE_COUNT
+    DATA_COUNT = SINEW_CONTACT_DATA_COUNT_OF(VERTICES),
+    TANGENT_COUNT = SINEW_CONTACT_TANGENT_WEIGHTS + VERTICES,
+    INCIDENCE_DATA_COUNT = CONTACT_INCIDENCE_OTHERS + VERTICES - 1
 };
 
-static const char *contact_prepare(const sinew_element *element, sinew_real *data)
+static const char *narrow_prepare(const sinew_element *element, sinew_real *data)
 {
     (void)element;
-    memset(data, 0, DATA_COUNT * sizeof *data);
-    return NULL;
+    return contact_prepare(data, VERTICES);
 }
 
-/* ---- Contact energy as a function of z ----------------------------------------------------------- */
-
-/* The parameters of a contact, in the order of its data from SINEW_CONTACT_NORMAL on. */
-typedef struct contact_parameters {
-    wide n[3], r, lambda, kn, kt, limit, anchor[3];
-} contact_parameters;
-
-KERNEL_INLINE contact_parameters contact_load(const sinew_real *shape)
+static double narrow_value(const sinew_kernel *kernel)
 {
-    contact_parameters t;
-    load_wide_array(shape, 3, t.n);
-    t.r = wide_load(shape + 3 * SIMD_WIDTH);
-    t.lambda = wide_load(shape + 4 * SIMD_WIDTH);
-    t.kn = wide_load(shape + 5 * SIMD_WIDTH);
-    t.kt = wide_load(shape + 6 * SIMD_WIDTH);
-    t.limit = wide_load(shape + 7 * SIMD_WIDTH);
-    load_wide_array(shape + 8 * SIMD_WIDTH, 3, t.anchor);
-    return t;
+    return contact_value(kernel, VERTICES);
 }
 
-/* The state of W contacts at the relative position z: normal force, and slip with its length. */
-typedef struct contact_state {
-    wide force;      /* normal force max(0, lambda + kn (r - n.z)), in N */
-    wide u[3], slip; /* slip vector and its length in m; slip >= WIDE_ROOT_TINY */
-    wide_mask sticks;
-} contact_state;
-
-KERNEL_INLINE contact_state contact_state_at(const contact_parameters *t, const wide z[3])
+static double narrow_gradient(const sinew_kernel *kernel)
 {
-    contact_state s;
-    wide d[3];
-    s.force = wide_max(wide_set(0), t->lambda + t->kn * (t->r - dot3(t->n, z)));
-    for (int i = 0; i < 3; i++)
-        d[i] = z[i] - t->anchor[i];
-    const wide along = dot3(t->n, d);
-    for (int i = 0; i < 3; i++)
-        s.u[i] = d[i] - along * t->n[i];
-    s.slip = wide_max(wide_sqrt(dot3(s.u, s.u)), wide_set(WIDE_ROOT_TINY));
-    s.sticks = wide_le(t->kt * s.slip, t->limit);
-    return s;
+    return contact_gradient(kernel, VERTICES);
 }
 
-/* Friction force over slip length in N/m: kt while sticking, limit / |u| while sliding. */
-KERNEL_INLINE wide contact_tangent_stiffness(const contact_parameters *t, const contact_state *s)
+static void narrow_linearise(const sinew_kernel *kernel)
 {
-    return wide_select(s->sticks, t->kt, t->limit / s->slip);
+    contact_linearise(kernel, VERTICES);
 }
 
-KERNEL_INLINE wide contact_positive(wide k)
+static void narrow_product(const sinew_kernel *kernel)
 {
-    return wide_max(k, wide_set(WIDE_TINY));
+    contact_product(kernel, VERTICES);
 }
 
-KERNEL_INLINE wide contact_psi(const contact_parameters *t, const contact_state *s)
+static void narrow_hessian(const sinew_kernel *kernel)
 {
-    const wide half = wide_set((sinew_real)0.5);
-    const wide normal = half * (s->force - t->lambda) * ((s->force + t->lambda) / contact_positive(t->kn));
-    const wide stuck = half * t->kt * s->slip * s->slip;
-    const wide slid = t->limit * (s->slip - half * t->limit / contact_positive(t->kt));
-    return normal + wide_select(s->sticks, stuck, slid);
+    contact_hessian(kernel, VERTICES);
 }
 
-/* f = psi'(z), the gradient of the contact energy by the relative position z */
-KERNEL_INLINE void contact_force(const contact_parameters *t, const contact_state *s, wide f[3])
+static void narrow_reduce(const sinew_reduced_kernel *kernel)
 {
-    const wide tangent_stiffness = contact_tangent_stiffness(t, s);
-    for (int i = 0; i < 3; i++)
-        f[i] = tangent_stiffness * s->u[i] - s->force * t->n[i];
+    contact_reduce(kernel, VERTICES);
 }
 
-/* K = psi''(z): (active) kn n n^T + k (1 - n n^T) - (slides) k u u^T / |u|^2, k = friction force over slip */
-KERNEL_INLINE void contact_block(const contact_parameters *t, const contact_state *s, wide K[6])
+static void narrow_stiffness(const sinew_reduced_kernel *kernel)
 {
-    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    const wide zero = wide_set(0), tangent_stiffness = contact_tangent_stiffness(t, s);
-    const wide active = wide_select(wide_lt(zero, s->force), t->kn, zero) - tangent_stiffness;
-    const wide along = wide_select(s->sticks, zero, tangent_stiffness / (s->slip * s->slip));
-    for (int i = 0; i < 6; i++)
-        K[i] = active * t->n[row[i]] * t->n[column[i]] - along * s->u[row[i]] * s->u[column[i]] +
-               (row[i] == column[i] ? tangent_stiffness : zero);
+    contact_stiffness(kernel, VERTICES);
 }
 
-/* ---- Contact elements: energy, gradient, Hessian ------------------------------------------------- */
-
-KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, const sinew_real *weights, wide z[3])
+static void narrow_local_project(const sinew_reduced_kernel *kernel)
 {
-    for (int i = 0; i < 3; i++)
-        z[i] = wide_set(0);
-    for (int a = 0; a < VERTICES; a++) {
-        const wide w = wide_load(weights + a * SIMD_WIDTH);
-        wide xa[3];
-        wide_gather_point(x, vertex + a * SIMD_WIDTH, xa);
-        for (int i = 0; i < 3; i++)
-            z[i] += w * xa[i];
-    }
+    contact_local_project(kernel, VERTICES);
 }
 
-/* Adds the contact's gradient w_a f to g of each vertex a. */
-KERNEL_INLINE void contact_spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
+static void narrow_local_prox(const sinew_reduced_kernel *kernel)
 {
-    for (int a = 0; a < VERTICES; a++) {
-        const wide w = wide_load(weights + a * SIMD_WIDTH);
-        const wide fa[3] = {w * f[0], w * f[1], w * f[2]};
-        wide_scatter_point(g, vertex + a * SIMD_WIDTH, fa);
-    }
+    contact_local_prox(kernel, VERTICES);
 }
 
-KERNEL_INLINE contact_state contact_element_state(const sinew_groups *groups, const sinew_real *x, int32_t group,
-                                                  contact_parameters *t)
+static void narrow_constrain(const sinew_constrain_kernel *kernel)
 {
-    const sinew_real *data = group_data(groups, group, DATA_COUNT);
-    wide z[3];
-    *t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
-    contact_gather_z(x, group_vertex(groups, group, VERTICES), data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, z);
-    return contact_state_at(t, z);
+    contact_constrain(kernel, VERTICES);
 }
 
-static double contact_value(const sinew_kernel *kernel)
+static void narrow_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                             int32_t *others)
 {
-    value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        contact_parameters t;
-        const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, &t);
-        value_add(&sum, wide_load(group_data(&kernel->groups, group, DATA_COUNT)), contact_psi(&t, &s));
-    }
-    return value_total(&sum);
+    contact_incidence(data, particles, node, VERTICES, out, others);
 }
 
-static double contact_gradient(const sinew_kernel *kernel)
-{
-    value_sum sum = {0};
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const wide scale = wide_load(data);
-        contact_parameters t;
-        wide f[3];
-        const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, &t);
-        value_add(&sum, scale, contact_psi(&t, &s));
-        contact_force(&t, &s, f);
-        for (int i = 0; i < 3; i++)
-            f[i] *= scale;
-        contact_spread(kernel->g, group_vertex(&kernel->groups, group, VERTICES),
-                       data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, f);
-    }
-    return value_total(&sum);
-}
-
-static void contact_linearise(const sinew_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
-        contact_parameters t;
-        wide K[6];
-        const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, &t);
-        contact_block(&t, &s, K);
-        for (int a = 0; a < VERTICES; a++)
-            wide_store(tangent + a * SIMD_WIDTH, wide_load(data + (SINEW_CONTACT_WEIGHTS + a) * SIMD_WIDTH));
-        for (int i = 0; i < 6; i++)
-            wide_store(tangent + (TANGENT_K + i) * SIMD_WIDTH, wide_load(data) * K[i]);
-    }
-}
-
-/* f = K z with a symmetric 3x3 matrix K stored as 00 11 22 01 02 12 */
-KERNEL_INLINE void contact_multiply_block(const wide K[6], const wide z[3], wide f[3])
-{
-    f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
-    f[1] = K[3] * z[0] + K[1] * z[1] + K[5] * z[2];
-    f[2] = K[4] * z[0] + K[5] * z[1] + K[2] * z[2];
-}
-
-static void contact_product(const sinew_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
-        const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
-        wide z[3], f[3], K[6];
-        contact_gather_z(kernel->p, vertex, tangent, z);
-        load_wide_array(tangent + TANGENT_K * SIMD_WIDTH, 6, K);
-        contact_multiply_block(K, z, f);
-        contact_spread(kernel->g, vertex, tangent, f);
-    }
-}
-
-static void contact_hessian(const sinew_kernel *kernel)
-{
-    static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
-        sinew_real *blocks = group_blocks(kernel, group, VERTICES * (VERTICES + 1) / 2);
-        wide w[VERTICES], K[6];
-        load_wide_array(tangent, VERTICES, w);
-        load_wide_array(tangent + TANGENT_K * SIMD_WIDTH, 6, K);
-        for (int a = 0; a < VERTICES; a++)
-            for (int b = 0; b <= a; b++)
-                for (int i = 0; i < 9; i++)
-                    wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH, w[a] * w[b] * K[entry[i]]);
-    }
-}
-
-/* ---- Contacts in reduced coordinates, for PD and ADMM -------------------------------------------- */
-
-static void contact_reduce(const sinew_reduced_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++)
-        for (int a = 0; a < VERTICES; a++)
-            wide_store(
-                kernel->D + (VERTICES * (size_t)group + (size_t)a) * SIMD_WIDTH,
-                wide_load(group_data(&kernel->groups, group, DATA_COUNT) + (SINEW_CONTACT_WEIGHTS + a) * SIMD_WIDTH));
-}
-
-static void contact_stiffness(const sinew_reduced_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const wide k =
-            wide_max(wide_load(data + SINEW_CONTACT_KN * SIMD_WIDTH), wide_load(data + SINEW_CONTACT_KT * SIMD_WIDTH));
-        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(data) * k);
-    }
-}
-
-/* PD's projection: g += k D^T proj z with k proj z = k z - psi'(z) */
-static void contact_local_project(const sinew_reduced_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
-        const wide scale = wide_load(data);
-        contact_parameters t;
-        wide z[3], f[3];
-        const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, &t);
-        contact_gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, z);
-        contact_force(&t, &s, f);
-        for (int i = 0; i < 3; i++)
-            f[i] = scale * (wide_max(t.kn, t.kt) * z[i] - f[i]);
-        contact_spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, f);
-    }
-}
-
-/* z = argmin psi(z) + w2/2 |z - y|^2: first along the normal, then in the tangent plane, where the minimum lies
- * between the anchor and y. Friction is kt |u| = kt w2 |y_u| / (kt + w2) if that is at most L; else z is L/w2 nearer
- * to the anchor. */
-KERNEL_INLINE void contact_prox(const contact_parameters *t, wide w2, const wide y[3], wide z[3])
-{
-    const contact_state s = contact_state_at(t, y);
-    const wide along = dot3(t->n, y), bottom = contact_positive(w2 + t->kn);
-    const wide_mask active = wide_lt(wide_set(0), s.force);
-    const wide normal = wide_select(active, (w2 * along + t->lambda + t->kn * t->r) / bottom, along);
-    const wide fraction = w2 / contact_positive(w2 + t->kt);
-    const wide_mask sticks = wide_le(t->kt * fraction * s.slip, t->limit);
-    const wide left = wide_select(sticks, fraction, 1 - t->limit / contact_positive(w2 * s.slip));
-    const wide anchored = dot3(t->n, t->anchor);
-    for (int i = 0; i < 3; i++)
-        z[i] = (normal - anchored) * t->n[i] + t->anchor[i] + left * s.u[i];
-}
-
-static void contact_local_prox(const sinew_reduced_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
-        const wide w2 = reduced_weight(kernel, group, wide_load(data));
-        const contact_parameters t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
-        wide C[3], y[3], z[3], f[3];
-        contact_gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, C);
-        reduced_shifted(kernel, group, C, y);
-        contact_prox(&t, w2, y, z);
-        reduced_finish(kernel, group, w2, C, y, z, f);
-        contact_spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, f);
-    }
-}
-
-/* ---- Contacts as hard constraints, for PBD and XPBD ---------------------------------------------- */
-
-/* Moves each vertex a by w_a / m_a times `move`: in kernel->dx if it is not NULL, else in kernel->xw. Also updates
- * c->x. */
-KERNEL_INLINE void contact_push(const sinew_constrain_kernel *kernel, const int32_t *vertex, const wide w[VERTICES],
-                                const wide move[3], constrained *c)
-{
-    sinew_real *to = kernel->dx ? kernel->dx : kernel->xw;
-    for (int a = 0; a < VERTICES; a++) {
-        const wide factor = w[a] * c->x[4 * a + 3];
-        wide dx[3];
-        for (int i = 0; i < 3; i++) {
-            dx[i] = factor * move[i];
-            c->x[4 * a + i] += dx[i];
-        }
-        wide_scatter_point(to, vertex + a * SIMD_WIDTH, dx);
-    }
-}
-
-KERNEL_INLINE void contact_constrained_z(const wide w[VERTICES], const constrained *c, wide z[3])
-{
-    for (int i = 0; i < 3; i++) {
-        z[i] = wide_set(0);
-        for (int a = 0; a < VERTICES; a++)
-            z[i] += w[a] * c->x[4 * a + i];
-    }
-}
-
-/* Projects the normal constraint of W contacts, then friction with the new normal multiplier. lambda of a contact: one
- * normal, three tangential numbers. */
-KERNEL_INLINE void contact_constrain_group(const sinew_constrain_kernel *kernel, int32_t group, const sinew_real *data)
-{
-    const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
-    const wide zero = wide_set(0), one = wide_set(1), mu = wide_load(data + SINEW_CONTACT_MU * SIMD_WIDTH);
-    const wide averaging = kernel->averaging_weight ? wide_load(kernel->averaging_weight + group * SIMD_WIDTH) : one;
-    const contact_parameters t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
-    sinew_real *memory = group_lambda(kernel, group, 4);
-    wide w[VERTICES], z[3], move[3], mass = zero, stick[3];
-    constrained c;
-    constrain_gather(kernel->xw, vertex, VERTICES, &c);
-    load_wide_array(data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, VERTICES, w);
-    for (int a = 0; a < VERTICES; a++)
-        mass += w[a] * w[a] * c.x[4 * a + 3];
-    const wide_mask acts = wide_lt(zero, wide_load(data)) & wide_lt(zero, mass);
-    const wide inverse = wide_select(acts, averaging / wide_select(acts, mass, one), zero);
-    contact_constrained_z(w, &c, z);
-    const wide before = wide_load(memory);
-    const wide after = wide_max(zero, before + (t.r - dot3(t.n, z)) * inverse);
-    for (int i = 0; i < 3; i++)
-        move[i] = (after - before) * t.n[i];
-    wide_store(memory, after);
-    contact_push(kernel, vertex, w, move, &c);
-    contact_constrained_z(w, &c, z);
-    const contact_state s = contact_state_at(&t, z);
-    load_wide_array(memory + SIMD_WIDTH, 3, stick);
-    wide wanted[3];
-    for (int i = 0; i < 3; i++)
-        wanted[i] = stick[i] - s.u[i] * inverse;
-    const wide size = wide_max(wide_sqrt(dot3(wanted, wanted)), wide_set(WIDE_ROOT_TINY));
-    const wide fraction = wide_min(one, mu * after / size);
-    for (int i = 0; i < 3; i++) {
-        move[i] = fraction * wanted[i] - stick[i];
-        stick[i] = fraction * wanted[i];
-    }
-    store_wide_array(memory + SIMD_WIDTH, 3, stick);
-    contact_push(kernel, vertex, w, move, &c);
-}
-
-static void contact_constrain(const sinew_constrain_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++)
-        contact_constrain_group(kernel, group, group_data(&kernel->groups, group, DATA_COUNT));
-}
-
-/* ---- Vertex kernel: gradient and Hessian block of one vertex in contact -------------------------- */
-
-/* Data of one vertex-contact incidence. A contact of fewer than four vertices repeats its first vertex: the incidence
- * takes the sum of the vertex's weights, and repeated entries have weight zero. */
-static void contact_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
-                              int32_t *others)
-{
-    double own = 0;
-    for (int a = 0, k = 0; a < VERTICES; a++) {
-        const bool same = particles[a] == particles[node];
-        own += same ? (double)data[SINEW_CONTACT_WEIGHTS + a] : 0;
-        if (a == node)
-            continue;
-        others[k] = particles[a];
-        out[INCIDENCE_OTHERS + k++] = same ? 0 : data[SINEW_CONTACT_WEIGHTS + a];
-    }
-    out[0] = data[0];
-    out[INCIDENCE_OWN] = (sinew_real)own;
-    memcpy(out + INCIDENCE_NORMAL, data + SINEW_CONTACT_NORMAL, SINEW_CONTACT_SHAPE_COUNT * sizeof *out);
-}
-
-/* Relative position z = sum_a w_a x_a of each contact, with the incidence's node at v->x; returns the weight of the
- * node. */
-KERNEL_INLINE wide contact_incidence_z(const incidence *v, wide z[3])
-{
-    const wide own = wide_load(v->data + INCIDENCE_OWN * SIMD_WIDTH);
-    for (int i = 0; i < 3; i++)
-        z[i] = own * v->x[i];
-    for (int a = 0; a < VERTICES - 1; a++) {
-        const wide w = wide_load(v->data + (INCIDENCE_OTHERS + a) * SIMD_WIDTH);
-        wide xa[3];
-        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, xa);
-        for (int i = 0; i < 3; i++)
-            z[i] += w * xa[i];
-    }
-    return own;
-}
-
-KERNEL_INLINE void contact_add(const incidence *v, bool exact, incidence_sum *sum)
+KERNEL_INLINE void narrow_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
-    const wide scale = wide_load(v->data);
-    const contact_parameters t = contact_load(v->data + INCIDENCE_NORMAL * SIMD_WIDTH);
-    wide z[3], f[3], K[6];
-    const wide own = contact_incidence_z(v, z), factor = scale * own * own;
-    const contact_state s = contact_state_at(&t, z);
-    contact_force(&t, &s, f);
-    contact_block(&t, &s, K);
-    for (int i = 0; i < 3; i++)
-        sum->g[i] += scale * own * f[i];
-    for (int i = 0; i < 6; i++)
-        sum->A[i] += factor * K[i];
+    contact_add(v, VERTICES, sum);
 }
 
-KERNEL_INLINE wide contact_difference(const incidence *v, const wide step[3], wide *noise)
+KERNEL_INLINE wide narrow_difference(const incidence *v, const wide step[3], wide *noise)
 {
-    const contact_parameters t = contact_load(v->data + INCIDENCE_NORMAL * SIMD_WIDTH);
-    wide z[3];
-    const wide own = contact_incidence_z(v, z);
-    const contact_state before = contact_state_at(&t, z);
-    for (int i = 0; i < 3; i++)
-        z[i] += own * step[i];
-    const contact_state after = contact_state_at(&t, z);
-    const wide first = contact_psi(&t, &before), second = contact_psi(&t, &after);
-    *noise = 8 * WIDE_EPSILON * (wide_abs(first) + wide_abs(second));
-    return second - first;
+    return contact_difference(v, VERTICES, step, noise);
 }
 
-static void contact_vertex(const sinew_vertex_kernel *kernel)
+static void narrow_vertex(const sinew_vertex_kernel *kernel)
 {
-    incidence_vertex(kernel, VERTICES - 1, INCIDENCE_DATA_COUNT, contact_add);
+    incidence_vertex(kernel, VERTICES - 1, INCIDENCE_DATA_COUNT, narrow_add);
 }
 
-static void contact_vertex_change(const sinew_vertex_kernel *kernel)
+static void narrow_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    incidence_change(kernel, VERTICES - 1, INCIDENCE_DATA_COUNT, contact_difference);
+    incidence_change(kernel, VERTICES - 1, INCIDENCE_DATA_COUNT, narrow_difference);
 }
 
 extern const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_contact);
@@ -483,22 +107,22 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_contact) = {
     .target_slot = -1,
     .rigid_cost = SINEW_COSTS_TRANSLATION | SINEW_COSTS_ROTATION,
     .contact = true,
-    .prepare = contact_prepare,
-    .value = contact_value,
-    .gradient = contact_gradient,
-    .linearise = contact_linearise,
-    .product = contact_product,
-    .hessian = contact_hessian,
+    .prepare = narrow_prepare,
+    .value = narrow_value,
+    .gradient = narrow_gradient,
+    .linearise = narrow_linearise,
+    .product = narrow_product,
+    .hessian = narrow_hessian,
     .reduced_count = 1,
-    .reduce = contact_reduce,
-    .stiffness = contact_stiffness,
-    .local_project = contact_local_project,
-    .local_prox = contact_local_prox,
+    .reduce = narrow_reduce,
+    .stiffness = narrow_stiffness,
+    .local_project = narrow_local_project,
+    .local_prox = narrow_local_prox,
     .constraint_count = 4,
-    .constrain = contact_constrain,
+    .constrain = narrow_constrain,
     .other_count = VERTICES - 1,
     .incidence_data_count = INCIDENCE_DATA_COUNT,
-    .incidence = contact_incidence,
-    .vertex = contact_vertex,
-    .vertex_change = contact_vertex_change,
+    .incidence = narrow_incidence,
+    .vertex = narrow_vertex,
+    .vertex_change = narrow_vertex_change,
 };

@@ -63,6 +63,7 @@ ENERGIES(DECLARE)
 static const sinew_energy_ops *const energies[SINEW_ENERGY_COUNT] = {ENERGIES(ENTRY)};
 
 extern const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_contact);
+extern const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_contact_wide);
 extern const sinew_dense_kernels SINEW_SIMD_SYMBOL(sinew_dense_kernels);
 extern const sinew_supernode_kernels SINEW_SIMD_SYMBOL(sinew_supernode_kernels);
 extern const sinew_slot_kernels SINEW_SIMD_SYMBOL(sinew_slot_kernels);
@@ -73,6 +74,7 @@ const sinew_simd_variant SINEW_SIMD_SYMBOL(sinew_simd_variant) = {
     .width = SIMD_WIDTH,
     .energies = energies,
     .contact = &SINEW_SIMD_SYMBOL(sinew_energy_contact),
+    .contact_wide = &SINEW_SIMD_SYMBOL(sinew_energy_contact_wide),
     .supernodes = &SINEW_SIMD_SYMBOL(sinew_supernode_kernels),
     .dense = &SINEW_SIMD_SYMBOL(sinew_dense_kernels),
     .slots = &SINEW_SIMD_SYMBOL(sinew_slot_kernels),

@@ -35,20 +35,21 @@ bool sinew_contact_blocks_reserve(sinew_contact_blocks *b, const sinew_objective
  * particles is left out. */
 static void block_take(sinew_contact_blocks *b, const sinew_objective *o, const sinew_task *task, size_t lane)
 {
-    const size_t W = (size_t)task->batch->width, n = SINEW_CONTACT_VERTICES;
+    const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
     const size_t group = lane / W, tangents = (size_t)task->batch->ops->tangent_count;
     const sinew_real *tangent = b->tangent + group * tangents * W + lane % W;
     const int32_t *vertex = task->batch->vertex + ((size_t)task->chunk->first_group + group) * n * W + lane % W;
     sinew_contact_block *block = &b->blocks[b->count];
     bool moves = false, holds = false;
+    block->count = (int32_t)n;
     for (size_t a = 0; a < n; a++) {
         const int32_t particle = task->batch->particle[task->chunk->first_slot + vertex[a * W] / SINEW_POINT];
-        block->w[a] = (double)tangent[a * W];
+        block->w[a] = (double)tangent[(SINEW_CONTACT_TANGENT_WEIGHTS + a) * W];
         block->particle[a] = block->w[a] == 0 || o->step.pinned[particle] ? -1 : particle;
         moves = moves || block->particle[a] >= 0;
     }
     for (size_t i = 0; i < 6; i++) {
-        block->K[i] = (double)tangent[(n + i) * W];
+        block->K[i] = (double)tangent[i * W];
         holds = holds || block->K[i] != 0;
     }
     b->count += moves && holds;
@@ -123,12 +124,12 @@ void sinew_contact_blocks_add_product(const sinew_contact_blocks *b, const sinew
         const sinew_contact_block *block = &b->blocks[k];
         const double *K = block->K;
         double z[3] = {0, 0, 0};
-        for (int a = 0; a < SINEW_CONTACT_VERTICES; a++)
+        for (int a = 0; a < block->count; a++)
             for (int c = 0; block->particle[a] >= 0 && c < 3; c++)
                 z[c] += block->w[a] * (double)x[SINEW_POINT * (size_t)block->particle[a] + (size_t)c];
         const double f[3] = {K[0] * z[0] + K[3] * z[1] + K[4] * z[2], K[3] * z[0] + K[1] * z[1] + K[5] * z[2],
                              K[4] * z[0] + K[5] * z[1] + K[2] * z[2]};
-        for (int a = 0; a < SINEW_CONTACT_VERTICES; a++)
+        for (int a = 0; a < block->count; a++)
             for (int c = 0; block->particle[a] >= 0 && c < 3; c++)
                 Ax[SINEW_POINT * (size_t)block->particle[a] + (size_t)c] += (sinew_real)(block->w[a] * f[c]);
     }

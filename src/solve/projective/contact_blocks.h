@@ -16,9 +16,10 @@
 #include "objective/objective.h"
 
 typedef struct sinew_contact_block {
-    int32_t particle[SINEW_CONTACT_VERTICES]; /* particles of the contact; -1: pinned, or the entry is unused */
-    double w[SINEW_CONTACT_VERTICES]; /* weight of each particle in z, the contact's weighted sum of positions */
-    double K[6];                      /* Hessian K_c of the contact energy, entries 00 11 22 01 02 12, in N/m */
+    int32_t count;                                 /* number of particles: 4, or 8 where a rigid body touches */
+    int32_t particle[SINEW_CONTACT_VERTICES_WIDE]; /* particles of the contact; -1: pinned, or the entry is unused */
+    double w[SINEW_CONTACT_VERTICES_WIDE]; /* weight of each particle in z, the contact's weighted sum of positions */
+    double K[6];                           /* Hessian K_c of the contact energy, entries 00 11 22 01 02 12, in N/m */
 } sinew_contact_block;
 
 typedef struct sinew_contact_blocks {

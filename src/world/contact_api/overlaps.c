@@ -107,15 +107,23 @@ sinew_status sinew_world_overlaps(sinew_world *world, const sinew_real low[3], c
 
 /* ---- Intersections of surfaces --------------------------------------------------------------- */
 
+/* Public particle of corner a of a primitive; -1: a collider. Rigid bodies list particles 0, 1 and 2 of their frame. */
+static int32_t primitive_particle(const sinew_world *world, int32_t v, int a)
+{
+    const sinew_collision_mesh *f = &world->contact->mesh;
+    if (v >= f->moved_count)
+        return -1;
+    const int32_t frame = f->objects[f->object[v]].first_vertex;
+    return world->outside[f->particle[f->particle[v] >= 0 ? v : frame + a]];
+}
+
 static void name_primitive(const sinew_world *world, int32_t primitive, sinew_contact_object *contact_object,
                            int32_t particles[3])
 {
     const sinew_collision_mesh *f = &world->contact->mesh;
     *contact_object = sinew_contact_object_of(world->contact, f->object[f->primitives[primitive][0]]);
     for (int a = 0; a < 3; a++)
-        particles[a] = f->primitives[primitive][a] < f->moved_count
-                           ? world->outside[f->particle[f->primitives[primitive][a]]]
-                           : -1;
+        particles[a] = primitive_particle(world, f->primitives[primitive][a], a);
 }
 
 sinew_status sinew_world_intersections(sinew_world *world, int32_t capacity, sinew_intersection *intersections,

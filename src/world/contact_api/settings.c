@@ -202,14 +202,18 @@ void sinew_contact_release(sinew_world *world)
     sinew_contact_list_release(&c->contacts, m);
     sinew_contact_list_release(&c->previous, m);
     sinew_batch_destroy(m, c->batch);
+    sinew_batch_destroy(m, c->wide_batch);
     sinew_batch_layout_release(&c->layout, m);
+    sinew_batch_layout_release(&c->wide_layout, m);
     sinew_batch_work_release(&c->batch_work, m);
+    sinew_batch_work_release(&c->wide_batch_work, m);
     void *arrays[] = {c->bodies,
                       c->followed,
                       c->vertex_followed,
                       c->mean_edge,
                       c->x_pass_start,
                       c->x_predicted,
+                      c->x_inertial,
                       c->x_step_start,
                       c->kinematic,
                       c->inflation_radius,
@@ -275,6 +279,28 @@ sinew_status sinew_world_contact_report(const sinew_world *world, sinew_contact_
     return status;
 }
 
+/* Adds a vertex of weight w to the particles of a public contact, of which `next` are used; returns the new number. */
+static int contact_describe_vertex(const sinew_world *world, int32_t v, sinew_real w, int next, sinew_contact *out)
+{
+    const sinew_collision_mesh *f = &world->contact->mesh;
+    if (v >= f->moved_count || f->particle[v] >= 0) {
+        out->weights[next] = w;
+        out->particles[next] = v < f->moved_count && (double)w != 0 ? world->outside[f->particle[v]] : -1;
+        return next + 1;
+    }
+    if ((double)w == 0)
+        return next;
+    const int32_t first = f->particle[f->objects[f->object[v]].first_vertex];
+    int at = 0;
+    while (at < next && out->particles[at] != world->outside[first])
+        at++;
+    for (int k = 0; k < 4; k++) {
+        out->particles[at + k] = world->outside[first + k];
+        out->weights[at + k] += w * f->frame_weights[4 * (size_t)v + (size_t)k];
+    }
+    return at == next ? next + 4 : next;
+}
+
 /* Fills particles, weights and contact point of a public contact, the vertices of side a first. sign: -1 if a is the
  * second side of t. */
 static void contact_describe_sides(const sinew_world *world, const sinew_contact_constraint *t, int sign,
@@ -282,15 +308,15 @@ static void contact_describe_sides(const sinew_world *world, const sinew_contact
 {
     const sinew_contact_work *c = world->contact;
     int next = 0;
+    for (int a = 0; a < SINEW_CONTACT_PARTICLES_MAX; a++)
+        out->particles[a] = -1;
     for (int k = 0; k < 8; k++) {
         const int a = k % 4;
         const sinew_real w = (sinew_real)sign * t->w[a];
         if ((w > 0) != (k < 4))
             continue;
         const sinew_real *x = c->step_filter.x_accepted + 4 * (size_t)t->v[a];
-        out->weights[next] = w;
-        out->particles[next++] =
-            t->v[a] < c->mesh.moved_count && (double)w != 0 ? world->outside[c->mesh.particle[t->v[a]]] : -1;
+        next = contact_describe_vertex(world, t->v[a], w, next, out);
         for (size_t i = 0; i < 3; i++)
             out->point[i] += w > 0 ? w * x[i] : 0;
     }

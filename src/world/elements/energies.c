@@ -143,7 +143,7 @@ static bool reserve_energy(sinew_world *world)
                     sizeof *world->energies))
         return false;
     if (capacity != world->energy_capacity || !world->batches) {
-        sinew_batch **batches = sinew_allocate(&world->allocator, (size_t)capacity + 1, sizeof(sinew_batch *));
+        sinew_batch **batches = sinew_allocate(&world->allocator, (size_t)capacity + 2, sizeof(sinew_batch *));
         world->energy_capacity = batches ? capacity : world->energy_count;
         if (!batches)
             return false;

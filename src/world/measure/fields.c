@@ -70,7 +70,7 @@ double sinew_world_elastic(const sinew_world *world, bool hard)
     sinew_objective view = world->objective;
     view.omit_hard = !hard;
     while (sinew_contact_is_on(world) && view.task_count > view.fixed_task_count &&
-           view.tasks[view.task_count - 1].batch == world->contact->batch)
+           view.tasks[view.task_count - 1].batch->ops->contact)
         view.task_count--;
     return sinew_objective_elastic(&view, world->q);
 }

@@ -96,7 +96,7 @@ static void find_truncated(const place_list *list)
 {
     const sinew_contact_work *c = list->world->contact;
     for (int32_t v = 0; c && c->truncated && v < c->mesh.moved_count; v++)
-        if (c->truncated[v])
+        if (c->truncated[v] && c->mesh.particle[v] >= 0)
             place_count(list, c->mesh.particle[v]);
 }
 
@@ -125,7 +125,7 @@ static void find_contacts(const place_list *list)
     sinew_contact *found = sinew_allocate(&world->allocator, (size_t)count, sizeof *found);
     if (found && sinew_world_contacts(world, count, found, &listed, NULL) == SINEW_OK)
         for (int32_t i = 0; i < listed; i++)
-            for (int k = 0; k < 4; k++)
+            for (int k = 0; k < SINEW_CONTACT_PARTICLES_MAX; k++)
                 if (found[i].particles[k] >= 0 && found[i].weights[k] != 0 && found[i].force > 0 &&
                     found[i].clearance < 0)
                     place_note(list, world->inside[found[i].particles[k]], -(double)found[i].clearance);

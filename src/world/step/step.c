@@ -147,7 +147,7 @@ sinew_batch **sinew_world_transient_batches(sinew_world *world, int32_t *count)
 {
     int32_t fixed;
     if (!world->batches)
-        world->batches = sinew_allocate(&world->allocator, (size_t)world->energy_capacity + 1, sizeof(sinew_batch *));
+        world->batches = sinew_allocate(&world->allocator, (size_t)world->energy_capacity + 2, sizeof(sinew_batch *));
     if (!world->batches)
         return NULL;
     *count = list_batches(world, &fixed) - fixed;

@@ -53,7 +53,7 @@ static sinew_solver_def render_scene_solver_of(const sinew_render *r, const sine
             def.tolerance = scene.tolerance;
     }
     def.record = SINEW_RECORD_NONE;
-    /* Only panels of --solvers show the optimality gap; without --solvers its computation is skipped. */
+    /* Only panels of --solvers show the optimality gap; other pictures skip it unless they colour by position error. */
     if (!c->label[0])
         def.measure = SINEW_MEASURE_RESIDUAL;
     if (r->style.snapshot.colour == SINEW_COLOUR_POSITION_ERROR) {

@@ -87,8 +87,8 @@ void sinew_survey_add(sinew_survey *survey, const sinew_snapshot *snapshot);
 /* ---- Camera of a picture ---------------------------------------------------------------------- */
 
 /* Camera of a picture; y is up. The definition gives eye and target, or the camera is fitted. A fitted camera looks
- * along a given direction; all extremes of the survey are inside the frame, with equal margins on opposite sides.
- * The frame is the part of a panel without titles, captions and legend. */
+ * along a given direction; with distance >= 1 all extremes of the survey are inside the frame, centred horizontally
+ * and vertically. The frame is the part of a panel without titles, captions and legend. */
 typedef struct sinew_camera {
     bool given; /* true: the camera has the given eye and target; false: it is fitted */
     double eye[3], target[3];

@@ -47,11 +47,13 @@ typedef struct view {
     view_pixel *centres;
     /* [(width + 1) * (height + 1)] surface that the ray through each pixel corner hits. */
     view_pixel *corners;
-    view_sums *sums;   /* [width * height] sums over the samples of each pixel */
-    view_sums *more;   /* [width * height] sums with the additional samples of noisy pixels */
-    view_light *light; /* [width * height] light of each pixel, input of the noise filter */
-    view_light *spare; /* [width * height] light of each pixel, output of the noise filter */
-    int32_t step;      /* distance in pixels between taps in the current pass of the noise filter */
+    view_sums *sums; /* [width * height] sums over the samples of each pixel */
+    view_sums *more; /* [width * height] sums with the additional samples of noisy pixels */
+    /* [width * height] light of each pixel; each pass of the noise filter swaps it with `spare` */
+    view_light *light;
+    /* [width * height] output buffer of a pass of the noise filter, which is swapped with `light` after the pass */
+    view_light *spare;
+    int32_t step; /* distance in pixels between taps in the current pass of the noise filter */
     /* Completed fraction of the picture before this panel, and this panel's fraction. */
     double done_before, done_fraction;
     sinew_picture_progress *progress;

@@ -194,8 +194,8 @@ SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real 
 
 /* ---- Bodies ---------------------------------------------------------------------------------- */
 
-/* Definition of a body: particles created from a mesh's vertices. Masses are lumped: each cell contributes equally to
- * its vertices. */
+/* Definition of a body: particles created from a mesh's vertices. Unless masses are given, each cell's mass is
+ * lumped equally onto its vertices. */
 typedef struct sinew_body_def {
     uint32_t cookie;
     const sinew_mesh *mesh; /* rest shape of the body; copied */

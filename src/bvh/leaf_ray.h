@@ -93,7 +93,8 @@ static inline leaf_sheared leaf_shear(const sinew_ray_query *q, const wide corne
     return s;
 }
 
-/* Hits of the ray with W triangles at parameters from <= t <= to. x holds the three corners of each triangle. */
+/* Hits of the ray with one triangle per lane at parameters from <= t <= to. x holds the three corners of each
+ * triangle. */
 static inline leaf_hit leaf_ray(const sinew_ray_query *q, const wide x[9])
 {
     const wide zero = wide_set(0);

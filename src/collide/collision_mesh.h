@@ -20,9 +20,10 @@
 #include "sinew/contact.h"
 
 enum {
-    SINEW_OWNS_VERTEX = 1 << 0, /* shifted left by k = 0 .. 2: the primitive owns its vertex k */
-    SINEW_OWNS_EDGE = 1 << 3,   /* shifted left by k = 0 .. 2: the primitive owns its side 01, 12 or 20 */
-    SINEW_IS_FACE = 1 << 6,     /* bit of a primitive that is a triangle, not a lone edge or a lone vertex */
+    /* shifted left by k = 0 .. 2: the primitive is the first that contains its vertex k, and owns it */
+    SINEW_OWNS_VERTEX = 1 << 0,
+    SINEW_OWNS_EDGE = 1 << 3, /* shifted left by k = 0 .. 2: the primitive owns its side 01, 12 or 20 */
+    SINEW_IS_FACE = 1 << 6,   /* bit of a primitive that is a triangle, not a lone edge or a lone vertex */
     SINEW_IS_LONE_EDGE = 1 << 7
 };
 

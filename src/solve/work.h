@@ -12,11 +12,11 @@
 
 #include "objective/objective.h"
 
-/* Work of one iteration of a solver, as multiples of the parts of a Newton iteration. */
+/* Work of one iteration of a solver: the sum of three parts, each a multiple of a part of a Newton iteration. */
 typedef struct sinew_iteration_work {
-    double gradients; /* work in units of one evaluation of the objective's gradient */
-    double solves;    /* work in units of one solve with the Hessian's factor */
-    double newtons;   /* work in units of one whole Newton iteration */
+    double gradients; /* part of the work that is counted in evaluations of the objective's gradient */
+    double solves;    /* part of the work that is counted in solves with the Hessian's factor */
+    double newtons;   /* part of the work that is counted in whole Newton iterations */
 } sinew_iteration_work;
 
 /* Size of a Cholesky factor L of the Hessian; cost 0: the size is unknown. */
@@ -27,13 +27,14 @@ typedef struct sinew_factor_size {
 
 /* Cost of each part of a Newton iteration, in multiply-adds. */
 typedef struct sinew_work_model {
-    double gradient; /* one evaluation of the objective g and its gradient */
-    double tangents; /* second derivatives of all elements, for products without a matrix */
-    double product;  /* one product of the Hessian with a vector */
-    double hessian;  /* assembly of the sparse Hessian from the elements */
+    double gradient; /* multiply-adds of one evaluation of the objective g and its gradient */
+    double tangents; /* multiply-adds of the second derivatives of all elements, for products without a matrix */
+    double product;  /* multiply-adds of one product of the Hessian with a vector */
+    double hessian;  /* multiply-adds of the assembly of the sparse Hessian from the elements */
+    /* multiply-adds of the Cholesky factorisation of the assembled Hessian */
     double factor;
-    double solve;  /* one solve with the Cholesky factor of the Hessian */
-    double newton; /* a whole Newton iteration: gradient + hessian + factor + solve */
+    double solve;  /* multiply-adds of one solve with the Cholesky factor of the Hessian */
+    double newton; /* multiply-adds of a whole Newton iteration: gradient + hessian + factor + solve */
 } sinew_work_model;
 
 /* Cost model of a world's Newton iteration. An unknown factor size is replaced by that of a solid of as many

@@ -49,9 +49,10 @@ typedef struct fill_surface {
     int32_t *triangles;
     int32_t count;
     double box[6]; /* bounding box of the triangles in m: min x y z, max x y z */
-    double volume; /* signed volume that the surface encloses, in m3 */
-    double area;   /* sum of the areas of all given triangles, in m2 */
-    bool closed;   /* true: every edge is used by an even number of triangles */
+    /* signed volume that the surface encloses, in m3, > 0 if its normals point out; a formal sum for open surfaces */
+    double volume;
+    double area; /* sum of the areas of all given triangles, in m2 */
+    bool closed; /* true: every edge is used by an even number of triangles */
 } fill_surface;
 
 sinew_status sinew_fill_surface(fill_surface *surface, const sinew_mesh *mesh, const sinew_allocator *allocator,

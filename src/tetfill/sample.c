@@ -391,7 +391,7 @@ static double thin_volume(const view *v, bool only)
     return only && others > walls / 4 ? -1 : volume;
 }
 
-/* ---- Sampling of all tets ------------------------------------------------------------------------ */
+/* ---- Filled fraction and components of every sampled tet ----------------------------------------- */
 
 static void keep_components(view *v, int64_t t)
 {

@@ -107,7 +107,8 @@ KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan
     wide_scatter_balanced(g, vertex, tet_fan_vertex, fan + 2, (const wide(*)[3])sum);
 }
 
-/* Computes the deformation gradients F of one group; `lower` receives L. */
+/* Computes the deformation gradients F = Ds L of one group of tets; `lower` receives L, the lower triangular inverse
+ * of the rest shape. */
 KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data, wide lower[6],
                                    wide F[9])
 {

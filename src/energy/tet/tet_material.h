@@ -15,7 +15,7 @@
     .stencil = SINEW_STENCIL_TET, .vertex_count = 4, .parameters = parameters,                                         \
     .parameter_count = sizeof parameters / sizeof parameters[0]
 
-/* Capabilities that every material of tets has. */
+/* Capabilities of most materials of tets; reinforced.c lacks SINEW_CAN_PROX and lists its own. */
 #define TET_MATERIAL_CAPABILITIES                                                                                      \
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN)
 

@@ -252,7 +252,7 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
     return true;
 }
 
-/* ---- Tables of the glTF reader ------------------------------------------------------------------- */
+/* ---- Creation and release of the glTF reader's tables -------------------------------------------- */
 
 bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader)
 {

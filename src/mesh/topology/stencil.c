@@ -213,8 +213,8 @@ static sinew_status link_ring(ring_links *links, const int32_t *triangles, const
     return status;
 }
 
-/* Writes the neighbours of a vertex in order around it, starting at the lowest. Returns their number; 0 if the vertex
- * is on a boundary. */
+/* Writes the neighbours of a vertex in order around it, starting at the neighbour with the lowest index. Returns
+ * their number; 0 if the vertex is on a boundary. */
 static int32_t walk_ring(const ring_links *links, int32_t *out)
 {
     int32_t at = 0, count = 0, came_from = -1;

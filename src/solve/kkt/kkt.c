@@ -219,7 +219,7 @@ static void scale_compliance(sinew_constraints *constraints, double factor)
 }
 
 /* before = C(q_n - h v_n), the constraint values at the start of the last step; overwrites r->gradient. */
-static void evaluate_before(sinew_solve *s, double *before)
+static void evaluate_constraints_before(sinew_solve *s, double *before)
 {
     sinew_kkt *r = s->memory;
     const sinew_objective *o = s->objective;
@@ -235,7 +235,7 @@ static void gather_servin_constraints(sinew_solve *s)
     sinew_kkt *r = s->memory;
     const double four = 4 * (double)s->def.parameters[RELAXATION];
     double *const before = r->change;
-    evaluate_before(s, before);
+    evaluate_constraints_before(s, before);
     if (r->driven)
         sinew_kkt_values_at(s, s->q_start, 0, r->start);
     sinew_constraints_evaluate(r->constraints, s->q);

@@ -231,8 +231,8 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
 
 /* ---- Bindings between layers ----------------------------------------------------------------------- */
 
-/* Adds weak constraints that bind the vertices of the second coarsest layer to the coarsest. Their stiffness is 1 here;
- * stiffen() sets the final one, which depends on all energies. */
+/* Adds weak constraints that bind the vertices of the second coarsest of the layers so far to the coarsest. Their
+ * stiffness is 1 here; stiffen() sets the final one, which depends on all energies. */
 static void add_bindings(const sinew_layers *l, const sinew_simplified *s, elements *e)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(SINEW_ENERGY_WEAK);

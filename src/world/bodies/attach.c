@@ -22,9 +22,10 @@ sinew_attach_def sinew_default_attach_def(void)
 
 typedef struct pair_list {
     int32_t count;
-    int32_t *elements;   /* [8 * capacity] particles of the world that each attached pair involves, 8 per pair */
-    sinew_real *weights; /* [8 * capacity] interpolation weights of the particles in `elements` */
-    sinew_real *normals; /* [3 * capacity] normals of the attached pairs; NULL: normals of the energy */
+    /* [8 * pair capacity] particles of the world that each attached pair involves, 8 per pair */
+    int32_t *elements;
+    sinew_real *weights; /* [8 * pair capacity] interpolation weights of the particles in `elements` */
+    sinew_real *normals; /* [3 * pair capacity] normals of the attached pairs; NULL: normals of the energy */
 } pair_list;
 
 static void release_pairs(const sinew_allocator *allocator, pair_list *pairs)

@@ -439,7 +439,7 @@ static void put_area(FILE *stream, const sinew_chart *c, const box *area, cell_m
                 0.5 * (area->left + area->right), 0.5 * (area->top + area->bottom), c->message);
 }
 
-/* ---- The whole chart --------------------------------------------------------------------------- */
+/* ---- Layout and drawing of the whole chart ----------------------------------------------------- */
 
 /* Draws title, legend and the name of the y axis of a chart; without a stream it only measures their height. Returns
  * the y coordinate below them, pixels. */

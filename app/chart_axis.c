@@ -13,7 +13,7 @@ enum {
     TICK_GAP = 9       /* minimum gap between labels of the x axis, pixels */
 };
 
-/* ---- Texts of ticks ---------------------------------------------------------------------------- */
+/* ---- Texts of axis ticks ----------------------------------------------------------------------- */
 
 /* Upper bound of the width of a text. Widths of letters are fractions of the letter size, rounded up from DejaVu Sans,
  * which is wider than most fonts of browsers. */

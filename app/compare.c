@@ -103,7 +103,7 @@ static bool compare_read_numbers(compare *m)
     return true;
 }
 
-/* ---- Methods to compare ------------------------------------------------------------------------ */
+/* ---- Choice of the methods to compare ---------------------------------------------------------- */
 
 static void set_reference(sinew_method *r)
 {

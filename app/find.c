@@ -78,7 +78,7 @@ void sinew_scene_folders_text(char *text, size_t size)
         length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", folder);
 }
 
-/* ---- Names of scenes -------------------------------------------------------------------------- */
+/* ---- Names of scenes and the nearest name ----------------------------------------------------- */
 
 static const char scene_ending[] = ".json";
 

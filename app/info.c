@@ -28,7 +28,7 @@ static const sinew_solver_info *solver_at(int kind)
     return sinew_get_solver_info((sinew_solver_kind)kind);
 }
 
-/* ---- Topic: the build ------------------------------------------------------------------------- */
+/* ---- Topic: version, precision and compiler of the build -------------------------------------- */
 
 static int print_build(void)
 {
@@ -333,7 +333,7 @@ static int print_mesh(const char *path)
     return status;
 }
 
-/* ---- Table of topics -------------------------------------------------------------------------- */
+/* ---- Table of topics and the command ---------------------------------------------------------- */
 
 static const struct topic {
     const char *name;

@@ -114,7 +114,7 @@ static int write_mesh(const sinew_mesh *mesh, const char *path, sinew_mesh_forma
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Action `check` --------------------------------------------------------------------------- */
+/* ---- Action `check`: defects of a mesh -------------------------------------------------------- */
 
 static void mesh_print_report(const sinew_mesh *mesh, const sinew_mesh_report *report)
 {
@@ -285,7 +285,7 @@ static int convert_mesh(const sinew_arguments *arguments)
     return status;
 }
 
-/* ---- Action `fill` ---------------------------------------------------------------------------- */
+/* ---- Action `fill`: tets inside a surface ----------------------------------------------------- */
 
 static void print_filled(const char *path, const sinew_mesh *body, const sinew_fill_report *report, double seconds)
 {

@@ -239,7 +239,7 @@ static bool prepare_target(sinew_render *r, target *t)
     return true;
 }
 
-/* ---- Drawing of frames ------------------------------------------------------------------------- */
+/* ---- Drawing and encoding of frames ------------------------------------------------------------ */
 
 typedef struct drawing {
     sinew_render *r;

@@ -18,7 +18,7 @@ enum {
     DISTANCE_MAX = 1000000 /* maximum camera distance, as in the key `distance` of scenes */
 };
 
-/* ---- Numbers of options ------------------------------------------------------------------------ */
+/* ---- Lists of numbers as option values --------------------------------------------------------- */
 
 /* Parses the whole text as numbers separated by `mark`. Returns their count, at most `max`, or -1. */
 static int style_read_list(const char *text, char mark, double *numbers, int max)
@@ -254,7 +254,7 @@ static bool read_counts(const sinew_arguments *a, sinew_style *style)
     return true;
 }
 
-/* ---- The complete style ------------------------------------------------------------------------ */
+/* ---- The complete style from scene and options ------------------------------------------------- */
 
 static void take_scene(const sinew_scene *scene, sinew_style *style)
 {

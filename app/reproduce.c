@@ -113,7 +113,7 @@ static bool other_precision(void *context, const char *name, const char *figure_
            fails(result, program, "failed");
 }
 
-/* ---- Selected experiments ----------------------------------------------------------------------- */
+/* ---- Selection and listing of experiments ------------------------------------------------------- */
 
 /* True if a plain argument names the experiment; "thesis" names all of thesis/. */
 static bool reproduce_wanted(const sinew_arguments *a, const char *name)

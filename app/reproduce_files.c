@@ -187,7 +187,7 @@ static bool put_page(FILE *stream, const experiment *e, const setting *s, const 
     return good;
 }
 
-/* ---- Files of figures ------------------------------------------------------------------------- */
+/* ---- Writing of an experiment's results and curves -------------------------------------------- */
 
 static void put_curves(FILE *stream, const figure *f)
 {
@@ -246,7 +246,7 @@ bool sinew_write_outcome(const char *folder, const experiment *e, const setting 
     return good;
 }
 
-/* ---- Reading results back --------------------------------------------------------------------- */
+/* ---- Reading of written results --------------------------------------------------------------- */
 
 static FILE *open_in(const char *folder, const char *name, const char *ending)
 {

@@ -114,7 +114,7 @@ static bool find_thumbnail(const char *out, const experiment *e, const json_t *f
     return false;
 }
 
-/* ---- Writing of index.html -------------------------------------------------------------------- */
+/* ---- Parts of index.html ---------------------------------------------------------------------- */
 
 static void count_claims(const json_t *claims, int32_t counts[RESULT_COUNT])
 {
@@ -217,7 +217,7 @@ static void put_missing(FILE *stream, json_t **summaries, int32_t count)
     fputs(any ? ". <code>sinew reproduce NAME</code> runs one, without a name all.</p>\n" : "", stream);
 }
 
-/* ---- The index page --------------------------------------------------------------------------- */
+/* ---- The page index.html as a whole ----------------------------------------------------------- */
 
 bool sinew_index_is_ours(const char *out)
 {

@@ -94,7 +94,7 @@ static char *run_join(int argc, char **argv)
     return text;
 }
 
-/* ---- Resuming a run --------------------------------------------------------------------------- */
+/* ---- Resuming an unfinished run --------------------------------------------------------------- */
 
 /* State file that --resume names, directly or by its folder, and the folder of this file. */
 typedef struct origin {

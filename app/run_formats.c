@@ -164,7 +164,7 @@ bool sinew_run_match_formats(sinew_run *r, const json_t *comment, const char *pa
     return take_formats(r, json_object_get(comment, "formats"), path) && take_fields(r, comment, path);
 }
 
-/* ---- Output about formats --------------------------------------------------------------------- */
+/* ---- Printed lists of formats ----------------------------------------------------------------- */
 
 /* Files of each cache format and the programs that open them; every %s is the name of the scene. */
 static const char *const open_with[SINEW_CACHE_COUNT] = {

@@ -9,7 +9,7 @@
 #include "metrics.h"
 #include "run.h"
 
-/* ---- Counting of statistics ------------------------------------------------------------------- */
+/* ---- Statistics of a run's steps -------------------------------------------------------------- */
 
 static void take_worst(sinew_run_worst *worst, double value, int64_t step)
 {

@@ -58,7 +58,7 @@ sinew_colour_kind sinew_colour_by_name(const char *name)
     return SINEW_COLOUR_COUNT;
 }
 
-/* ---- Colour spaces ---------------------------------------------------------------------------- */
+/* ---- Conversions between sRGB, linear light and Lab ------------------------------------------- */
 
 float srgb_to_linear(float s)
 {
@@ -149,7 +149,7 @@ void sinew_colour_body(int32_t index, uint8_t rgb[3])
     to_bytes(body_colour(index), rgb);
 }
 
-/* ---- Tone curve ------------------------------------------------------------------------------- */
+/* ---- Tone curve of bright light --------------------------------------------------------------- */
 
 /* Tone curve of radiance: linear up to the knee, then approaching 1, the upper limit of the display. */
 static float shoulder(float x)

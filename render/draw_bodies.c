@@ -45,7 +45,7 @@ int32_t drawing_add_triangle(drawing *d, const int32_t corners[3], int32_t paint
     return -1;
 }
 
-/* ---- Sizes of bodies --------------------------------------------------------------------------- */
+/* ---- Mean edge lengths of bodies --------------------------------------------------------------- */
 
 /* Adds the side lengths of one cell at rest to the sum from which a body's mean edge is computed. */
 static void measure_cell(const drawing *d, drawn_body *body, const int32_t *corners, int count, int64_t *sides)
@@ -89,7 +89,7 @@ static sinew_status measure_bodies(drawing *d, const sinew_surface *surface)
     return SINEW_OK;
 }
 
-/* ---- Paints of bodies -------------------------------------------------------------------------- */
+/* ---- Colours of the sides of bodies ------------------------------------------------------------ */
 
 /* Returns the colour of the back of cloth, a paler shade of its front, so that a viewer can distinguish the sides. */
 vec3 drawing_back(vec3 front)
@@ -108,7 +108,7 @@ static void paint_bodies(drawing *d)
     }
 }
 
-/* ---- Surfaces of bodies ------------------------------------------------------------------------ */
+/* ---- Drawn surfaces of bodies ------------------------------------------------------------------ */
 
 static void set_values(drawing *d, int32_t triangle)
 {
@@ -156,7 +156,7 @@ static sinew_status draw_surfaces(drawing *d, const sinew_surface *surface)
     return status;
 }
 
-/* ---- Ropes as tubes --------------------------------------------------------------------------- */
+/* ---- Edges of ropes, drawn as tubes ----------------------------------------------------------- */
 
 /* Draws the edges of ropes as tubes, and one ball at each vertex of these edges. */
 static sinew_status draw_edges(drawing *d, const sinew_surface *surface)

@@ -146,7 +146,7 @@ static void draw_triangles(drawing *d, const collider_surface *surface, double h
     shape_smooth(d->shape, begin, d->shape->triangle_count, d->def->crease);
 }
 
-/* ---- Kinds of colliders ----------------------------------------------------------------------- */
+/* ---- Drawing of each kind of collider --------------------------------------------------------- */
 
 /* Draws the edges and the bottom wall of a hollow box. Two of its eight corners are the ends of an edge if their
  * indices differ in one bit. */

@@ -85,7 +85,7 @@ static sinew_status draw_pins(drawing *d)
     return status;
 }
 
-/* ---- Marks of energies ------------------------------------------------------------------------ */
+/* ---- Marks that show elements of energies ----------------------------------------------------- */
 
 typedef struct mark_elements {
     sinew_energy energy;

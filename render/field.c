@@ -23,7 +23,7 @@ void picture_field_free(picture_field *field)
     *field = (picture_field){0};
 }
 
-/* ---- Fields of particles --------------------------------------------------------------------- */
+/* ---- Fields with a value per particle -------------------------------------------------------- */
 
 typedef struct field_request {
     sinew_world *world;
@@ -185,7 +185,7 @@ static void fill_keys(const sinew_world *world, tet_key *keys)
     qsort(keys, (size_t)at, sizeof *keys, field_compare_keys);
 }
 
-/* ---- Fields of elements ---------------------------------------------------------------------- */
+/* ---- Fields with a value per element --------------------------------------------------------- */
 
 static const struct {
     sinew_field_kind field;
@@ -380,7 +380,7 @@ static sinew_status take_elements(const field_request *r)
     return status == SINEW_OK ? take_averages(r) : status;
 }
 
-/* ---- Table of fields -------------------------------------------------------------------------- */
+/* ---- Table of drawable fields ----------------------------------------------------------------- */
 
 typedef sinew_status take_call(const field_request *r);
 static take_call *const takers[SINEW_COLOUR_COUNT] = {

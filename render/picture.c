@@ -101,7 +101,7 @@ static sinew_status fail_blind(const lens *l, const sinew_survey *survey, sinew_
                         b[3], b[4], b[5]);
 }
 
-/* ---- Range of colours ------------------------------------------------------------------------- */
+/* ---- Range of values that the colours span ---------------------------------------------------- */
 
 /* Determines the range of colours: the given range, or the survey's. Except for stretches, the survey's range is
  * extended to zero if its low end is positive and below half its high end. An empty range is widened. */

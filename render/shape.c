@@ -111,7 +111,7 @@ int32_t shape_add_triangle(shape *s, int32_t a, int32_t b, int32_t c, int32_t pa
     return t;
 }
 
-/* ---- Tubes of triangles ----------------------------------------------------------------------- */
+/* ---- Tubes made of triangles ------------------------------------------------------------------ */
 
 int32_t shape_detail(int64_t count)
 {
@@ -164,7 +164,7 @@ void shape_add_tube(shape *s, const double a[3], const double b[3], double radiu
     }
 }
 
-/* ---- Balls of triangles ----------------------------------------------------------------------- */
+/* ---- Balls made of triangles ------------------------------------------------------------------ */
 
 typedef struct ball {
     shape *s;

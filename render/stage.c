@@ -97,7 +97,7 @@ sinew_status stage_make(const sinew_picture_def *def, const sinew_survey *survey
     return make_tree(def, s, error);
 }
 
-/* ---- Colours at hits -------------------------------------------------------------------------- */
+/* ---- Colours where rays hit ------------------------------------------------------------------- */
 
 /* Interpolates the corner values of a triangle at a ray's hit; for colour classes, takes the value of the nearest
  * corner. */
@@ -132,7 +132,7 @@ static vec3 hit_colour(const stage *s, int32_t cell, const float weights[3], boo
     return paint->lined && edge < 0.03f ? vec_scale(colour, 0.55f) : colour;
 }
 
-/* ---- Hits of rays ----------------------------------------------------------------------------- */
+/* ---- Nearest hits of rays --------------------------------------------------------------------- */
 
 static vec3 stage_corner(const stage *s, int32_t cell, int corner)
 {

@@ -41,7 +41,7 @@ static bool is_edge(const view *v, int32_t x, int32_t y)
     return false;
 }
 
-/* ---- Pixels at edges -------------------------------------------------------------------------- */
+/* ---- Colours of pixels at edges of objects ---------------------------------------------------- */
 
 /* Takes the light for a ray at (x, y) from neighbouring pixels; false if none of them shows the ray's surface. */
 static bool borrow_light(const view *v, const view_pixel *seen, float x, float y, stage_light *light)

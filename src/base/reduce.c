@@ -18,7 +18,7 @@ void sinew_over_particles(int32_t thread_count, int32_t count, sinew_tasks_range
         sinew_tasks_for(thread_count, count, BLOCK_PARTICLES, run, context);
 }
 
-/* ---- Sums over particles --------------------------------------------------------------------- */
+/* ---- Sums over particles in a fixed order ---------------------------------------------------- */
 
 typedef struct sum_pass {
     sinew_sum_term *term;

@@ -44,7 +44,7 @@ static uint32_t head_checksum(section_header header, const void *table)
     return sinew_checksum(sinew_checksum(0, &header, sizeof header), table, header.count * sizeof(sinew_section));
 }
 
-/* ---- Writing sections ------------------------------------------------------------------------ */
+/* ---- Writing sections of a tagged blob ------------------------------------------------------- */
 
 void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity)
 {
@@ -102,7 +102,7 @@ size_t sinew_sections_size(const sinew_section_writer *counted)
     return counted->size + (counted->count - counted->capacity) * sizeof(sinew_section);
 }
 
-/* ---- Reading sections ------------------------------------------------------------------------ */
+/* ---- Reading sections of a tagged blob ------------------------------------------------------- */
 
 static sinew_section section_at(const sinew_section_reader *reader, uint32_t i)
 {

@@ -53,7 +53,7 @@ void sinew_sections_end(sinew_section_writer *writer);
 /* Size of the whole block in bytes, from a writer that has counted all sections (bytes NULL). */
 size_t sinew_sections_size(const sinew_section_writer *counted);
 
-/* ---- Reading sections ----------------------------------------------------------------------------------------- */
+/* ---- Reading sections of a tagged blob ------------------------------------------------------------------------ */
 
 typedef struct sinew_section_reader {
     const char *bytes;

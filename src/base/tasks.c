@@ -334,7 +334,7 @@ static void give_back(worker *first)
     unlock_roof();
 }
 
-/* ---- Calls to workers ------------------------------------------------------------------------ */
+/* ---- Lending a call to worker threads -------------------------------------------------------- */
 
 /* Withdraws the call if the worker has not begun it; otherwise waits until the worker has finished. */
 static void end_call(worker *w)

@@ -14,7 +14,7 @@
 
 #define AT_ONCE 64
 
-/* ---- Nearest points ------------------------------------------------------------------------------ */
+/* ---- Nearest points on the cells of a tree ------------------------------------------------------- */
 
 /* Returns the point on a cell that is nearest to the query point. weights[1] and weights[2] are exactly 0 where their
  * corners do not contribute. weights[0] is the rest to 1: on the edge opposite to corner 0 it is 0 or round-off. */
@@ -72,7 +72,7 @@ void sinew_tree_nearest(const sinew_tree *tree, int64_t count, const sinew_real 
         sinew_run_range(tree->thread_count, count, AT_ONCE, run_nearest, &call);
 }
 
-/* ---- Ray queries --------------------------------------------------------------------------------- */
+/* ---- First hits of rays with the cells of a tree ------------------------------------------------- */
 
 bool sinew_tree_ray(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_hit *hit)
 {
@@ -99,7 +99,7 @@ bool sinew_tree_ray_any(const sinew_tree *tree, const sinew_ray *ray)
     return sinew_ray_query_set(tree, ray, &q, &exponent) && tree->kernel->ray_any(tree, &q);
 }
 
-/* ---- Winding numbers ----------------------------------------------------------------------------- */
+/* ---- Winding numbers of a triangle tree ---------------------------------------------------------- */
 
 typedef struct winding_call {
     const sinew_tree *tree;

@@ -299,7 +299,7 @@ static sinew_status check_crossings(checker *c)
     return status;
 }
 
-/* ---- The complete check -------------------------------------------------------------------------- */
+/* ---- All checks of a mesh together --------------------------------------------------------------- */
 
 static sinew_status check_everything(checker *c)
 {

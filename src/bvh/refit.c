@@ -86,7 +86,7 @@ void sinew_tree_cell_box(const sinew_tree *tree, int32_t cell, float box[6])
     }
 }
 
-/* ---- Bounding boxes ------------------------------------------------------------------------------ */
+/* ---- Bounding boxes of nodes, leaves first ------------------------------------------------------- */
 
 static void empty_box(float box[6])
 {

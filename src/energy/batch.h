@@ -34,7 +34,7 @@ typedef struct sinew_batch {
     int32_t width; /* SIMD width W: elements per group */
     int32_t element_count, group_count, chunk_count, slot_count;
     int32_t *vertex;       /* [group_count][vertex_count][W] SINEW_POINT times the particle's index in the chunk */
-    sinew_real *data;      /* [group_count][data_count][W] prepared data of each element, weight first */
+    sinew_real *data;      /* [group_count][data_count][W] data of each element from `prepare`, weight first */
     int32_t *element;      /* [group_count * W] caller's index of the element in each lane; -1: padding lane (filler) */
     int32_t *padded_index; /* [element_count] group * W + lane of each element, in the caller's order */
     int32_t *particle;     /* [slot_count] index of the particle whose contributions each output slot holds */

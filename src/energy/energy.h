@@ -325,7 +325,7 @@ typedef struct sinew_energy_ops {
 typedef struct sinew_vertex_move {
     int32_t group_count;
     const int32_t *node;
-    const sinew_real *mass; /* mass of each node in kg; 0: padding lane */
+    const sinew_real *mass; /* [group_count][W] mass of each node in kg; 0: padding lane */
     const sinew_real *sum;
     sinew_real *step, *change;
     sinew_real *x;            /* [particle][4] positions of all particles, in m */

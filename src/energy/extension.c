@@ -96,7 +96,7 @@ SLOTS(PREPARE)
 static const char *(*const prepares[])(const sinew_element *, sinew_real *) = {SLOTS(ENTRY)};
 _Static_assert(sizeof prepares / sizeof prepares[0] == SINEW_REGISTERED_ENERGY_MAX, "one for each slot");
 
-/* ---- Registration of energies -------------------------------------------------------------------- */
+/* ---- Registration of a program's energies -------------------------------------------------------- */
 
 static void extension_fill(extension_slot *slot, sinew_stencil stencil, sinew_energy_ops *ops, bool scalar)
 {

@@ -46,7 +46,7 @@ int32_t sinew_simd_width(void)
     return sinew_simd()->width;
 }
 
-/* ---- Lookup of energies -------------------------------------------------------------------------- */
+/* ---- Lookup of energies by kind or name ---------------------------------------------------------- */
 
 const sinew_energy_ops *sinew_energy_get_ops(sinew_energy_kind kind)
 {

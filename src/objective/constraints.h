@@ -54,14 +54,15 @@ typedef struct sinew_constraints {
     int32_t set_count, chunk_count, constraint_count, element_count;
     sinew_constraint_set *sets;
     sinew_constraint_chunk *chunks;
-    int32_t *particle; /* particle index of each vertex of each element, set by set; -1: pinned */
-    double *C;         /* [constraint_count] value C of each constraint */
+    /* [vertices of the elements of all sets] particle index of each vertex of each element, set by set; -1: pinned */
+    int32_t *particle;
+    double *C; /* [constraint_count] value C of each constraint */
     /* [constraint_count] 0: equality C = 0; 1 or -1: inequality C >= 0; -1: C has the opposite sign of the energy's
      * C */
     int8_t *one_sided;
     double *element_C; /* C of each element, set by set; a global constraint is the sum of its elements' C */
     double *J, *alpha;
-    double *blocks;      /* 3x3 blocks of sum_i lambda_i d2C_i / dq2 of each element of curved sets */
+    double *blocks;      /* [blocks of all curved sets][9] 3x3 blocks of sum_i lambda_i d2C_i / dq2 of each element */
     size_t scratch_size; /* number of reals in the scratch memory of one thread, for constraints */
     sinew_real *scratch; /* [thread_count][scratch_size] scratch memory of each thread for one chunk of constraints */
     /* SINEW_POINT times 0, 1, 2, ..: vertex indices of elements that share no point in scratch memory */

@@ -737,7 +737,7 @@ double sinew_objective_step_limit(sinew_objective *o, const sinew_real *q, const
     return max;
 }
 
-/* ---- Determinants of tets ------------------------------------------------------------------------ */
+/* ---- Smallest and largest determinant of the tets ------------------------------------------------ */
 
 void sinew_objective_determinants(sinew_objective *o, const sinew_real *q, double *smallest, double *largest,
                                   int32_t *inverted)

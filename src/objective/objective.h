@@ -33,9 +33,9 @@ typedef struct sinew_task {
     const sinew_batch *batch;
     const sinew_chunk *chunk;
     int32_t first_slot;    /* index of the chunk's first output slot, counted over all batches */
-    size_t first_tangent;  /* offset in `tangents` of the chunk's second derivatives, in reals */
+    size_t first_tangent;  /* offset in the objective's `tangents` of the chunk's second derivatives, in reals */
     sinew_real multiplier; /* multiplier of a global constraint at its last evaluation (global_constraints.h) */
-    double psi;            /* energy of a global constraint in J, stored at its first task; zero at the other tasks */
+    double psi;            /* energy of a global constraint in J, stored at its first task; 0 at its other tasks */
 } sinew_task;
 
 /* Input of a step, set by its prediction (world/step/step.c) before a solver runs; arrays are borrowed. */

@@ -114,7 +114,7 @@ static sinew_status write_fill_warnings(fill *f, sinew_mesh *mesh)
     return status == SINEW_OK ? status : sinew_fail_memory(f->error, "the notes of a body");
 }
 
-/* ---- The complete filling ------------------------------------------------------------------------ */
+/* ---- The filling from surface to tet mesh -------------------------------------------------------- */
 
 static sinew_mesh *fill_surface_of(fill *f)
 {

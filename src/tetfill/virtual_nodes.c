@@ -339,7 +339,7 @@ static void drop_tips(splitter *s)
             s->fraction[i] = 0;
 }
 
-/* ---- The resulting mesh -------------------------------------------------------------------------- */
+/* ---- Writing the resulting tet mesh -------------------------------------------------------------- */
 
 /* Assigns vertex indices to merged corners in the order in which tets use them; returns the number of vertices. */
 static int32_t number_vertices(splitter *s, int32_t *tet_count)

@@ -81,7 +81,7 @@ static int32_t find_keyword(const name_list *list, const char *name, const char 
     return -1;
 }
 
-/* ---- Parameters of energies ------------------------------------------------------------------ */
+/* ---- Setting parameters of energies by name -------------------------------------------------- */
 
 static bool energy_names(const sinew_energy_def *def, const char *name, name_list *list, sinew_error *error)
 {
@@ -125,7 +125,7 @@ sinew_status sinew_energy_def_set_keyword(sinew_energy_def *def, const char *nam
     return SINEW_OK;
 }
 
-/* ---- Parameters of solvers ------------------------------------------------------------------- */
+/* ---- Setting parameters of solvers by name --------------------------------------------------- */
 
 /* Settings that every solver has besides its parameters. sinew_solver_check() checks ranges. */
 enum {

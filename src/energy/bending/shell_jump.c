@@ -69,7 +69,7 @@ static const sinew_parameter parameters[] = {
  * that the angles of both have the same sign if they bend the same way. */
 static const int corners[HINGES][4] = {{1, 2, 0, 4}, {2, 0, 1, 5}, {0, 3, 1, 6}, {3, 1, 0, 7}};
 
-/* ---- Rest shape ---------------------------------------------------------------------------------- */
+/* ---- Rest shape and rigidity of an element ------------------------------------------------------- */
 
 /* *factor = root of the rigidity along the common edge over that along the warp: cos^2 + sqrt(ratio) sin^2 of the angle
  * between both. Its square is the moment per curvature along t of a plate with two rigidities (shell_bending.c), which
@@ -164,7 +164,7 @@ KERNEL_INLINE void jump_slope(const jump_now *s, const sinew_real *data, wide sl
         }
 }
 
-/* ---- Evaluate -------------------------------------------------------------------------------------- */
+/* ---- Value, gradient and Hessian of an element ----------------------------------------------------- */
 
 KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
@@ -212,7 +212,7 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
 
 #include "energy/dense_energy.h"
 
-/* ---- One vertex -------------------------------------------------------------------------------------- */
+/* ---- Derivatives by one vertex ----------------------------------------------------------------------- */
 
 /* The node's place in an element that is turned by half a turn if necessary: 0 an end of the common edge, 2 a wing, 4
  * and 5 director points. */

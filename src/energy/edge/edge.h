@@ -38,7 +38,7 @@ enum {
 #define EDGE_LENGTH_BOUND ((sinew_real)1e-6)
 #define EDGE_ACROSS_FLOOR ((sinew_real)0.1)
 
-/* Solver capabilities of all energies that depend on an edge's length. */
+/* Solver capabilities of the energies of one length: spring, edge_strain and fibre_strain. */
 #define EDGE_CAPABILITIES                                                                                              \
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE |                 \
      SINEW_CAN_JACOBIAN)

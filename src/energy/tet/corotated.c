@@ -73,8 +73,8 @@ static void corotated_constrain(const sinew_constrain_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, corotated_rotated_stress, no_offset);
 }
 
-/* Adds the gradient and the approximate block of one vertex, which depend on the rotation R only through R b, b the
- * vertex's rest gradient. */
+/* Adds the gradient and the approximate block of one vertex. Both depend on the rotation R only through R b, where b
+ * is the vertex's rest gradient. */
 KERNEL_INLINE void corotated_add_cheap(const incidence *v, const wide F[9], const wide R[9], const wide b[3],
                                        incidence_sum *sum)
 {

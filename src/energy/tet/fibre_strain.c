@@ -19,8 +19,9 @@
 #include "energy/edge/edge.h"
 #include "energy/limits.h"
 
-/* Data of an element: weight and L like every tet, the limits of |F a|, and m of all vertices except the first. A
- * vertex-tet incidence stores m of its node and of the other vertices instead of L. */
+/* Data of an element: weight and inverse rest shape L like every tet, the limits of the fibre stretch |F a|, and the
+ * coefficients m in F a = sum m x of all vertices except the first. A vertex-tet incidence stores m of its node and
+ * of the other vertices instead of L. */
 enum {
     FIBRE_M = EDGE_GREATEST + 1,
     DATA_COUNT = FIBRE_M + 3,

@@ -63,8 +63,9 @@ typedef wide tet_rotated_stress(const wide F[9], const wide R[9], const sinew_re
 #define sinew_tet_product SINEW_SIMD_SYMBOL(sinew_tet_product)
 #define sinew_tet_hessian SINEW_SIMD_SYMBOL(sinew_tet_hessian)
 
-/* Fills the first data of a tet: modulus x filled rest volume, L. Returns NULL or a reason to refuse the tet. `frame`
- * is NULL or receives Q, row-major. With element->rest_known only the weight is computed, from element->size. */
+/* Fills the first data of a tet: modulus x filled rest volume, then L, the lower triangular inverse of the rest
+ * shape. Returns NULL or a reason to refuse the tet. `frame` is NULL or receives Q, row-major: the rotation that
+ * makes the rest shape lower triangular. With element->rest_known only the weight is computed, from element->size. */
 const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame);
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);

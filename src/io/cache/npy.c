@@ -19,7 +19,7 @@ enum {
     magic_size = 10 /* number of bytes of an NPY file before the Python literal */
 };
 
-/* ---- NPY headers --------------------------------------------------------------------------------- */
+/* ---- Headers of NPY files ------------------------------------------------------------------------ */
 
 /* Writes the NPY header of an array whose first dimension is `rows`. */
 static void lay_header(const sinew_npy_array *array, int64_t rows, char header[header_size])

@@ -32,7 +32,7 @@ static sinew_status refuse_read(const sinew_cache_reader *reader, const FILE *st
                       ferror((FILE *)stream) ? strerror(errno) : "the file became shorter meanwhile");
 }
 
-/* ---- PC2 files ----------------------------------------------------------------------------------- */
+/* ---- Reading PC2 caches -------------------------------------------------------------------------- */
 
 enum {
     header_size = 32
@@ -113,7 +113,7 @@ static void pc2_reader_close(sinew_cache_reader *reader)
 const sinew_cache_reader_ops sinew_cache_reader_pc2 = {
     .own_size = sizeof(pc2_state), .open = pc2_reader_open, .frame = pc2_reader_frame, .close = pc2_reader_close};
 
-/* ---- CSV files ----------------------------------------------------------------------------------- */
+/* ---- Reading CSV caches -------------------------------------------------------------------------- */
 
 enum {
     line_size = 512 /* bytes of a line buffer, longer than any line that the cache writes */

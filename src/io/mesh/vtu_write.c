@@ -126,7 +126,7 @@ static uint64_t types_size(const sinew_mesh *mesh)
     return (uint64_t)vtu_write_cell_total(mesh);
 }
 
-/* ---- The VTU file -------------------------------------------------------------------------------- */
+/* ---- Header, arrays and end of the VTU file ------------------------------------------------------ */
 
 typedef struct vtu_array {
     const char *before; /* XML text before the array; `after` is the text after it */

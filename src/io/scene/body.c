@@ -379,7 +379,7 @@ static bool read_tear(sinew_reader *reader, const sinew_node *node, sinew_body b
            sinew_tree_blame(&reader->tree, node);
 }
 
-/* ---- The complete body --------------------------------------------------------------------------- */
+/* ---- Creation of a body from its object ---------------------------------------------------------- */
 
 static bool check_name(sinew_reader *reader, const sinew_node *name)
 {

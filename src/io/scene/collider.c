@@ -152,7 +152,7 @@ static bool read_cache(sinew_reader *reader, const sinew_node *node, sinew_colli
     return good;
 }
 
-/* ---- The complete collider ----------------------------------------------------------------------- */
+/* ---- Creation of a collider from its object ------------------------------------------------------ */
 
 static bool check_collider_name(sinew_reader *reader, const sinew_node *node)
 {

@@ -169,7 +169,7 @@ static bool join_frames(sinew_reader *reader, const sinew_node *node, const sine
            sinew_tree_blame(&reader->tree, node);
 }
 
-/* ---- The complete coupling ----------------------------------------------------------------------- */
+/* ---- Creation of a coupling from its object ------------------------------------------------------ */
 
 static bool find_body(sinew_reader *reader, const sinew_node *name, sinew_body *body)
 {

@@ -156,7 +156,7 @@ static bool mark_paint(selector *s, const sinew_node *node, uint8_t *mask)
     return skin && sinew_reader_mark_paint(s->reader, node, skin, mask);
 }
 
-/* ---- The complete selection ---------------------------------------------------------------------- */
+/* ---- Evaluation of a complete selection ---------------------------------------------------------- */
 
 static bool selector_evaluate(selector *s, const sinew_node *node, uint8_t *mask)
 {

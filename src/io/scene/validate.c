@@ -39,7 +39,7 @@ static bool fail_name(const sinew_tree *tree, const sinew_node *node, const char
     return sinew_tree_fail(tree, node, "%s \"%.60s\"%s; known are %s", what, word, where, list);
 }
 
-/* ---- Numbers and units --------------------------------------------------------------------------- */
+/* ---- Checks of numbers and their units ----------------------------------------------------------- */
 
 /* Writes the quantity that a field expects, for example "a pressure (Pa, kPa, MPa, GPa)". */
 static void write_expected(const char *units, char *text, size_t size)
@@ -146,7 +146,7 @@ static bool check_integer(const sinew_tree *tree, const sinew_node *node, const 
     return check_range(tree, node, field, (double)json_integer_value(node->value));
 }
 
-/* ---- Lists and selections ------------------------------------------------------------------------ */
+/* ---- Checks of lists and selections -------------------------------------------------------------- */
 
 static bool check_vector(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {

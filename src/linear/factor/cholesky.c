@@ -19,7 +19,7 @@ struct sinew_cholesky {
     sinew_supernodal factor;
 };
 
-/* ---- Fill-reducing order --------------------------------------------------------------------- */
+/* ---- Fill-reducing order of the block rows --------------------------------------------------- */
 
 /* Builds the graph whose vertices are 3x3 blocks; it has about a ninth of the entries of the scalar graph. Returns
  * false if out of memory. */

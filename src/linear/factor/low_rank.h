@@ -43,11 +43,12 @@ typedef struct sinew_low_rank {
 
     /* Current rank-one terms: `taken` removed ones first, then added ones, each kind sorted by `order`. */
     int32_t taken, count;
-    int64_t *order;      /* [count] sort key: lowest elimination rank of the term's rows << 32 | index of the term */
-    size_t *first;       /* [count / 4 rounded up + 1] index of each quad's first supernode in supernode and start */
-    int32_t *supernode;  /* [first[quads]] supernodes that the terms of each quad reach, ascending */
-    size_t *start;       /* [first[quads]] offset in values of each supernode that a quad reaches */
-    sinew_real *values;  /* entries of V: [columns of the supernode][4] for each supernode that a quad reaches */
+    int64_t *order;     /* [count] sort key: lowest elimination rank of the term's rows << 32 | index of the term */
+    size_t *first;      /* [count / 4 rounded up + 1] index of each quad's first supernode in supernode and start */
+    int32_t *supernode; /* [first[quads]] supernodes that each quad of terms reaches, ascending */
+    size_t *start;      /* [first[quads]] offset in `values` of each supernode that a quad of terms reaches */
+    /* columns V of the low-rank terms: [columns of the supernode][4] for each supernode that a quad of terms reaches */
+    sinew_real *values;
     double *taken_block; /* [taken][count] columns of C of the removed terms: L1, L2 (factorise_small in low_rank.c) */
     double *added_block; /* [count - taken][count - taken] L3, the factor of the Schur complement */
     double *product, *work, *sums;

@@ -20,16 +20,18 @@ typedef struct sinew_supernodal {
     sinew_allocator allocator;
     const sinew_dense_kernels *kernels;
     sinew_supernodes supernodes;
-    size_t *start;         /* [supernodes + 1] offset of each supernode's entries in values */
-    double *values;        /* entries of L by supernodes, each followed by SINEW_DENSE_PAD zeros */
+    size_t *start; /* [supernodes + 1] offset of each supernode's entries in values */
+    /* [start[supernodes]] entries of L by supernodes, each supernode followed by SINEW_DENSE_PAD zeros */
+    double *values;
     int32_t *supernode_of; /* [n] index of the supernode that contains each column of L */
     int32_t *row_index;    /* [n] index of each matrix row within the current supernode */
     int32_t *pending; /* [supernodes] first supernode in the list of descendants that update this one next; -1: none */
-    int32_t *next;    /* [supernodes] next supernode in the same pending list; -1: none */
+    int32_t *next;    /* [supernodes] supernode after each one in the list `pending` that contains it; -1: none */
     /* [supernodes] number of leading rows of each supernode whose updates of ancestors are done */
     int32_t *applied_rows;
     int32_t *relative; /* [largest row count of a supernode] rows of a descendant as indices in the current supernode */
-    double *product;   /* work space: dense product of a descendant supernode with itself */
+    /* work space, as large as the largest update: dense product of a descendant supernode's rows with themselves */
+    double *product;
     double *work;
     double *sign;  /* [n] diagonal of S in A = L S L^T: 1, -1 or 0; NULL: Cholesky, A = L L^T */
     double *pivot; /* [n] pivots of the last factorisation A = L S L^T */

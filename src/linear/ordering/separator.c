@@ -114,7 +114,7 @@ static void update_moves(sinew_separator *s, int32_t vertex)
     }
 }
 
-/* ---- Refinement passes ----------------------------------------------------------------------- */
+/* ---- Passes that refine a separator ---------------------------------------------------------- */
 
 static void separator_move(sinew_separator *s, int32_t vertex, uint8_t side)
 {

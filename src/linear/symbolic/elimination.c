@@ -4,7 +4,7 @@
  */
 #include "linear/symbolic/elimination.h"
 
-/* ---- Elimination tree ------------------------------------------------------------------------ */
+/* ---- Construction of the elimination tree ---------------------------------------------------- */
 
 /* Builds the elimination tree (Liu 1986): row j of A joins the trees of its entries k < j under j. `ancestor` [count]
  * holds shortcuts towards the current roots: every path that row j follows ends at j afterwards. */
@@ -86,11 +86,11 @@ static void elimination_find_postorder(const sinew_elimination *e, const int32_t
 
 /* Work space of the column counts; all arrays are [count]. */
 typedef struct count_work {
-    int32_t *post;     /* columns of L in postorder */
-    int32_t *first;    /* postorder position of a column's first descendant */
-    int32_t *last;     /* postorder position of the last column with an entry in each row; -1: none */
-    int32_t *leaf;     /* last leaf found of each row's subtree; -1: none */
-    int32_t *ancestor; /* disjoint sets: a column whose subtree is done points towards the set's root */
+    int32_t *post;     /* [count] columns of L in postorder */
+    int32_t *first;    /* [count] postorder position of the first descendant of each column */
+    int32_t *last;     /* [count] postorder position of the last column with an entry in each row; -1: none */
+    int32_t *leaf;     /* [count] last leaf found of each row's subtree; -1: none */
+    int32_t *ancestor; /* [count] disjoint sets: a column whose subtree is done points towards the set's root */
 } count_work;
 
 static int32_t count_find_root(int32_t *ancestor, int32_t j)

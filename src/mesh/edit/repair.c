@@ -180,7 +180,7 @@ static sinew_status orient_triangles(fixer *f)
     return status;
 }
 
-/* ---- The repaired copy --------------------------------------------------------------------------- */
+/* ---- Writing the repaired copy of the mesh ------------------------------------------------------- */
 
 /* Sets numbers[v] to the new index of a vertex that a cell uses, -1 otherwise. Returns the number of used vertices. */
 static int32_t number_used_vertices(fixer *f, int32_t *numbers)

@@ -140,7 +140,7 @@ static void assign(const work *w, sinew_simplified *s)
         s->owner[i] = s->owner[i] >= 0 ? w->borders[s->owner[i]] : -1;
 }
 
-/* ---- Coarse triangles ---------------------------------------------------------------------------- */
+/* ---- Triangles of the coarse mesh ---------------------------------------------------------------- */
 
 static void simplify_sort_three(int32_t v[3])
 {
@@ -261,7 +261,7 @@ static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
     }
 }
 
-/* ---- The complete simplification ----------------------------------------------------------------- */
+/* ---- Simplification as a whole ------------------------------------------------------------------- */
 
 static bool simplify_reserve(const sinew_allocator *allocator, work *w, sinew_simplified *s)
 {

@@ -49,7 +49,7 @@ static bool rod_frame_unit(double v[3])
     return length > 0 && isfinite(length);
 }
 
-/* ---- Directors of shells ------------------------------------------------------------------------- */
+/* ---- Directors at the edges of shells ------------------------------------------------------------ */
 
 static bool triangle_normal(const sinew_mesh *mesh, int32_t t, double n[3])
 {
@@ -114,7 +114,7 @@ static sinew_status builder_shell(director_builder *builder, sinew_error *error)
     return status;
 }
 
-/* ---- Directors of rods --------------------------------------------------------------------------- */
+/* ---- Directors along rods ------------------------------------------------------------------------ */
 
 /* Director of the first edge of a rod: the component of `up` perpendicular to the edge. Without `up`, or if it is
  * parallel to the edge, the coordinate axis most perpendicular to the edge is used. */

@@ -279,7 +279,7 @@ static sinew_status find_wheels(const sinew_allocator *allocator, const sinew_me
     return status;
 }
 
-/* ---- Table of stencils --------------------------------------------------------------------------- */
+/* ---- Table of stencils and registration ---------------------------------------------------------- */
 
 static const int8_t whole[1][4] = {{0, 1, 2, 3}}, hinge_triangles[2][4] = {{0, 1, 2}, {0, 1, 3}};
 #define ONE_SIMPLEX(size) .simplex_count = 1, .simplex_size = (size), .simplices = whole

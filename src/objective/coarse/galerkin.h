@@ -29,7 +29,8 @@ typedef struct sinew_coarse_space {
     sinew_real *basis;   /* [particle_count][SINEW_MODES] values of the aggregate's basis functions at each particle */
     uint8_t *mode_count; /* [count] number of nonzero basis functions of each aggregate; they come first */
     int32_t *first_particle; /* [count + 1] index in `particle` of each aggregate's first particle */
-    int32_t *particle;       /* particle indices of all aggregates, aggregate by aggregate, ascending in each */
+    /* [first_particle[count]] particle indices of all aggregates, aggregate by aggregate, ascending in each */
+    int32_t *particle;
 } sinew_coarse_space;
 
 typedef struct sinew_galerkin {
@@ -55,8 +56,9 @@ typedef struct sinew_galerkin {
     /* [local pairs][SINEW_PAIR_NUMBERS] 12x12 block of each local pair, i.e. aggregate pair of one task */
     double *pair_values;
     int32_t *first_local; /* [column[space->count] + 1] index in `locals` of the first local pair of each block of A */
-    int32_t *locals;      /* indices of the local pairs that sum up to each block of A, ascending */
-    sinew_real *scratch;  /* [thread_count][scratch_size] fine blocks of the task that each thread works on */
+    /* [first_local[blocks of A]] indices of the local pairs that sum up to each block of A, ascending */
+    int32_t *locals;
+    sinew_real *scratch; /* [thread_count][scratch_size] fine blocks of the task that each thread works on */
     size_t scratch_size;
 } sinew_galerkin;
 

@@ -17,7 +17,7 @@ enum {
 };
 #define TOLERANCE 1e-4 /* relative residual of a coarse solve: ten times more accurate than callers need */
 
-/* ---- Groups of aggregates ------------------------------------------------------------------------ */
+/* ---- Groups of aggregates that form the second level --------------------------------------------- */
 
 static void list_links(sinew_second_level *u)
 {

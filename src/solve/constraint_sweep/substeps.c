@@ -12,7 +12,7 @@ static size_t vector_bytes(const sinew_solve *s)
     return 4 * (size_t)s->objective->particle_count * sizeof *s->q;
 }
 
-/* ---- Steps without substeps ------------------------------------------------------------------ */
+/* ---- Scheme of steps without substeps -------------------------------------------------------- */
 
 static sinew_status full_step_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {

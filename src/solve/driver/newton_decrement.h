@@ -12,13 +12,16 @@
 
 /* Vectors of Newton's method on a copy of the step's positions, [particle_count][4] each. */
 typedef struct sinew_gap_vectors {
-    sinew_real *q, *gradient; /* iterate of Newton's method, which starts at a copy of q; grad g at this iterate */
-    sinew_real *d, *right;    /* Newton's direction d; right-hand side of the system for d */
-    /* work space of Newton steps and line searches: trial positions and grad g there */
+    /* [particle_count][4] iterate of Newton's method, which starts at a copy of q; grad g at this iterate */
+    sinew_real *q, *gradient;
+    sinew_real *d, *right; /* [particle_count][4] Newton's direction d; right-hand side of the system for d */
+    /* [particle_count][4] work space of Newton steps and line searches: trial positions and grad g there */
     sinew_real *trial, *trial_gradient;
-    sinew_real *kept_q, *kept_gradient; /* iterate and gradient at the start of a sequence of unchecked full steps */
-    sinew_real *error;                  /* estimate of q* - q, minimiser minus the step's positions, in m */
-    sinew_real *settled;                /* positions of the copy at its last update of contact multipliers */
+    /* [particle_count][4] iterate and its gradient at the start of a sequence of unchecked full steps */
+    sinew_real *kept_q, *kept_gradient;
+    sinew_real *error; /* [particle_count][4] estimate of q* - q, minimiser minus the step's positions, in m */
+    /* [particle_count][4] positions of the copy at its last update of contact multipliers, in m */
+    sinew_real *settled;
 } sinew_gap_vectors;
 
 /* Newton's method on a copy of the step's positions. sinew_newton needs the vectors of a sinew_solve: `copy` and

@@ -122,7 +122,7 @@ static void scatter_direction(const assembled *a, sinew_real *d)
             d[4 * (size_t)a->assembly->particle[k] + c] = (sinew_real)a->solution[3 * (size_t)k + c];
 }
 
-/* ---- Sparse Cholesky ------------------------------------------------------------------------- */
+/* ---- Linear solver `direct`: sparse Cholesky ------------------------------------------------- */
 
 /* Number of the objective's tasks that are not contacts; contacts come last. */
 static int32_t plain_tasks(const sinew_objective *o)
@@ -431,7 +431,7 @@ const sinew_newton_linear sinew_newton_qr = {
     .resolve = resolve_indefinite,
 };
 
-/* ---- Gauss-Seidel sweeps --------------------------------------------------------------------- */
+/* ---- Linear solver `gs`: Gauss-Seidel sweeps ------------------------------------------------- */
 
 /* Colours the matrix rows: two rows that a block couples have different colours. */
 static sinew_status colour_matrix_rows(const sinew_objective *o, const sinew_assembly *as, int32_t *colours,

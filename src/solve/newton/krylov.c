@@ -74,7 +74,7 @@ static void krylov_multiply(void *context, const sinew_real *x, sinew_real *Ax)
     sinew_objective_product(context, x, Ax);
 }
 
-/* ---- Conjugate gradients, matrix-free -------------------------------------------------------- */
+/* ---- Linear solver `cg`: conjugate gradients, matrix-free ------------------------------------ */
 
 static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
@@ -138,7 +138,7 @@ const sinew_newton_linear sinew_newton_cg = {
     .tells = true,
 };
 
-/* ---- Biconjugate gradients, matrix-free ------------------------------------------------------ */
+/* ---- Linear solver `bicgstab`: biconjugate gradients, matrix-free ---------------------------- */
 
 static sinew_status prepare_bicgstab(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {

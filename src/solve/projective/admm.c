@@ -132,7 +132,7 @@ static bool set_factor(sinew_solve *s, double c_before)
     return true;
 }
 
-/* ---- Preparation of ADMM --------------------------------------------------------------------- */
+/* ---- Arrays and copies of elements for ADMM -------------------------------------------------- */
 
 static bool reserve_task(const sinew_objective *o, admm *a)
 {
@@ -330,7 +330,7 @@ static void admm_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* ---- One ADMM iteration ---------------------------------------------------------------------- */
+/* ---- One ADMM iteration: local step, dual update, global step -------------------------------- */
 
 static sinew_real *iterate_of(sinew_solve *s)
 {

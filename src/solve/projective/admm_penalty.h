@@ -31,9 +31,11 @@
 /* State of the weight rule that is kept from step to step and saved with the world. */
 typedef struct sinew_weight_memory {
     double c;
-    /* limits of c: largest value found too small, smallest found too large; 0 and infinity: unknown */
+    /* limits of the weight factor c: largest value found too small, smallest found too large; 0 and infinity:
+     * unknown */
     double low, high;
-    /* c of the last cycle, relaxed with each step: a strong decrease of c lowers `low` at most to this value */
+    /* weight factor c of the last cycle, relaxed with each step: a strong decrease of c lowers `low` at most to this
+     * value */
     double firm;
     /* of the last step: factor of the size per iteration since the last change of c; mean of the residual ratio R, 1 if
      * c changed */

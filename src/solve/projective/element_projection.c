@@ -35,7 +35,7 @@ double sinew_sqp_distance(const sinew_sqp *e, const double *p)
     return 0.5 * e->weight * sum;
 }
 
-/* ---- One SQP step ------------------------------------------------------------------------------ */
+/* ---- Direction of one SQP step of a projection ------------------------------------------------- */
 
 /* Dense Cholesky: overwrites the lower half of A by its factor and d by A^-1 d. Returns false if A is not positive
  * definite. */
@@ -139,7 +139,7 @@ static bool projection_find_step(const sinew_sqp *e, double rho, const double *p
     return false;
 }
 
-/* ---- All SQP steps ----------------------------------------------------------------------------- */
+/* ---- Projection by repeated SQP steps ---------------------------------------------------------- */
 
 static double size_of(const double *d, int32_t count)
 {
@@ -168,7 +168,8 @@ static double merit(const sinew_sqp *e, double rho, const double *p)
 typedef struct projection_trial {
     const sinew_sqp *e;
     const double *p, *d;
-    /* before: merit at p; next: the trial point p + alpha d of the line search */
+    /* rho: factor of the element energy in the merit function; before: merit at p; next: the trial point p + alpha d
+     * of the line search */
     double rho, before, next[SINEW_SQP_CAPACITY];
 } projection_trial;
 

@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void visit_global_entries(const sin
     }
 }
 
-/* ---- Assembly of S --------------------------------------------------------------------------- */
+/* ---- Assembly of the global matrix S --------------------------------------------------------- */
 
 sinew_status sinew_global_matrix_create(sinew_global_matrix *d, const sinew_objective *o, int32_t task_count,
                                         sinew_error *error)

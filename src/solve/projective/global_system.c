@@ -11,7 +11,7 @@
 #include "objective/connected_components.h"
 #include "solve/solver.h"
 
-/* ---- Factor of S ----------------------------------------------------------------------------- */
+/* ---- Factorisation of the global matrix S ---------------------------------------------------- */
 
 static void count_factorisation(const sinew_global *g)
 {
@@ -251,7 +251,7 @@ bool sinew_global_rescale(sinew_global *g, const sinew_objective *o, double scal
     return false;
 }
 
-/* ---- Solves with S --------------------------------------------------------------------------- */
+/* ---- Solves with the global matrix S --------------------------------------------------------- */
 
 typedef struct solve_context {
     sinew_global *global;

@@ -13,7 +13,7 @@ static double pd_general_inertia_of(const sinew_objective *o, int32_t particle)
     return o->step.quasistatic ? 0 : (double)o->step.mass[particle] / (o->step.h * o->step.h);
 }
 
-/* ---- Diagonal matrix S ------------------------------------------------------------------------- */
+/* ---- Diagonal form of the global matrix S ------------------------------------------------------ */
 
 static sinew_status make_diagonal(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
 {
@@ -33,7 +33,7 @@ static sinew_status make_diagonal(sinew_pd_general *s, const sinew_objective *o,
     return sums && s->inverse ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
 }
 
-/* ---- Sparse matrix S --------------------------------------------------------------------------- */
+/* ---- Sparse form of the global matrix S -------------------------------------------------------- */
 
 /* Adds the matrix w A^T A of one element to the local entries of the pattern of S. */
 static void pd_general_add_element(const sinew_pd_general *s, const sinew_objective *o, int32_t t, size_t lane,

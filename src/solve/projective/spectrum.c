@@ -28,9 +28,10 @@ enum {
 typedef struct turning {
     /* [particle_count] lowest particle of each particle's connected component; -1: the component is constrained */
     int32_t *component;
-    sinew_real *C[3], *Y[3]; /* [particle_count][4] columns of C, and of Y = S^-1 C */
-    double *inverse;         /* [particle_count][9] (C^T Y)^-1 at the lowest particle of each free component */
-    double *sums;            /* [particle_count][4] work space: sums at the lowest particle of each component */
+    /* [particle_count][4] columns of C (see the comment above) in three axes, and of Y = S^-1 C */
+    sinew_real *C[3], *Y[3];
+    double *inverse; /* [particle_count][9] (C^T Y)^-1 at the lowest particle of each free component */
+    double *sums;    /* [particle_count][4] work space: sums at the lowest particle of each component */
 } turning;
 
 static void turning_release(const sinew_objective *o, turning *t)

@@ -229,7 +229,7 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
     return status;
 }
 
-/* ---- Bindings between layers ----------------------------------------------------------------------- */
+/* ---- Weak bindings between the vertices of two layers ---------------------------------------------- */
 
 /* Adds weak constraints that bind the vertices of the second coarsest of the layers so far to the coarsest. Their
  * stiffness is 1 here; stiffen() sets the final one, which depends on all energies. */

@@ -306,7 +306,7 @@ static void move_components(sinew_solve *s, const memory *m)
     s->gradient_known = false;
 }
 
-/* ---- Acceleration of sweeps ------------------------------------------------------------------ */
+/* ---- Acceleration of sweeps: extrapolation with a merit check -------------------------------- */
 
 /* True if the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
  * needed. Updates m->movement. */

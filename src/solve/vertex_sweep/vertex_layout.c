@@ -185,7 +185,7 @@ static sinew_status find_incidences(const sinew_vertex_layout *v, fixed_work *w,
     return status;
 }
 
-/* ---- Colours of nodes ------------------------------------------------------------------------ */
+/* ---- Colours of nodes for parallel sweeps ---------------------------------------------------- */
 
 /* Collects the element lists of coupling energies, or of all others; returns their number. */
 static int32_t pick_lists(const sinew_vertex_layout *v, const fixed_work *w, bool couplings, sinew_elements *out)

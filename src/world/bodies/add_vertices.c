@@ -55,7 +55,7 @@ static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_bod
     return status;
 }
 
-/* ---- The extended body ----------------------------------------------------------------------- */
+/* ---- Mesh and numbers of the extended body --------------------------------------------------- */
 
 /* Arrays of the extended body, computed before the world changes. */
 typedef struct extension {

@@ -37,7 +37,7 @@ bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const 
     return true;
 }
 
-/* ---- Grid of tetrahedra ---------------------------------------------------------------------- */
+/* ---- Grid of boxes over the tets ------------------------------------------------------------- */
 
 static void tet_box(const sinew_mesh *mesh, int32_t tet, double low[3], double high[3])
 {

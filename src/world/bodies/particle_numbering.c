@@ -12,7 +12,7 @@
 
 #include "world/world.h"
 
-/* ---- Memory of particles --------------------------------------------------------------------- */
+/* ---- Capacity of the arrays over particles --------------------------------------------------- */
 
 enum {
     POINT_ARRAYS = 8,
@@ -240,7 +240,7 @@ void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, c
         permute_list(world->pins[i].particles, world->pins[i].count, start, count, to);
 }
 
-/* ---- Access to particles --------------------------------------------------------------------- */
+/* ---- Access to particles by public numbers --------------------------------------------------- */
 
 int32_t sinew_world_particle_count(const sinew_world *world)
 {

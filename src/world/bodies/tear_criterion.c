@@ -26,7 +26,7 @@ void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear)
     sinew_release(allocator, tear);
 }
 
-/* ---- Definition of tearing --------------------------------------------------------------------- */
+/* ---- Definition of a body's tearing ------------------------------------------------------------ */
 
 /* Fails for energies whose elements can neither tear nor remain: shells and rods, whose slopes belong to edges, and
  * energies over a whole closed surface, such as gas pressure. */

@@ -246,7 +246,7 @@ static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t 
     return status;
 }
 
-/* ---- Removal of cells -------------------------------------------------------------------------- */
+/* ---- Removal of cells at torn edges ------------------------------------------------------------ */
 
 /* True if a list of vertices contains both ends of one of the torn edges. */
 static bool has_edge(const int32_t *vertices, int32_t count, const int32_t *edges, int32_t edge_count)

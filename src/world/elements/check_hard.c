@@ -90,7 +90,7 @@ static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
     return true;
 }
 
-/* ---- Directions of constraints ------------------------------------------------------------------- */
+/* ---- Comparison of directions of hard constraints ------------------------------------------------ */
 
 /* True if a constraint of the element must have a nonzero gradient at rest. Compliance 1 marks an absent constraint.
  * Inequalities that are inactive at rest are exempt: a flat sheet with a bending limit has no gradient. */

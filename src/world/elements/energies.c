@@ -183,7 +183,7 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
     return sinew_world_put_energy(world, sinew_world_energy_slot(world), record);
 }
 
-/* ---- Edits of elements ----------------------------------------------------------------------- */
+/* ---- Replacement of the elements of an energy ------------------------------------------------ */
 
 /* Returns the record of an energy id; NULL, with an error, if the id names no energy. */
 static sinew_energy_record *find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error)

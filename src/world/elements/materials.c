@@ -119,7 +119,7 @@ const sinew_material *sinew_material_by_name(const char *name)
     return NULL;
 }
 
-/* ---- Parameters of materials ----------------------------------------------------------------- */
+/* ---- Energy parameters from a material ------------------------------------------------------- */
 
 static double mean(const double pair[2])
 {

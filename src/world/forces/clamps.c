@@ -47,7 +47,7 @@ static void clamped_release(const sinew_world *world, clamped *c)
     sinew_release(&world->allocator, c->ends);
 }
 
-/* ---- Clamped shells ----------------------------------------------------------------------------- */
+/* ---- Clamped edges of shells -------------------------------------------------------------------- */
 
 /* Adds to the clamp the marked vertices that belong to edges, and the director points of edges between two of them. */
 static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped *c, sinew_error *error)
@@ -70,7 +70,7 @@ static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped
                             "single vertices");
 }
 
-/* ---- Clamped rods ------------------------------------------------------------------------------- */
+/* ---- Clamped ends of rods ----------------------------------------------------------------------- */
 
 /* Finds the edge at each marked end of a rod. Marked points without edges are ignored: director points and points of
  * other clamps, which selections by position contain. */

@@ -51,7 +51,7 @@ sinew_field_kind sinew_field_by_name(const char *name)
     return SINEW_FIELD_COUNT;
 }
 
-/* ---- Fields over particles ------------------------------------------------------------------- */
+/* ---- Fields with values per particle --------------------------------------------------------- */
 
 double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool hard, sinew_real *out)
 {
@@ -195,7 +195,7 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
     return status;
 }
 
-/* ---- Fields over elements -------------------------------------------------------------------- */
+/* ---- Fields with values per element ---------------------------------------------------------- */
 
 /* Positions, energy and moment of one element in the current state, from which fields are computed. */
 typedef struct element_state {

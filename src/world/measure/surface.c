@@ -211,7 +211,7 @@ static sinew_status find_materials(const sinew_world *world, const shell *shells
     return status;
 }
 
-/* ---- The drawable surface ---------------------------------------------------------------------- */
+/* ---- Triangles of the drawable surface --------------------------------------------------------- */
 
 /* Fails if an array of the caller is smaller than the drawable surface needs. */
 static sinew_status check_capacity(const sinew_surface *reserved, const sinew_surface *counted, sinew_error *error)

@@ -356,7 +356,7 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
     }
 }
 
-/* ---- Comparison of signatures ---------------------------------------------------------------- */
+/* ---- Comparison of a saved signature with the world's ---------------------------------------- */
 
 typedef struct comparison {
     const char *text, *end, *cursor; /* saved signature: its start, its end, and the line compared next */

@@ -151,9 +151,11 @@ typedef struct sinew_extension_report {
     double gradient; /* error of `gradient` against differences of `value` */
     double hessian;  /* error of `hessian` against differences of `gradient`: large also if only `gradient` is wrong */
     double symmetry; /* largest asymmetry of the matrix `hessian` */
-    /* Error of sum C^2 / (2 alpha) against `value`, both less their values at rest; 0 without `constraint`. */
+    /* Error of sum C^2 / (2 alpha), the energy of the constraints C, against `value`, both less their values at
+     * rest; 0 without `constraint`. */
     double constraint;
-    double jacobian;    /* error of the gradient of `constraint` against differences of C; 0 without `constraint` */
+    /* error of the gradient of `constraint` against differences of its values C; 0 without `constraint` */
+    double jacobian;
     double translation; /* net force on the element relative to its forces; 0 with costs_translation */
     double rotation;    /* net moment about the element's first vertex, over force times size; 0 with costs_rotation */
     /* |gradient| at rest over |hessian| at rest times element size; 0 if the rest shape has no force. */

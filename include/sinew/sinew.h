@@ -775,8 +775,9 @@ typedef struct sinew_step_result {
     int32_t linear_iterations;
     /* Errors of hard constraints in a solver that treats them as a system; NaN otherwise. Objective, residual and
      * stationarity then exclude hard energies, whose force is J^T lambda. */
-    double violation;        /* largest violation |C| of hard constraints, in the unit of C (m for lengths) */
-    double stationarity;     /* stationarity error |grad g - J^T lambda| in N, which is the residual */
+    double violation; /* largest violation |C| of hard constraints, in the unit of C (m for lengths) */
+    /* stationarity error |grad g - J^T lambda| in N (J: Jacobian of the hard constraints), which is the residual */
+    double stationarity;
     double complementarity;  /* complementarity error: largest |lambda C| of inequalities, in J; 0: no inequalities */
     const char *constraints; /* redundant, violated or contradictory hard constraints; "": none. Valid until the next
                                 step */
@@ -817,8 +818,9 @@ typedef struct sinew_measures {
     double centre_of_mass[3];
     double linear_momentum[3];
     double angular_momentum[3];
-    double det_min, det_max; /* smallest and largest det F over the tets; both 1 without tets */
-    int32_t inverted_count;  /* number of inverted tets, det F <= 0 */
+    /* smallest and largest det F (volume over rest volume, signed) over the tets; both 1 without tets */
+    double det_min, det_max;
+    int32_t inverted_count; /* number of inverted tets, det F <= 0 */
 } sinew_measures;
 
 SINEW_API sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures);
@@ -841,7 +843,7 @@ typedef struct sinew_stability {
                              grows nor decays; NaN: the solver is not explicit */
     /* Largest stable time step in s: every smaller h is stable; 0: no h is stable; infinite: every h is stable. */
     double time_step_max;
-    int32_t products; /* number of products of K with a vector that computing omega_max took */
+    int32_t products; /* number of products of the Hessian K with a vector that computing omega_max took */
 } sinew_stability;
 
 /* Computes the stability of an explicit integrator. Allocates work space and releases it on return; the world is

@@ -33,11 +33,12 @@ typedef struct sinew_batch {
     const sinew_energy_ops *ops;
     int32_t width; /* SIMD width W: elements per group */
     int32_t element_count, group_count, chunk_count, slot_count;
-    int32_t *vertex;       /* [group_count][vertex_count][W] SINEW_POINT times the particle's index in the chunk */
-    sinew_real *data;      /* [group_count][data_count][W] data of each element from `prepare`, weight first */
-    int32_t *element;      /* [group_count * W] caller's index of the element in each lane; -1: padding lane (filler) */
-    int32_t *padded_index; /* [element_count] group * W + lane of each element, in the caller's order */
-    int32_t *particle;     /* [slot_count] index of the particle whose contributions each output slot holds */
+    int32_t *vertex;  /* [group_count][vertex_count][W] SINEW_POINT times the particle's index in the chunk */
+    sinew_real *data; /* [group_count][data_count][W] data of each element from `prepare`, weight first */
+    int32_t *element; /* [group_count * W] caller's index of the element in each lane; -1: padding lane (filler) */
+    /* [element_count] group * W + lane of each element, in the caller's order; W = SIMD width */
+    int32_t *padded_index;
+    int32_t *particle; /* [slot_count] index of the particle whose contributions each output slot holds */
     sinew_chunk *chunks;
     /* Parameters [parameter_count] with which an element was prepared, for solvers that create similar elements. The
      * world sets `parameters_of` and `origin` while a solver is prepared; NULL: unknown. */

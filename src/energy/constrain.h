@@ -103,7 +103,7 @@ KERNEL_INLINE void constrain_step(const sinew_constrain_kernel *kernel, int32_t 
     wide_store(lambda, multiplier + c->step * t.r);
 }
 
-/* dx = displacement of vertex a by the constraint's projection: w_a grad_a C dlambda. */
+/* dx = displacement of vertex a by the projection of constraint C: w_a grad_a C dlambda, with the inverse mass w_a. */
 KERNEL_INLINE void constrain_change(const constrained *c, int a, wide dx[3])
 {
     const wide scale = c->step * c->x[4 * a + 3];
@@ -150,8 +150,8 @@ KERNEL_INLINE void constrain_apply(const sinew_constrain_kernel *kernel, int32_t
     constrain_move(kernel, vertex, n, c);
 }
 
-/* Writes constraint i of the m constraints of each element: C, its gradient (c holds r times the gradient) and alpha =
- * 1 / weight. A constraint of weight zero counts as absent. */
+/* Writes constraint i of the m constraints of each element: its value C, its gradient (c holds r times the gradient)
+ * and its compliance alpha = 1 / weight. A constraint of weight zero counts as absent. */
 KERNEL_INLINE void jacobian_write(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, int n, wide C,
                                   wide r, wide weight, bool hard, const constrained *c)
 {
@@ -191,7 +191,8 @@ KERNEL_INLINE void single_constrain(const sinew_constrain_kernel *kernel, int32_
     constrain_apply(kernel, group, vertex, n, C, r, weight, false, group_lambda(kernel, group, 1), &c);
 }
 
-/* Writes C, gradient and compliance of all groups, for energies of one constraint per element. */
+/* Writes value C, gradient and compliance of the constraints of all groups, for energies of one constraint per
+ * element. */
 KERNEL_INLINE void single_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int n,
                                    single_constraint *constraint)
 {
@@ -226,7 +227,7 @@ KERNEL_INLINE void several_constrain(const sinew_constrain_kernel *kernel, int32
     }
 }
 
-/* Writes C, gradients and compliances of the m constraints of each element, all evaluated at x. */
+/* Writes value C, gradient and compliance of each of an element's m constraints, all evaluated at x. */
 KERNEL_INLINE void several_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int n, int m,
                                     several_constraint *constraint)
 {

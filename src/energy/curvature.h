@@ -30,8 +30,8 @@ KERNEL_INLINE sinew_real *curvature_blocks(const sinew_jacobian_kernel *kernel, 
     return kernel->blocks + (size_t)group * (size_t)(n * (n + 1) / 2 * 9 * SIMD_WIDTH);
 }
 
-/* K += lambda times the second derivatives of |z| - p or, with `as_energy`, of (|z| - p)^2 / 2. K stores entries 00 11
- * 22 01 02 12 of a symmetric 3x3 matrix; l is |z|. */
+/* Adds to K lambda times the second derivatives of |z| - p or, with `as_energy`, of (|z| - p)^2 / 2. K stores
+ * entries 00 11 22 01 02 12 of a symmetric 3x3 matrix; l is |z|. */
 KERNEL_INLINE void curvature_length(wide lambda, bool as_energy, wide l, wide p, const wide z[3], wide K[6])
 {
     const wide zero = wide_set(0), tiny = wide_set(WIDE_ROOT_TINY);
@@ -41,7 +41,8 @@ KERNEL_INLINE void curvature_length(wide lambda, bool as_energy, wide l, wide p,
     block_add(K, lambda * across, lambda * along, u);
 }
 
-/* Writes the 3x3 blocks (a, b) = c_a c_b K, b <= a, of the constraints' second derivatives for one group. */
+/* Writes the second derivatives of a group's constraints as 3x3 blocks (a, b) = c_a c_b K, b <= a. K is the second
+ * derivative by the vector z = sum c_a x_a. */
 KERNEL_INLINE void curvature_write(const sinew_jacobian_kernel *kernel, int32_t group, int n, const wide *c,
                                    const wide K[6])
 {

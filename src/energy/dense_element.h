@@ -21,8 +21,8 @@
 
 _Static_assert(3 * DENSE_VERTICES <= SINEW_CLAMP_MAX, "every such matrix can be projected");
 
-/* Functions of W elements: x[3a + c] is coordinate c of vertex a; data + i * SIMD_WIDTH is number i of the elements'
- * data. */
+/* Functions of one element per SIMD lane: x[3a + c] is coordinate c of vertex a; data + i * SIMD_WIDTH is number i
+ * of the elements' data. */
 typedef wide dense_first(const wide *x, const sinew_real *data, wide *g);
 typedef void dense_second(const wide *x, const sinew_real *data, wide *H);
 

@@ -70,7 +70,8 @@ typedef struct sinew_reduced_kernel {
     sinew_groups groups;
     const sinew_real *x; /* [local vertex][4] positions of the chunk's vertices, in m */
     sinew_real *g;       /* [local vertex][4] output of local_project and local_prox: the result is added */
-    sinew_real *D;       /* [groups.count][reduced_count][vertex_count][W] matrix of z = D x, written by reduce */
+    /* [groups.count][reduced_count][vertex_count][W] reduction matrix D of z = D x, written by `reduce` */
+    sinew_real *D;
     sinew_real *weights; /* [groups.count][W] output of stiffness: k of each element; input of local_prox: w^2 > 0 */
     sinew_real *u;       /* [groups.count][3 * reduced_count][W] scaled dual variable of ADMM, updated by local_prox */
     /* range of stretches over which the operation `stiffness` fits a quadratic to psi */
@@ -119,9 +120,9 @@ typedef struct sinew_jacobian_kernel {
     sinew_real *blocks;
 } sinew_jacobian_kernel;
 
-/* Input and output of the operations `vertex` and `vertex_change`. A group is W nodes that share no element; an
- * incidence is one node and one of its elements. The incidences of a group are consecutive; a lane without an incidence
- * repeats another one with weight 0. */
+/* Input and output of the operations `vertex` and `vertex_change`. A group is W nodes that share no element (W: SIMD
+ * width); an incidence is one node and one of its elements. The incidences of a group are consecutive; a lane
+ * without an incidence repeats another one with weight 0. */
 typedef struct sinew_vertex_kernel {
     int32_t group_count;
     const int32_t *first_incidence; /* [group_count + 1] index of the first incidence of each group of nodes */
@@ -283,7 +284,7 @@ typedef struct sinew_energy_ops {
      * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2, proj z = z - psi'(z) /
      * k. */
     void (*stiffness)(const sinew_reduced_kernel *kernel);
-    /* SINEW_CAN_PROJECT: g += k D^T proj(D x), with k and proj as for `stiffness`. */
+    /* SINEW_CAN_PROJECT: g += k D^T proj(D x), with the reduction matrix D and with k and proj as for `stiffness`. */
     void (*local_project)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_PROX: with v = D x + u: z = argmin psi(z) + w^2/2 |z - v|^2, u = v - z, g += w^2 D^T (z - u - D x).
      * Outputs are u and g; psi is the element's energy, rest volume included. */
@@ -294,8 +295,8 @@ typedef struct sinew_energy_ops {
      *     x += w grad C dlambda,  lambda += dlambda */
     int32_t constraint_count; /* largest number of constraints, i.e. multipliers, per element over all forms; 0: none */
     void (*constrain)(const sinew_constrain_kernel *kernel);
-    /* SINEW_CAN_JACOBIAN: C, its Jacobian and the compliance, for KKT systems. `constrain` applies (4.27) and (4.28)
-     * with the same values. */
+    /* SINEW_CAN_JACOBIAN: constraint values C, their Jacobian and the compliance, for KKT systems. `constrain`
+     * applies (4.27) and (4.28) with the same values. */
     void (*jacobian)(const sinew_jacobian_kernel *kernel);
     /* Exact second derivatives of the constraints, blocks = sum_i lambda_i d2C_i/dx2: the geometric stiffness in KKT
      * systems. NULL: difference quotients of `jacobian` replace them. */

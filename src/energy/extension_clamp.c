@@ -14,7 +14,8 @@ enum {
     SWEEP_MAX = 30
 };
 
-/* One Jacobi rotation of A and of the rows of Q that zeroes A[p][q]: Golub and Van Loan, Matrix Computations, 8.5. */
+/* One Jacobi rotation that zeroes A[p][q] of the symmetric matrix A; it is also applied to the rows of Q, which
+ * collect the eigenvectors: Golub and Van Loan, Matrix Computations, 8.5. */
 static void clamp_turn(double *A, double *Q, int n, int p, int q)
 {
     const double pq = A[p * n + q];
@@ -36,8 +37,8 @@ static void clamp_turn(double *A, double *Q, int n, int p, int q)
     }
 }
 
-/* Whether off-diagonal entries of A exceed round-off of the largest diagonal entry, so that another Jacobi sweep is
- * needed. */
+/* Whether off-diagonal entries of the matrix A exceed round-off of the largest diagonal entry, so that another
+ * Jacobi sweep is needed. */
 static bool clamp_unfinished(const double *A, int n)
 {
     double off = 0, diagonal = 0;

@@ -370,7 +370,7 @@ static void jacobian_any(const sinew_jacobian_kernel *kernel, int W)
 
 /* ---- Registered energies in reduced coordinates, for PD and ADMM --------------------------------- */
 
-/* z = D x: reduced coordinates [reduced_count][3] of one element */
+/* z = D x: reduced coordinates [reduced_count][3] of one element, D its reduction matrix */
 static void find_reduced(const sinew_extension_view *e, const double *D, double *z)
 {
     for (int i = 0; i < 3 * e->of->reduced_count; i++) {
@@ -380,7 +380,7 @@ static void find_reduced(const sinew_extension_view *e, const double *D, double 
     }
 }
 
-/* g += D^T y for one element, y [reduced_count][3] in reduced coordinates */
+/* Adds to g D^T y for one element: y [reduced_count][3] in reduced coordinates, D the element's reduction matrix. */
 static void spread_reduced(const sinew_reduced_kernel *kernel, int W, int32_t group, int lane,
                            const sinew_extension_view *e, const double *D, const double *y)
 {

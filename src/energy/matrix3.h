@@ -63,7 +63,7 @@ KERNEL_INLINE void lower_multiply3(const wide L[6], const wide B[9], wide C[9])
     }
 }
 
-/* C = cof F = d det F / dF of W 3x3 matrices; returns det F. */
+/* C = cof F = d det F / dF of one 3x3 matrix F per SIMD lane; returns det F. */
 KERNEL_INLINE wide cofactor3(const wide F[9], wide C[9])
 {
     C[0] = F[4] * F[8] - F[5] * F[7];
@@ -78,7 +78,7 @@ KERNEL_INLINE wide cofactor3(const wide F[9], wide C[9])
     return F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
 }
 
-/* The squared Frobenius norm |F|^2 of W 3x3 matrices. */
+/* Squared Frobenius norm |F|^2 of one 3x3 matrix F per SIMD lane. */
 KERNEL_INLINE wide norm3(const wide F[9])
 {
     wide rows[3];

@@ -35,8 +35,8 @@
         .meaning = of " may be so much " side " that at rest at no cost"                                               \
     }
 
-/* Descriptors of the parameters of bending energies k/2 (|z| - L)^2, |z| a measure without sign. Arguments: `what` is
- * the noun of the bent object, `of` the name of the measured quantity, `text` its unit. */
+/* Descriptors of the parameters of bending energies k/2 (|z| - L)^2: |z| is a measure without sign, L its rest
+ * value. Arguments: `what` is the noun of the bent object, `of` the name of the measured quantity, `text` its unit. */
 enum {
     PLATE_LENGTH_RIGIDITY,
     PLATE_LENGTH_REST,

@@ -17,7 +17,8 @@
 #define PROX_HALVINGS   30
 #define PROX_SIZE_MAX   6
 
-/* Material function: returns the energy density psi at F, per unit of the weight, and sets P = dpsi/dF. */
+/* Material function: returns the energy density psi at the deformation gradient F, per unit of the weight, and sets
+ * the stress P = dpsi/dF. */
 typedef wide prox_stress(const wide *F, const sinew_real *material, wide *P);
 
 /* Objective of the proximal map: returns psi(s) + r/2 |s - y|^2 and sets its gradient g. */

@@ -14,7 +14,7 @@ KERNEL_INLINE wide reduced_weight(const sinew_reduced_kernel *kernel, int32_t gr
     return wide_select(wide_eq(weight, zero), zero, wide_load(kernel->weights + group * SIMD_WIDTH));
 }
 
-/* y = D x + u, the argument of ADMM's proximal map, with the scaled dual variable u */
+/* y = D x + u, the argument of ADMM's proximal map: D x are the reduced coordinates, u the scaled dual variable. */
 KERNEL_INLINE void reduced_shifted(const sinew_reduced_kernel *kernel, int32_t group, const wide Dx[3], wide y[3])
 {
     load_wide_array(kernel->u + (size_t)group * (3 * SIMD_WIDTH), 3, y);
@@ -22,7 +22,8 @@ KERNEL_INLINE void reduced_shifted(const sinew_reduced_kernel *kernel, int32_t g
         y[i] += Dx[i];
 }
 
-/* Ends ADMM's local step: stores u = y - z; f = w^2 (z - u - D x) is the contribution to the global step. */
+/* Ends ADMM's local step: stores the dual variable u = y - z; f = w^2 (z - u - D x) is the contribution to the
+ * global step, D x the reduced coordinates. */
 KERNEL_INLINE void reduced_finish(const sinew_reduced_kernel *kernel, int32_t group, wide w2, const wide Dx[3],
                                   const wide y[3], const wide z[3], wide f[3])
 {

@@ -32,7 +32,7 @@ typedef struct sinew_constraint_set {
     int32_t element_count, first_element;
     int32_t first_constraint, constraint_count;
     bool hard, global;
-    bool driven;          /* true: C depends on time explicitly, through motors or moving targets */
+    bool driven;          /* true: the constraint values depend on time explicitly, through motors or moving targets */
     bool curved;          /* true: second derivatives of this set have memory in `blocks` */
     size_t particle_at;   /* offset in `particle` of this set's particle indices [element_count][vertex_count] */
     size_t jacobian_at;   /* offset in `J` of this set's gradients [element_count][per_element][vertex_count][3] */
@@ -60,7 +60,7 @@ typedef struct sinew_constraints {
     /* [constraint_count] 0: equality C = 0; 1 or -1: inequality C >= 0; -1: C has the opposite sign of the energy's
      * C */
     int8_t *one_sided;
-    double *element_C; /* C of each element, set by set; a global constraint is the sum of its elements' C */
+    double *element_C; /* value C of each element, set by set; a global constraint is the sum of its elements' C */
     double *J, *alpha;
     double *blocks;      /* [blocks of all curved sets][9] 3x3 blocks of sum_i lambda_i d2C_i / dq2 of each element */
     size_t scratch_size; /* number of reals in the scratch memory of one thread, for constraints */
@@ -118,9 +118,11 @@ static inline bool sinew_constraint_is_inequality(const sinew_constraints *c, in
  * element. */
 const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *constraints, int32_t constraint,
                                                    int32_t *element, int32_t *i);
-/* out [constraint_count] = J d, the linearised change of C by displacements d [particle_count][4] */
+/* out [constraint_count] = J d: the linearised change of the constraint values by displacements d
+ * [particle_count][4], J their Jacobian */
 void sinew_constraints_product(const sinew_constraints *constraints, const sinew_real *d, double *out);
-/* out [particle][3] += scale J^T lambda, the constraint forces, summed in the order of elements */
+/* out [particle][3] += scale J^T lambda: the constraint forces, J the constraints' Jacobian; summed in the order of
+ * elements */
 void sinew_constraints_add_force(const sinew_constraints *constraints, const double *lambda, double scale, double *out);
 /* out [constraint_count] = alpha lambda, compliance times multipliers */
 void sinew_constraints_comply(const sinew_constraints *constraints, const double *lambda, double *out);

@@ -4,7 +4,7 @@
  */
 #include "objective/objective.h"
 
-/* Index of each of the nine entries of S among its six stored numbers (00 11 22 01 02 12). */
+/* Index of each of the nine entries of a particle's filter S among its six stored numbers (00 11 22 01 02 12). */
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
 /* Writes the 3x3 filter S of particle i (objective.h), row-major. */

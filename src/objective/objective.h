@@ -121,7 +121,8 @@ void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the arr
 
 /* Returns the objective g(q) in J and, unless `terms` is NULL, its terms. */
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms);
-/* Returns g(q), and sets gradient [particle_count][4] = S grad g(q), zero at pinned particles. */
+/* Returns g(q), and sets gradient [particle_count][4] = S grad g(q), zero at pinned particles; S: filter of
+ * constrained directions. */
 double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,
                                 sinew_terms *terms);
 /* Computes second derivatives of all energies at q and stores them in the tangents, exact or projected element by
@@ -170,7 +171,8 @@ void sinew_filter(const sinew_objective *objective, sinew_real *x);
 void sinew_filter_point(const sinew_objective *objective, int32_t particle, double x[3]);
 /* Moves q to q_tilde along the constrained directions of each particle. */
 void sinew_project_constrained(const sinew_objective *objective, sinew_real *q);
-/* block = S_i block S_j, row-major 3x3; if i = j, (1 - S) times the mean diagonal of the block is added. */
+/* block = S_i block S_j, row-major 3x3, with the filters S of two particles; if i = j, (1 - S) times the mean
+ * diagonal of the block is added. */
 void sinew_filter_block(const sinew_objective *objective, int32_t i, int32_t j, double block[9]);
 
 /* For files of src/objective: returns the Hessian blocks of one chunk at q, [group_count][block_count][9][W]

@@ -90,8 +90,9 @@ typedef struct sinew_target_hook {
 /* KKT residuals at the end of a step with hard constraints. g is the objective of the energies that are not hard;
  * constraint forces are J^T lambda. */
 typedef struct sinew_kkt_residuals {
-    double violation;       /* largest |C| of hard constraints (inequalities: of -C), in the unit of each C */
-    double stationarity;    /* |grad g - J^T lambda| over the free particles, in N */
+    double violation; /* largest |C| of hard constraints (inequalities: of -C), in the unit of each C */
+    /* stationarity error |grad g - J^T lambda| over the free particles, in N; J: Jacobian of the hard constraints */
+    double stationarity;
     double complementarity; /* largest |lambda C| of inequalities, wrong signs of lambda included, in J */
     double force;           /* norm of the forces of single constraints, the scale of the force balance, in N */
     bool met;               /* true: all hard constraints hold to the tolerance */
@@ -100,8 +101,9 @@ typedef struct sinew_kkt_residuals {
 
 /* Operations of a solver with hard constraints that the driver calls (kkt/kkt_common.h). */
 typedef struct sinew_kkt_residual_table {
-    void (*take_step)(sinew_solve *s);       /* copies h, q_tilde and the other inputs of a new step */
-    void (*subtract_forces)(sinew_solve *s); /* subtracts constraint forces: s->gradient -= J^T lambda at s->q */
+    void (*take_step)(sinew_solve *s); /* copies h, q_tilde and the other inputs of a new step */
+    /* subtracts constraint forces: s->gradient -= J^T lambda at s->q, J the Jacobian of the hard constraints */
+    void (*subtract_forces)(sinew_solve *s);
     void (*measure)(sinew_solve *s,
                     sinew_kkt_residuals *outcome); /* computes the KKT residuals at s->q, whose gradient is known */
 } sinew_kkt_residual_table;

@@ -21,7 +21,7 @@ typedef struct sinew_iteration_work {
 
 /* Size of a Cholesky factor L of the Hessian; cost 0: the size is unknown. */
 typedef struct sinew_factor_size {
-    double cost;    /* multiply-adds: the sum of squares of the column counts of L */
+    double cost;    /* multiply-adds of the factorisation: the sum of squares of the column counts of the factor L */
     double entries; /* number of entries of the Cholesky factor L */
 } sinew_factor_size;
 

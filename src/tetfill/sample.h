@@ -25,8 +25,8 @@ typedef struct fill_scratch {
     double max; /* largest absolute winding number of a sample found by this thread */
 } fill_scratch;
 
-/* Sets x, sum, count and C of the trace: sample positions of the tet, and crossings of their links with the triangles
- * near [count]. */
+/* Sets x, sum, count and C of the trace: sample positions of the tet, and crossings of their links with the
+ * triangles near [count]. */
 void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, const double tet[4][3],
                       const int32_t *near, int64_t count, fill_trace *trace);
 /* Computes the samples of tet number t of fill_tets with their winding numbers; returns the bit set of samples

@@ -18,7 +18,8 @@ bool sinew_inertia_line(const double S[9], double line[3])
     const double *row = S + 3 * (size_t)widest, length = vec3_norm(row);
     for (int c = 0; c < 3; c++)
         line[c] = length > 0 ? row[c] / length : 0;
-    /* For collinear particles S = trace(S) line line^T; the remainder is the smallest moment of inertia. */
+    /* For collinear particles the second moment is S = trace(S) line line^T; the remainder is the smallest moment of
+     * inertia. */
     double left = trace;
     for (int i = 0; i < 9; i++)
         left -= line[i / 3] * S[i] * line[i % 3];

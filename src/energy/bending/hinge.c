@@ -86,7 +86,8 @@ static const char *hinge_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* Returns the bending angle theta - theta_0 (rad) of W hinges at the points x; s receives their geometry. */
+/* Returns the bending angle theta - theta_0 (rad) of one hinge per SIMD lane at the points x; s receives their
+ * geometry. */
 KERNEL_INLINE wide bend(const wide *x, const sinew_real *data, hinge_now *s)
 {
     hinge_geometry(x, wide_load(data + DATA_FLOOR * SIMD_WIDTH), s);
@@ -105,7 +106,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return (sinew_real)0.5 * d * d;
 }
 
-/* H = scale d^2 theta + square d theta d theta^T: lower triangle of the 12x12 Hessian of W hinges */
+/* Lower triangle of the 12x12 Hessian of one hinge per SIMD lane: H = scale d^2 theta + square d theta d theta^T. */
 KERNEL_INLINE void hinge_curves(const hinge_now *now, wide scale, wide square, wide *H)
 {
     wide g[12];
@@ -246,8 +247,8 @@ KERNEL_INLINE void incidence_curve(const hinge_now *s, wide_mask wing, wide d, c
     }
 }
 
-/* Adds the gradient and block of the node for its incident hinges. The approximate block is g g^T, g the gradient of
- * theta, PBNG (37). */
+/* Adds the gradient and 3x3 block of the node for its incident hinges. The approximate block is g g^T with the
+ * gradient g of theta, PBNG (37). */
 KERNEL_INLINE void hinge_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide k = wide_load(v->data);

@@ -172,7 +172,7 @@ KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, wide g[3])
         g[i] = first * s->n[0][i] + second * s->n[1][i];
 }
 
-/* K += contribution of one wing to the 3x3 block (a, b) of the second derivatives of theta, row-major. */
+/* Adds the contribution of one wing to K, the 3x3 block (a, b) of the second derivatives of theta, row-major. */
 KERNEL_INLINE void hinge_curve(const hinge_now *s, int wing, int a, int b, wide K[9])
 {
     const wide *m = s->m[wing], *n = s->n[wing], *e = s->e, inverse = 1 / s->h[wing], zero = wide_set(0);

@@ -23,8 +23,8 @@ enum {
 
 static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the hinge", "rad", "the angle")};
 
-/* The length |z| = 2 sin(theta/2) of a hinge that is bent by `more` beyond the angle with |z| = L; theta is clamped
- * between flat and folded. */
+/* The length |z| = 2 sin(theta/2) of a hinge that is bent by `more` beyond the angle at which |z| is the rest length
+ * L; theta is clamped between flat and folded. */
 static double slack_length(double L, double more)
 {
     const double theta = 2 * asin(fmin(L / 2, 1)) + more;

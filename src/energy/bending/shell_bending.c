@@ -250,7 +250,8 @@ KERNEL_INLINE barrier angle_barrier(wide d, const sinew_real *data, int i)
     return barrier_scaled(barrier_at(u), number(data, DATA_BARRIER + i), toward);
 }
 
-/* Computes the hinge angles d relative to rest and their moments Q d; returns 1/2 d^T Q d. */
+/* Computes the hinge angles d relative to rest and their moments Q d, where Q is the stiffness matrix of the
+ * element; returns 1/2 d^T Q d. */
 KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_now *s)
 {
     wide psi = wide_set(0);
@@ -378,7 +379,8 @@ KERNEL_INLINE void shell_slopes(const shell_now *s, wide slope[3][18])
     }
 }
 
-/* H += second derivatives of the angle of hinge i, times its moment, and of the terms of its director. */
+/* Adds to the Hessian H the second derivatives of the angle of hinge i, times its moment, and of the terms of its
+ * director. */
 KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, const barrier *director, int i, wide *H)
 {
     for (int a = 0; a < 4; a++)
@@ -400,7 +402,8 @@ KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, const barrie
         }
 }
 
-/* H = sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i, Q and Q d with the barriers, + the terms of the directors. */
+/* Hessian of an element, H = sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i: g_i and K_i are the gradient and second
+ * derivatives of angle i. Q and Q d include the barriers; the terms of the directors are added. */
 static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     shell_now s;

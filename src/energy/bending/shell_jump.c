@@ -177,7 +177,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return (sinew_real)0.5 * s.J * s.J;
 }
 
-/* H += k times the second derivatives of the angle of hinge i. */
+/* Adds to the Hessian H k times the second derivatives of the angle of hinge i. */
 KERNEL_INLINE void jump_curve(const hinge_now *s, wide k, int i, wide *H)
 {
     for (int a = 0; a < 4; a++)
@@ -196,7 +196,8 @@ KERNEL_INLINE void jump_curve(const hinge_now *s, wide k, int i, wide *H)
         }
 }
 
-/* H = g g^T + J sum_i factor_i K_i, g the gradient of J and K_i the second derivatives of angle i. */
+/* Hessian of an element, H = g g^T + J sum_i factor_i K_i: g is the gradient of the jump J, K_i the second
+ * derivatives of angle i. */
 static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     jump_now s;

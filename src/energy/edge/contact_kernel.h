@@ -65,7 +65,7 @@ KERNEL_INLINE contact_parameters contact_load(const sinew_real *shape)
     return t;
 }
 
-/* The state of W contacts at the relative position z: normal force, and slip with its length. */
+/* The state of one contact per SIMD lane at the relative position z: normal force, and slip with its length. */
 typedef struct contact_state {
     wide force;      /* normal force max(0, lambda + kn (r - n.z)), in N */
     wide u[3], slip; /* slip vector and its length in m; slip >= WIDE_ROOT_TINY */
@@ -115,7 +115,8 @@ KERNEL_INLINE void contact_force(const contact_parameters *t, const contact_stat
         f[i] = tangent_stiffness * s->u[i] - s->force * t->n[i];
 }
 
-/* K = psi''(z): (active) kn n n^T + k (1 - n n^T) - (slides) k u u^T / |u|^2, k = friction force over slip */
+/* Hessian K = psi''(z) of a contact: (active) kn n n^T + k (1 - n n^T) - (slides) k u u^T / |u|^2, with the normal
+ * n, the slip u and k = friction force over slip. */
 KERNEL_INLINE void contact_block(const contact_parameters *t, const contact_state *s, wide K[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -349,8 +350,8 @@ KERNEL_INLINE void contact_constrained_z(const wide *w, int n, const constrained
     }
 }
 
-/* Projects the normal constraint of W contacts, then friction with the new normal multiplier. lambda of a contact: one
- * normal, three tangential numbers. */
+/* Projects the normal constraint of one contact per SIMD lane, then friction with the new normal multiplier. lambda
+ * of a contact: one normal, three tangential numbers. */
 KERNEL_INLINE void contact_constrain_group(const sinew_constrain_kernel *kernel, int32_t group, const sinew_real *data,
                                            int n)
 {

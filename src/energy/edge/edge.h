@@ -194,7 +194,7 @@ KERNEL_INLINE void edge_stiffness(const sinew_reduced_kernel *kernel, int data_c
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, data_count)));
 }
 
-/* PD's projection: g += k D^T (p n), the edge at its target length p in its direction n */
+/* PD's projection: g += k D^T (p n), where D x is the edge vector, p the target length and n the edge's direction. */
 KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_count, bool limited)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -38,7 +38,7 @@ enum {
     LENGTH_TANGENT_COUNT = LENGTH_TANGENT + VERTEX_COUNT
 };
 
-#define LENGTH_RELATIVE_MIN ((sinew_real)1e-6) /* lower bound of |z| in the Hessian K, as a fraction of L */
+#define LENGTH_RELATIVE_MIN ((sinew_real)1e-6) /* lower bound of |z| in the Hessian, as a fraction of the rest length */
 
 /* Rest lengths below this fraction of sum |c_a| |x_a - x_0| are round-off of a flat rest shape. */
 #define LENGTH_FLAT 1e-5
@@ -119,7 +119,7 @@ static double length_gradient(const sinew_kernel *kernel)
     return value_total(&sum);
 }
 
-/* The eigenvalue of K / k for directions perpendicular to z; l = |z|, L the target length. */
+/* Eigenvalue of the Hessian over k for directions perpendicular to z; l = |z|, L the target length. */
 KERNEL_INLINE wide length_across(wide l, wide L)
 {
     return 1 - L / wide_max(wide_max(l, LENGTH_RELATIVE_MIN * L), wide_set(WIDE_ROOT_TINY));
@@ -198,7 +198,7 @@ static void length_stiffness(const sinew_reduced_kernel *kernel)
                    wide_load(group_data(&kernel->groups, group, LENGTH_DATA_COUNT)));
 }
 
-/* PD's projection: g += k D^T p, p the vector of length L along z */
+/* PD's projection: g += k D^T p, where D x is the vector z and p the vector of length L (rest length) along z. */
 static void length_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -255,7 +255,7 @@ KERNEL_INLINE wide length_inverse_mass(const sinew_real *data, const constrained
     return sum;
 }
 
-/* Projects the constraint C = |z| - L with the compliance alpha = 1/k. */
+/* Projects the constraint C = |z| - L, the deviation from the target length L, with the compliance alpha = 1/k. */
 static void length_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -15,8 +15,8 @@
 #include "energy/reduced_vector.h"
 #include "energy/vertex_kernel.h"
 
-/* Data of an attachment: scale 1, eight signed weights, K as 00 11 22 01 02 12, k = max(kn, kt). Tangent: eight
- * weights, K. */
+/* Data of an attachment: scale 1, eight signed weights, the 3x3 stiffness K as 00 11 22 01 02 12, and k = max(kn,
+ * kt). Tangent: eight weights, K. */
 enum {
     DATA_WEIGHTS = 1,
     DATA_K = 9,
@@ -26,7 +26,7 @@ enum {
     TANGENT_COUNT = 14
 };
 
-/* data of a vertex-attachment incidence: scale, the node's weight, the seven other weights, K */
+/* data of a vertex-attachment incidence: scale, the node's weight, the seven other weights, 3x3 stiffness K */
 enum {
     INCIDENCE_OWN = 1,
     INCIDENCE_OTHERS = 2,
@@ -190,7 +190,8 @@ static void weak_stiffness(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* PD's projection: g += k D^T proj C with k proj C = k C - K C, k = max(kn, kt) */
+/* PD's projection: g += k D^T proj C, where C = D x is the vector between the two points, k proj C = k C - K C with
+ * the 3x3 stiffness K, and k = max(kn, kt). */
 static void weak_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -206,7 +207,7 @@ static void weak_local_project(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* ADMM's proximal map: (K + w2 1) z = w2 y, by the cofactors of the symmetric 3x3 matrix */
+/* ADMM's proximal map of the stiffness K: (K + w2 1) z = w2 y, solved by the cofactors of the symmetric 3x3 matrix. */
 static void weak_local_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -230,7 +231,8 @@ static void weak_local_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* The attachment as a constraint: C = sqrt(c^T K c / k), c the vector between the two points, and alpha = 1/k */
+/* The attachment as one constraint: C = sqrt(c^T K c / k) with alpha = 1/k; c is the vector between the two points,
+ * K the 3x3 stiffness. */
 KERNEL_INLINE wide length_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     const wide tiny = wide_set(WIDE_TINY), zero = wide_set(0), k = wide_load(data + DATA_K_MAX * SIMD_WIDTH);
@@ -262,8 +264,8 @@ static void weak_jacobian(const sinew_jacobian_kernel *kernel)
     single_jacobian(kernel, DATA_COUNT, 8, length_of);
 }
 
-/* Second derivatives of C by z = sum w_a x_a: (A - f f^T / C^2) / C, A = K / k, f = A z; with SINEW_FORM_ENERGY only
- * A. */
+/* Second derivatives of the constraint C by the vector z = sum w_a x_a: (A - f f^T / C^2) / C, where A = K / k is
+ * the scaled stiffness and f = A z; with SINEW_FORM_ENERGY only A. */
 static void weak_curvature(const sinew_jacobian_kernel *kernel)
 {
     const wide zero = wide_set(0), tiny = wide_set(WIDE_ROOT_TINY);
@@ -306,7 +308,8 @@ static void weak_incidence(const sinew_real *data, const int32_t *particles, int
     memcpy(out + INCIDENCE_K, data + DATA_K, 6 * sizeof *out);
 }
 
-/* f = w K C, the gradient of psi at the incidence's node, whose weight is w; returns w. */
+/* f = w K C, the gradient of psi at the incidence's node: w is the node's weight, K the 3x3 stiffness, C the vector
+ * between the two points. Returns w. */
 KERNEL_INLINE wide incidence_force(const incidence *v, wide f[3])
 {
     const wide own = wide_load(v->data + INCIDENCE_OWN * SIMD_WIDTH);
@@ -324,7 +327,8 @@ KERNEL_INLINE wide incidence_force(const incidence *v, wide f[3])
     return own;
 }
 
-/* Adds the gradient of the node and its Hessian block w^2 K, PBNG (34), with the node's weight w. */
+/* Adds the gradient of the node and its Hessian block w^2 K, PBNG (34), with the node's weight w and the 3x3
+ * stiffness K. */
 KERNEL_INLINE void weak_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;

@@ -230,7 +230,7 @@ KERNEL_INLINE void joint_geometry(const wide *x, const sinew_real *data, joint_n
         }
 }
 
-/* Returns C of joint constraint i; writes its coefficients to a and, unless g is NULL, its gradient to g. */
+/* Returns the value C of joint constraint i; writes its coefficients to a and, unless g is NULL, its gradient to g. */
 KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, int i, wide a[PRODUCT_COUNT], wide *g)
 {
     wide C = joint_coefficients(data, i, a);
@@ -245,7 +245,7 @@ KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, in
     return C;
 }
 
-/* C, or zero where a one-sided joint constraint is inactive (C > 0). */
+/* Value C of a joint constraint, or zero where a one-sided one is inactive (C > 0). */
 KERNEL_INLINE wide joint_acts(wide C)
 {
     return JOINT_ONE_SIDED ? wide_min(C, wide_set(0)) : C;
@@ -347,8 +347,8 @@ static void joint_jacobian(const sinew_jacobian_kernel *kernel)
     several_jacobian(kernel, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_counts);
 }
 
-/* B += lambda times the 3x3 block (p, q), row-major, of the second derivatives of joint constraint i; `as_energy`: of
- * C^2 / 2. */
+/* Adds to B lambda times the 3x3 block (p, q), row-major, of the second derivatives of joint constraint i;
+ * `as_energy`: of C^2 / 2, C its value. */
 KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i, bool as_energy, wide lambda, int p,
                                int q, wide B[9])
 {

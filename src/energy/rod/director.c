@@ -187,7 +187,8 @@ static void director_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* Term i of the director's psi as a constraint C_i with the compliance alpha = L s^2 / B. */
+/* Term i of the director's psi as a constraint C_i with the compliance alpha = L s^2 / B: rest length L, bending
+ * stiffness B (see the file head). */
 KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     director_now s;

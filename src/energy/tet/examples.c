@@ -143,8 +143,8 @@ KERNEL_INLINE void blend_weights(const blend *b, const wide F[9], wide w[EXAMPLE
     solve_definite(gram, wide_set(0), slope, w);
 }
 
-/* One alternation of the fit: R for the weights of b, then weights w for this R. Returns the squared distance of F from
- * the blend. */
+/* One alternation of the fit: rotation R for the blending weights of b, then weights w for this R. Returns the
+ * squared distance of F from the blend. */
 KERNEL_INLINE wide blend_turn(blend *b, const wide F[9], wide w[EXAMPLES])
 {
     wide M[9], left[9];

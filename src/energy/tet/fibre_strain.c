@@ -57,7 +57,8 @@ static const char *fibre_strain_prepare(const sinew_element *element, sinew_real
     direction_turn(Q, a, turned);
     data[EDGE_LENGTH] = element->parameters[MINIMUM];
     data[EDGE_GREATEST] = element->parameters[MAXIMUM];
-    /* m = L Q^T a: weights of the tet's three edges in the fibre vector F a */
+    /* m = L Q^T a: weights of the tet's three edges in the fibre vector F a, a the fibre direction; L and Q as in
+     * tet.h */
     for (int row = 0, at = TET_LOWER; row < 3; row++) {
         double m = 0;
         for (int i = 0; i <= row; i++, at++)
@@ -86,7 +87,7 @@ KERNEL_INLINE wide fibre_span(const sinew_groups *groups, int32_t group, const s
     return wide_sqrt(dot3(z, z));
 }
 
-/* Adds D^T f, with f the gradient by z = F a, to the gradient g of the vertices. */
+/* Adds to the gradient g of the vertices that of a function of the fibre vector z = F a, whose gradient by z is f. */
 KERNEL_INLINE void fibre_scatter(sinew_real *g, const int32_t *vertex, const wide m[3], const wide f[3])
 {
     wide force[3][3];
@@ -291,7 +292,8 @@ static void fibre_strain_incidence(const sinew_real *data, const int32_t *partic
         }
 }
 
-/* z = F a computed from positions relative to the incidence's node, and m of the node (*own); returns |z|. */
+/* Fibre vector z = F a computed from positions relative to the incidence's node, and coefficient m of the node
+ * (*own); returns |z|. */
 KERNEL_INLINE wide fibre_incidence_span(const incidence *v, wide *own, wide z[3])
 {
     *own = wide_load(v->data + INCIDENCE_M * SIMD_WIDTH);

@@ -52,8 +52,8 @@ KERNEL_INLINE wide_mask strains_of(const constrained *c, const wide lower[6], wi
     return known;
 }
 
-/* Applies the isotropic 6x6 stiffness matrix: y = (K V + shift 1) x, or with `inverse` (K V + shift 1)^-1 x; w = mu V,
- * r = lambda / mu. */
+/* Applies the isotropic 6x6 stiffness matrix K of a tet of volume V: y = (K V + shift 1) x, or with `inverse` (K V +
+ * shift 1)^-1 x; w = mu V, r = lambda / mu. */
 KERNEL_INLINE void stiffness_apply(wide w, wide r, wide shift, bool inverse, const wide x[STRAINS], wide y[STRAINS])
 {
     const wide diagonal = 2 * w + shift, off_diagonal = r * w, trace = x[0] + x[1] + x[2], shear = w + shift;
@@ -170,7 +170,7 @@ static void green_strain_constrain(const sinew_constrain_kernel *kernel)
         strain_constrain_group(kernel, group);
 }
 
-/* Writes C, gradient and compliance of Green strain p for a group of tets. */
+/* Writes value C, gradient and compliance of the constraint of Green strain p for a group of tets. */
 KERNEL_INLINE void strain_write(const sinew_jacobian_kernel *kernel, int32_t group, int p, wide weight, wide r, wide C,
                                 const wide g[12])
 {
@@ -205,8 +205,8 @@ static void strain_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* Factors s of the second derivatives of the six strains: lambda; with SINEW_FORM_ENERGY lambda_0 times dpsi/dC = K
- * C. */
+/* Factors s of the second derivatives of the six strains: their multipliers lambda; with SINEW_FORM_ENERGY lambda_0
+ * times dpsi/dC = K C, the stresses of the strains C. */
 KERNEL_INLINE void strain_factors(const sinew_jacobian_kernel *kernel, int32_t group, const sinew_real *data,
                                   const wide C[STRAINS], wide s[STRAINS])
 {

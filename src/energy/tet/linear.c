@@ -131,8 +131,8 @@ static void linear_incidence(const sinew_real *data, const int32_t *particles, i
     }
 }
 
-/* Adds gradient and block of one vertex. The block is constant: |b|^2 1 + (1 + lambda/mu) b b^T, with the rest gradient
- * b rotated back by Q. */
+/* Adds gradient and block of one vertex. The block is constant: |b|^2 1 + (1 + lambda/mu) b b^T, where b is the
+ * vertex's rest gradient, rotated back by the rest rotation Q (tet.h). */
 KERNEL_INLINE void linear_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;

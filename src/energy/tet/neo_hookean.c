@@ -21,7 +21,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* the only material constant in data: l / mu */
+}; /* the only material constant in data: l / mu, l the factor of (J - 1)^2 / 2 in psi */
 enum {
     MATCHED = LAME_PARAMETER_COUNT
 };
@@ -65,14 +65,15 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-/* The constant for which psi + constant = |F|^2/2 + l/(2 mu) (J - 1 - mu/l)^2, the sum of squares of thesis (4.32) */
+/* The constant for which psi + constant = |F|^2/2 + l/(2 mu) (J - 1 - mu/l)^2 with J = det F: the sum of squares of
+ * thesis (4.32). */
 KERNEL_INLINE wide neo_hookean_offset(const sinew_real *material)
 {
     return (sinew_real)1.5 + (sinew_real)0.5 / wide_load(material);
 }
 
 /* Projects the two constraints of the split form: C = |F| with alpha = 1/(mu V), then C = J - 1 - mu/l with alpha =
- * 1/(l V) or hard, thesis (4.34), (4.35) */
+ * 1/(l V) or hard, thesis (4.34), (4.35). J = det F, V is the rest volume. */
 static void neo_hookean_constrain_split(const sinew_constrain_kernel *kernel)
 {
     const wide tiny = wide_set(WIDE_EPSILON);
@@ -188,7 +189,8 @@ static void neo_hookean_jacobian(const sinew_jacobian_kernel *kernel)
         tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, neo_hookean_stress_near_rest, no_offset);
 }
 
-/* Second derivatives of the split form's constraints C = |F| and C = J - 1 - mu/l, times their multipliers. */
+/* Second derivatives of the split form's constraints C = |F| and C = J - 1 - mu/l, J = det F, times their
+ * multipliers. */
 KERNEL_INLINE void curves_split(const wide F[9], const wide lambda[CONSTRAINT_COUNT], tet_second *s)
 {
     const wide inverse = 1 / wide_max(wide_sqrt(norm3(F)), wide_set(WIDE_EPSILON));

@@ -17,7 +17,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* the only material constant in data: l / mu */
+}; /* the only material constant in data: l / mu, l the factor of (J - 1)^2 / 2 in psi */
 
 /* m / mu = 4/3, the factor of the shear terms */
 #define SHEAR ((sinew_real)(4.0 / 3.0))

@@ -246,8 +246,8 @@ static void galerkin_fill_tasks(const void *context, int32_t thread, int32_t fir
     }
 }
 
-/* Adds P^T M/h^2 P of an aggregate (dynamic steps) to its diagonal 12x12 block, and sets a one on the diagonal for each
- * unused basis function. */
+/* Adds the mass term P^T M/h^2 P of an aggregate (dynamic steps; P: its basis functions) to its diagonal 12x12
+ * block, and sets a one on the diagonal for each unused basis function. */
 static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_objective *o, int32_t aggregate,
                                 double *block)
 {
@@ -266,7 +266,7 @@ static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_obj
             block[WEIGHTS * e + i] += sums[i];
 }
 
-/* Adds the mirror image to a diagonal block of A, of which only one half was summed. */
+/* Adds the mirror image to a diagonal block of the coarse matrix A, of which only one half was summed. */
 static void galerkin_mirror(double *block)
 {
     double half[SINEW_PAIR_NUMBERS];

@@ -71,7 +71,8 @@ static sinew_status choose_levels(sinew_coarse *c, sinew_error *error)
     return status;
 }
 
-/* Builds the pattern of the coarse matrix P^T H P and of its factor from the aggregates. */
+/* Builds the pattern of the coarse matrix P^T H P (P: basis functions of the aggregates, H: Hessian) and of its
+ * factor. */
 static sinew_status coarse_lay_out(sinew_coarse *c, sinew_error *error)
 {
     if (c->space.count == 0)
@@ -138,7 +139,7 @@ typedef struct transfer {
     bool add;
 } transfer;
 
-/* Restriction x = P^T r of a vector over particles to the basis functions of aggregates first .. last - 1. */
+/* Restriction x = P^T r of a vector over particles to the basis functions P of aggregates first .. last - 1. */
 static void restrict_aggregates(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const transfer *t = context;
@@ -156,7 +157,8 @@ static void restrict_aggregates(const void *context, int32_t member, int32_t fir
     }
 }
 
-/* Prolongation z = s P x, or with `add` z += s P x, of coefficients x of aggregates to particles first .. last - 1. */
+/* Prolongation z = s P x, or with `add` z += s P x, of coefficients x of the aggregates' basis functions P to
+ * particles first .. last - 1. */
 static void prolong_particles(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const transfer *t = context;

@@ -33,11 +33,12 @@ void sinew_coarse_destroy(sinew_coarse *coarse);
 /* Rebuilds the pattern of the matrix after a change of transient elements; the aggregates are kept. Allocates. */
 sinew_status sinew_coarse_refresh(sinew_coarse *coarse, sinew_error *error);
 
-/* Assembles and factorises the coarse matrix A = P^T H P at positions q. Returns false, so that no correction is
- * possible, if the matrix is not positive definite or there are no aggregates. */
+/* Assembles and factorises the coarse matrix A = P^T H P at positions q: P are the aggregates' basis functions, H is
+ * the Hessian. Returns false, so that no correction is possible, if the matrix is not positive definite or there are
+ * no aggregates. */
 bool sinew_coarse_fill(sinew_coarse *coarse, const sinew_real *q);
-/* z = s P A^-1 P^T r, or with `add` z += s P A^-1 P^T r; r and z [particle_count][4]. The correction is zero at
- * pins. */
+/* Coarse correction z = s P A^-1 P^T r, or with `add` z += s P A^-1 P^T r, with the basis functions P and the coarse
+ * matrix A; r and z [particle_count][4]. The correction is zero at pins. */
 void sinew_coarse_solve(sinew_coarse *coarse, double s, const sinew_real *r, bool add, sinew_real *z);
 
 #endif

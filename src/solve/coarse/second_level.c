@@ -96,8 +96,8 @@ static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
     return count;
 }
 
-/* Computes the 4x4 block of R of each aggregate. The aggregate's basis functions are orthonormal, so the entries of R
- * are their inner products with the group's basis functions. */
+/* Computes the 4x4 block of the prolongation R from groups to aggregates, for each aggregate. The aggregate's basis
+ * functions are orthonormal, so the entries of R are their inner products with the group's basis functions. */
 static void find_transfers(sinew_second_level *u)
 {
     const sinew_coarse_space *low = u->lower_space;
@@ -236,7 +236,8 @@ static void second_level_add_product(const double *A, const double *X, const dou
                     A[SINEW_MODES * k + i] * XB[SINEW_MODES * k + j];
 }
 
-/* Adds R_i^T A_ij R_j, transposed if needed, to a block of the second-level matrix. */
+/* Adds R_i^T A_ij R_j, transposed if needed, to a block of the second-level matrix: A_ij is a block of the
+ * first-level matrix, R_i the prolongation from its group to aggregate i. */
 static void add_member(const sinew_second_level *u, int32_t pair, int32_t i, int32_t j, bool transposed, double *out)
 {
     const double *X = u->lower.values + SINEW_PAIR_NUMBERS * (size_t)pair;
@@ -358,7 +359,8 @@ static void second_level_multiply(void *context, const sinew_real *x, sinew_real
     sinew_tasks_for(u->thread_count, u->lower.count, 16, multiply_rows, &(vector_pass){u, x, Ax});
 }
 
-/* Restricts a residual of the first level to the groups: second_x = R^T r. */
+/* Restricts a residual r of the first level to the groups: second_x = R^T r, R the prolongation from groups to
+ * aggregates. */
 static void restrict_rows(const sinew_second_level *u, const sinew_real *r)
 {
     memset(u->second_x, 0, NUMBERS * (size_t)u->space.count * sizeof *u->second_x);
@@ -370,8 +372,8 @@ static void restrict_rows(const sinew_second_level *u, const sinew_real *r)
                     (double)r[NUMBERS * (size_t)a + 3 * k + i % 3];
 }
 
-/* to = D^-1 from + R second_x: inverse diagonal blocks, plus the correction by groups, for block rows first .. last
- * - 1 */
+/* Preconditioner of the first level, to = D^-1 from + R second_x: inverse diagonal blocks, plus the correction by
+ * groups, for block rows first .. last - 1. */
 static void precondition_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;

@@ -29,16 +29,17 @@ typedef struct sinew_second_level {
     sinew_coarse_link *links; /* [first_link[lower.count]] blocks of the first-level matrix, row by row */
     int32_t *group;           /* [lower.count] group that each aggregate belongs to */
     sinew_coarse_space space; /* affine basis functions of the groups, as values at particles */
-    double *transfer; /* [lower.count][SINEW_MODES][SINEW_MODES] R: group functions in terms of aggregate functions */
-    double *inverse;  /* [lower.count][12][12] inverses of the diagonal blocks of A */
-    sinew_coarse_matrix matrix; /* second-level matrix R^T A R, over the groups */
-    /* pattern of R^T A R; members: 2 * (index of a block of A) + transposed */
+    double *transfer;         /* [lower.count][12][12] inverses of the diagonal blocks of the first-level matrix */
+    double *inverse;          /* [lower.count][12][12] inverses of the diagonal blocks of A */
+    /* second-level matrix R^T A R over the groups: A is the first-level matrix, R the prolongation from groups */
+    sinew_coarse_matrix matrix;
+    /* pattern of the second-level matrix; members: 2 * (index of a block of the first-level matrix) + transposed */
     int32_t *column, *row, *first_member, *members;
     double *values;
     sinew_pcg pcg;
     sinew_real *b, *x;                 /* [lower.count][12] right-hand side and solution of a first-level solve */
     double *second_x;                  /* [groups][12] restricted residual, then correction, of the second level */
-    const sinew_coarse_system *system; /* factor of R^T A R, set during a solve; borrowed */
+    const sinew_coarse_system *system; /* factor of the second-level matrix, set during a solve; borrowed */
     /* true: groups have on average less than a quarter of `width` aggregates, as no connected neighbours are left */
     bool stuck;
 } sinew_second_level;
@@ -50,9 +51,11 @@ sinew_status sinew_second_level_create(sinew_second_level *level, const sinew_ob
 void sinew_second_level_destroy(sinew_second_level *level,
                                 /* frees the arrays of the second level; accepts a zeroed struct */
                                 const sinew_objective *objective);
-/* Computes R^T A R and the inverses of the diagonal blocks D from the current values of the lower matrix. */
+/* Computes the second-level matrix R^T A R and the inverses of the diagonal blocks from the current values of the
+ * first-level matrix A; R is the prolongation from groups. */
 void sinew_second_level_fill(sinew_second_level *level);
-/* x = A^-1 x, [lower.count][12]; `system` holds the factor of R^T A R. */
+/* x = A^-1 x with the first-level matrix A, x [lower.count][12]; `system` holds the factor of the second-level
+ * matrix. */
 void sinew_second_level_solve(sinew_second_level *level, const sinew_coarse_system *system, double *x);
 
 #endif

@@ -59,8 +59,8 @@ void sinew_sweep_keep(sinew_sweep *sweep)
     }
 }
 
-/* Extrapolates all four numbers of a point: the fourth, its inverse mass, is equal in all iterates and does not
- * change. */
+/* Extrapolates positions and multipliers. Of a point all four numbers are extrapolated: the fourth, its inverse
+ * mass, is equal in all iterates and does not change. */
 void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor)
 {
     const sinew_real f = (sinew_real)factor;
@@ -94,8 +94,8 @@ static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew
     return kernel;
 }
 
-/* Guess of the multipliers of one element (one lane of a SIMD group): lambda = -(alpha~)^-1 C, alpha~ = factor alpha,
- * by elimination. Zero for hard constraints, whose alpha is zero. */
+/* Guess of the multipliers of one element (one lane of a SIMD group): lambda = -(alpha~)^-1 C by elimination, from
+ * the constraint values C and alpha~ = factor alpha. Zero for hard constraints, whose alpha is zero. */
 static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
                        sinew_real *lambda)
 {
@@ -170,8 +170,8 @@ static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b,
         }
 }
 
-/* Computes x = x_begin + M^-1 sum lambda grad C(x). All gradients are evaluated at the same x: particles move after the
- * last evaluation. */
+/* Computes x = x_begin + M^-1 sum lambda grad C(x) with the masses M. All constraint gradients are evaluated at the
+ * same x: particles move after the last evaluation. */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;

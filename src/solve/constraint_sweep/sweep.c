@@ -138,8 +138,8 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
     sinew_phases_run(&work, parallel ? sweep->objective->thread_count : 1);
 }
 
-/* Runs a batch on one thread: in mesh order, reversed if `backward`, or as a Jacobi sweep, whose sums always have the
- * same order. */
+/* Runs a batch on one thread: in mesh order, reversed if `backward`, or as a Jacobi sweep, whose sums always have
+ * the same order. A global constraint is one projection, which has no order to reverse. */
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                       bool backward)
 {

@@ -99,7 +99,7 @@ typedef struct sinew_sweep {
         *past[2]; /* [particle_count][4] positions at the start of the last two sweeps, newest first; NULL: not kept */
     sinew_real *start;      /* [particle_count][4] positions given to sinew_sweep_begin(); NULL unless rule.numbers */
     sinew_real *balanced;   /* [particle_count][4] work space of sinew_sweep_balance(): balanced positions, m */
-    sinew_real *numbers;    /* C, Jacobian and compliance of the elements of one SIMD group */
+    sinew_real *numbers;    /* constraint values C, Jacobian and compliance of the elements of one SIMD group */
     size_t number_capacity; /* allocated size of `numbers` in bytes */
 } sinew_sweep;
 

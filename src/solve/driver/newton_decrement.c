@@ -76,8 +76,8 @@ static void decrement_divide(void *context, const sinew_real *r, sinew_real *z)
         sinew_block_inverse_apply(&gap->blocks, r, z);
 }
 
-/* Writes Newton's direction -H^-1 gradient to newton.d by conjugate gradients. Returns false if H has negative
- * curvature or the decrease does not converge. */
+/* Writes Newton's direction -H^-1 gradient (H: Hessian) to newton.d by conjugate gradients. Returns false if H has
+ * negative curvature or the decrease does not converge. */
 static bool decrement_run_cg(sinew_gap *gap)
 {
     sinew_solve *copy = &gap->copy;
@@ -137,7 +137,8 @@ bool sinew_gap_direction(sinew_gap *gap)
     if (gap->exact || sinew_stop_came() || decrement_solve(gap, true))
         return true;
     gap->work += gap->model.factor;
-    /* H may be singular: a rope without tension has no lateral stiffness, and a quasistatic step has no inertia. */
+    /* The Hessian may be singular: a rope without tension has no lateral stiffness, and a quasistatic step has no
+     * inertia. */
     return !gap->pcg.r && gap->newton.linear->rescue(&gap->copy, &gap->newton);
 }
 

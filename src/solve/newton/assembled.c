@@ -28,8 +28,9 @@ typedef struct assembled {
     sinew_cholesky *cholesky;
     sinew_indefinite_solver *indefinite;
     sinew_gauss_seidel gs;
-    double *right, *solution;      /* [3 * free_count] right-hand side and solution of the linear system */
-    double *krylov;                /* [4][3 * free_count] r, z, p, A p of sinew_newton_refine; NULL: none */
+    double *right, *solution; /* [3 * free_count] right-hand side and solution of the linear system */
+    /* [4][3 * free_count] vectors r, z, p and A p of conjugate gradients in sinew_newton_refine; NULL: none */
+    double *krylov;
     int32_t *order;                /* [free_count] elimination order of free particles; NULL: ascending */
     int64_t plain_size;            /* number of entries of the Cholesky factor without contacts */
     sinew_rank_one_terms rank_one; /* rank-one Hessian terms of global constraints, for factorising solvers */
@@ -253,8 +254,8 @@ const sinew_newton_linear sinew_newton_direct = {
 
 /* ---- Conjugate gradients preconditioned by an earlier factor ------------------------------------ */
 
-/* Conjugate gradients end at this fraction of the first r . P r. Modes whose stiffness fell to 1e-4 of that in the
- * factor are still solved to a per cent of their energy. */
+/* Conjugate gradients end at this fraction of the first r . P r (residual r, preconditioner P). Modes whose
+ * stiffness fell to 1e-4 of that in the factor are still solved to a per cent of their energy. */
 #define REFINED 1e-8
 /* Number of conjugate gradient iterations after which their rate decides whether to continue. */
 #define REFINE_TRIAL 4

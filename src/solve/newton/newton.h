@@ -55,7 +55,7 @@ struct sinew_newton {
     sinew_newton_hessian hessian;
     bool search;     /* true: steps use a line search; false: full steps */
     bool try_exact;  /* true: this iteration first tries the exact Hessian */
-    bool linearised; /* true: H was computed in this time step, so `resolve` can use it */
+    bool linearised; /* true: the Hessian was computed in this time step, so `resolve` can use it */
     /* hessian = auto: iterations until the exact Hessian is tried again; last waiting time, doubled by each failure */
     int32_t wait, patience;
     /* [particle_count][4] Newton's direction d; work space of the line search */

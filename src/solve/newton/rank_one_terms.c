@@ -44,8 +44,8 @@ static double rank_one_dot(const double *a, const double *b, size_t size)
     return sum;
 }
 
-/* Replaces the small dense matrix W^-1 + G^T Y by its Cholesky factor, in the lower triangle. Returns false if the
- * matrix is not positive definite. */
+/* Replaces the small dense matrix W^-1 + G^T Y (rank_one_terms.h) by its Cholesky factor, in the lower triangle.
+ * Returns false if the matrix is not positive definite. */
 static bool rank_one_factorise_small(const sinew_rank_one_terms *r)
 {
     const size_t n = (size_t)r->count;

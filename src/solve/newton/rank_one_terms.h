@@ -15,12 +15,15 @@
 #include "solve/solver.h"
 
 typedef struct sinew_rank_one_terms {
-    int32_t count;            /* number of rank-one terms; 0: nothing below is allocated */
-    size_t size;              /* 3 free_count: length of a vector over the free particles */
-    sinew_real *gradient;     /* [particle_count][4] work space: gradient of one global constraint */
-    double *slopes, *answers; /* [count][size] G, gradients of the global constraints C, and Y = A^-1 G */
-    double *small, *weights;  /* [count][count] W^-1 + G^T Y as its Cholesky factor; [count] 1 / alpha */
-    double *sums;             /* [count] work space: G^T x, then the solution of the small system */
+    int32_t count;        /* number of rank-one terms; 0: nothing below is allocated */
+    size_t size;          /* 3 free_count: length of a vector over the free particles */
+    sinew_real *gradient; /* [particle_count][4] work space: gradient of one global constraint */
+    /* [count][size] gradients G of the global constraints C, and Y = A^-1 G with the matrix A without rank-one terms */
+    double *slopes, *answers;
+    /* [count][count] Cholesky factor of W^-1 + G^T Y, the system of the Woodbury formula; [count] W = 1 / alpha of
+     * each constraint */
+    double *small, *weights;
+    double *sums; /* [count] work space: G^T x (gradients times a vector), then the solution of the small system */
 } sinew_rank_one_terms;
 
 /* Callback: x = A^-1 b with the last factorisation of A; returns false on failure. */

@@ -114,8 +114,8 @@ static double automatic_factor(const sinew_spectrum *spectrum)
     return fmax(fmin(above * pow(spectrum->low * spectrum->high, 0.25), fmax(1, sqrt(spectrum->high))), min);
 }
 
-/* Applies the weight rule's factor c to S and the local steps; the multipliers w^2 u are kept. Returns false, with the
- * old c restored, if S cannot be factorised. */
+/* Applies the weight rule's factor c to the global matrix S and the local steps; the multipliers w^2 u are kept.
+ * Returns false, with the old c restored, if S cannot be factorised. */
 static bool set_factor(sinew_solve *s, double c_before)
 {
     const sinew_objective *o = s->objective;
@@ -252,7 +252,8 @@ static void admm_set_weights(sinew_solve *s, int32_t first, int32_t last)
         a->weights[i] = (sinew_real)(c * c * (double)a->stiffness[i]);
 }
 
-/* Chooses the factor c from the spectrum of S^-1 H, with S for the weights of PD; then scales S by c^2. */
+/* Chooses the factor c from the spectrum of S^-1 H, with the Hessian H and the global matrix S for the weights of
+ * PD; then scales S by c^2. */
 static sinew_status choose_weight(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;

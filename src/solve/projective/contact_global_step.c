@@ -38,7 +38,8 @@ void sinew_contact_global_step_release(sinew_contact_global_step *s, const sinew
     *s = (sinew_contact_global_step){0};
 }
 
-/* The minimised function along p, for the line search: the parabola of S and b plus the energy of contacts. */
+/* The minimised function along p, for the line search: the parabola of the global matrix S and the right-hand side
+ * b, plus the energy of contacts. */
 typedef struct contact_trial {
     sinew_contact_global_step *step;
     const sinew_contact_blocks *blocks;
@@ -87,7 +88,8 @@ void sinew_contact_global_step_solve(sinew_contact_global_step *s, sinew_global 
     memcpy(s->r, b, size * sizeof *b);
     for (int k = 0; k < NEWTONS && !sinew_stop_came(); k++) {
         memcpy(s->t, s->r, size * sizeof *s->t);
-        /* t = minus the gradient of the minimised function: b - S d - psi_c'(q + d). */
+        /* t = minus the gradient of the minimised function: b - S d - psi_c'(q + d), with the global matrix S and
+         * the contact energy psi_c. */
         const double value = sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t);
         const double residual = sinew_norm(s->t, n, threads);
         target = k == 0 ? TOLERANCE * residual : target;

@@ -15,15 +15,16 @@
 #include "solve/projective/global_system.h"
 
 typedef struct sinew_contact_global_step {
-    /* [particle_count][4] vectors of Newton's method: trial positions, b - S d, minus gradient, direction p, S p; all
-     * NULL before the first contact */
+    /* [particle_count][4] vectors of Newton's method: trial positions, b - S d, minus gradient, direction p, S p (S:
+     * global matrix); all NULL before the first contact */
     sinew_real *x, *r, *t, *p, *Sp;
 } sinew_contact_global_step;
 
 /* Allocates vectors on the first contact and keeps them. Returns false if out of memory. */
 bool sinew_contact_global_step_reserve(sinew_contact_global_step *step, const sinew_global *global,
                                        const sinew_objective *objective);
-/* Computes the increment d, and sets b to S d unless b and d are the same array; all [particle_count][4]. */
+/* Computes the increment d of the global step with contacts, and sets b to S d (S: global matrix) unless b and d are
+ * the same array; all [particle_count][4]. */
 void sinew_contact_global_step_solve(sinew_contact_global_step *step, sinew_global *global,
                                      const sinew_objective *objective, const sinew_real *q, sinew_real *b,
                                      sinew_real *d);

@@ -9,7 +9,8 @@
 
 #include "solve/line_search.h"
 
-/* rho of each stage of the projection: factor of psi in w/2 |A (x - p)|^2 + rho psi. */
+/* rho of each stage of the projection: factor of the energy psi in the merit w/2 |A (x - p)|^2 + rho psi, whose
+ * first term is the weighted squared distance */
 #ifdef SINEW_SINGLE
 static const double stages[] = {1, 30, 1e3};
 #define SMALL 5e-4 /* SQP steps shorter than this fraction of the element's size are round-off */
@@ -79,7 +80,7 @@ static bool is_free(const sinew_sqp *e)
     return !(e->element.ops->rigid_cost & SINEW_COSTS_TRANSLATION) && sum <= 1e-6 * trace;
 }
 
-/* Mean diagonal entry of the matrix w A^T A, in N/m. */
+/* Mean diagonal entry of the metric w A^T A of the squared distance, in N/m. */
 static double mean_weight(const sinew_sqp *e)
 {
     double trace = 0;
@@ -88,7 +89,8 @@ static double mean_weight(const sinew_sqp *e)
     return e->weight * trace / e->element.point_count;
 }
 
-/* H = w A^T A + rho H; if translations are free, they get a weight that keeps the matrix regular */
+/* H = w A^T A + rho H: adds the metric of the squared distance to rho times the energy's Hessian; if translations
+ * are free, they get a weight that keeps the matrix regular. */
 static void add_metric(const sinew_sqp *e, double rho, double *H)
 {
     const int32_t m = e->element.point_count, size = 3 * m;

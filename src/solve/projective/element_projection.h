@@ -27,8 +27,8 @@
 /* Input of the projection of one element onto its constraint set. */
 typedef struct sinew_sqp {
     sinew_element_view element;
-    const double *metric; /* [point_count][point_count] matrix A^T A of the distance */
-    double weight;        /* w, weight of the squared distance to x, N/m if A has no unit */
+    const double *metric; /* [point_count][point_count] matrix A^T A of the squared distance |A (x - p)|^2 */
+    double weight;        /* weight w of the squared distance |A (x - p)|^2, in N/m if A has no unit */
     const double *x;      /* [point_count][3] positions to be projected, in m */
 } sinew_sqp;
 

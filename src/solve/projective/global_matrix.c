@@ -37,7 +37,8 @@ static size_t reduction_size(const sinew_objective *o, int32_t task_count)
     return max;
 }
 
-/* Entries of S from one SIMD group's elements at their vertices a and b: w sum_r d_ra d_rb. */
+/* Entries of the global matrix S from one SIMD group's elements at their vertices a and b: w sum_r d_ra d_rb, with
+ * the weights w and reduction matrices d. */
 static inline __attribute__((always_inline)) void group_entries(const sinew_energy_ops *ops, const sinew_real *D,
                                                                 size_t W, size_t a, size_t b, const double *weights,
                                                                 double *entries)
@@ -55,7 +56,8 @@ static inline __attribute__((always_inline)) void group_entries(const sinew_ener
 /* Called for each entry of the global matrix S that an element adds to. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
-/* Visits the entries of S from one SIMD group of elements; returns the start of the next group in map. */
+/* Visits the entries of the global matrix S from one SIMD group of elements; returns the start of the next group in
+ * map. */
 static inline __attribute__((always_inline)) const int32_t *
 visit_global_group(const sinew_task *task, size_t W, size_t group, const sinew_real *D, const double *weights,
                    const int32_t *map, entry_visitor *visit, void *context)
@@ -75,7 +77,8 @@ visit_global_group(const sinew_task *task, size_t W, size_t group, const sinew_r
     return map;
 }
 
-/* Visits the entries of S from all elements. `switched`: elements that are switched off have the value zero. */
+/* Visits the entries of the global matrix S from all elements. `switched`: elements that are switched off have the
+ * value zero. */
 static inline __attribute__((always_inline)) void visit_global_entries(const sinew_objective *o,
                                                                        const sinew_global_matrix *d,
                                                                        const sinew_real *weights, bool switched,
@@ -142,7 +145,8 @@ static void add_local(void *context, int32_t i, int32_t j, int32_t map, double v
         ((sinew_global_matrix *)context)->locals[map / 2] += value;
 }
 
-/* Computes the elastic part of S: entries of the pattern = sum over elements of w D^T D. */
+/* Computes the elastic part of the global matrix S: entries of the pattern = sum over elements of w D^T D, with
+ * weight w and reduction matrix D. */
 static void fill_entries(sinew_global_matrix *d, const sinew_objective *o, const sinew_real *weights, bool switched,
                          double *entries)
 {

@@ -14,16 +14,20 @@
 #include "objective/assembly.h"
 
 typedef struct sinew_global_matrix {
-    int32_t task_count; /* number of the objective's tasks, from the first, whose elements are in S */
+    /* number of the objective's tasks, from the first, whose elements are in the global matrix S */
+    int32_t task_count;
     sinew_assembly *pattern;
-    size_t *column;  /* [free_count + 1] index of each column's first entry, in the integer type of the factorisation */
-    double *elastic; /* [entries] sum w D^T D of each entry of S, with all elements switched on */
-    double *value;   /* [entries] entries of the global matrix S */
-    double *locals;  /* [local_count] sum w D^T D of each local block of the pattern (objective/assembly.h) */
-    sinew_real *D;   /* work space: reduction matrices D of the task with most elements */
+    size_t *column; /* [free_count + 1] index of each column's first entry, in the integer type of the factorisation */
+    /* [entries] elastic part of each entry of the global matrix, sum w D^T D, with all elements switched on */
+    double *elastic;
+    double *value; /* [entries] entries of the global matrix S */
+    /* [local_count] elastic part, sum w D^T D, of each local block of the pattern (objective/assembly.h) */
+    double *locals;
+    sinew_real *D; /* [largest task] work space: reduction matrices D of the elements of one task */
 } sinew_global_matrix;
 
-/* The entries of S between free particles and pins, without `scale`: value[k] adds to S[row[k]][pin[k]]. */
+/* The entries of the global matrix S between free particles and pins, without `scale`: value[k] adds to
+ * S[row[k]][pin[k]]. */
 typedef struct sinew_coupling {
     int32_t count;
     int32_t *row, *pin; /* [count] free particle (row) and pinned particle (column) of each entry */
@@ -31,19 +35,20 @@ typedef struct sinew_coupling {
     size_t row_capacity, pin_capacity, value_capacity;
 } sinew_coupling;
 
-/* Builds the pattern of S and allocates values; must be released after failure, too. */
+/* Builds the pattern of the global matrix S and allocates its values; must be released after failure, too. */
 sinew_status sinew_global_matrix_create(sinew_global_matrix *matrix, const sinew_objective *objective,
                                         int32_t task_count, sinew_error *error);
 void sinew_global_matrix_release(sinew_global_matrix *matrix, const sinew_objective *objective);
 
-/* Elastic part of S: elastic = sum w D^T D, with weights [elements of the matrix's tasks, padding included]. */
+/* Sets the elastic part of the global matrix: elastic = sum w D^T D, with weights [elements of the matrix's tasks,
+ * padding included]. */
 void sinew_global_matrix_assign_weights(sinew_global_matrix *matrix, const sinew_objective *objective,
                                         const sinew_real *weights);
-/* Computes value = S. `weights` NULL: S uses `elastic`. Otherwise S uses these weights and leaves out elements that are
- * switched off. */
+/* Computes the entries `value` of the global matrix S. `weights` NULL: S uses `elastic`. Otherwise S uses these
+ * weights and leaves out elements that are switched off. */
 void sinew_global_matrix_sum(sinew_global_matrix *matrix, const sinew_objective *objective, double scale,
                              const sinew_real *weights);
-/* Ax = S x, both [particle_count][4]. x must be zero at pins; Ax is zero there. */
+/* Ax = S x with the global matrix S, both [particle_count][4]. x must be zero at pins; Ax is zero there. */
 void sinew_global_matrix_multiply(const sinew_global_matrix *matrix, const sinew_objective *objective,
                                   const sinew_real *x, sinew_real *Ax);
 

@@ -27,7 +27,7 @@ static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_er
     return sinew_factored_system_refactor(g->factor, g->matrix.value, error);
 }
 
-/* Computes the weights of all elements, as if switched on, and the entries of S that depend on them. */
+/* Computes the weights of all elements, as if switched on, and the entries of the global matrix that depend on them. */
 static sinew_status global_set_weights(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     sinew_element_weights(o, 0, g->matrix.task_count, &g->rule.weight_assignment, g->weights);
@@ -191,7 +191,7 @@ sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, cons
     return status;
 }
 
-/* Recreates S after a change of transient elements that the factor includes. */
+/* Recreates the global matrix S after a change of transient elements that its factor includes. */
 static sinew_status create_anew(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const sinew_global_rule rule = g->rule;
@@ -258,7 +258,8 @@ typedef struct solve_context {
     const sinew_objective *objective;
 } solve_context;
 
-/* z = S^-1 r without contacts and without transient terms that conjugate gradients handle; zero at pins */
+/* z = S^-1 r with the factor of the global matrix, without contacts and without transient terms that conjugate
+ * gradients handle; zero at pins. */
 static void global_solve_direct(void *context, const sinew_real *r, sinew_real *z)
 {
     const solve_context *c = context;

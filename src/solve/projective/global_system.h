@@ -32,10 +32,11 @@
 /* Options of a projective solver for its global matrix S. */
 typedef struct sinew_global_rule {
     sinew_weight_assignment weight_assignment;
-    bool rescaled;           /* true: `scale` changes during steps, so the factor is kept in double precision */
-    bool contacts_by_blocks; /* true: contacts are not in S; their Hessian blocks are evaluated at the iterate */
-    int64_t *factorisations; /* incremented at each factorisation of S; may be NULL */
-    bool single;             /* true: S and its factor are rounded to 32-bit floats */
+    bool rescaled; /* true: `scale` changes during steps, so the factor is kept in double precision */
+    /* true: contacts are not in the global matrix S; their Hessian blocks are evaluated at the iterate */
+    bool contacts_by_blocks;
+    int64_t *factorisations; /* counter, incremented at each factorisation of the global matrix; may be NULL */
+    bool single;             /* true: the global matrix and its factor are rounded to 32-bit floats */
     bool position; /* true: the unknowns are positions, so pins are coupled, and solves converge to round-off */
 } sinew_global_rule;
 
@@ -54,9 +55,9 @@ typedef struct sinew_global {
     bool off_known;    /* true: `terms` lists the elements that are switched off */
     bool folded;       /* true: the factor was computed without the elements that are switched off */
     bool iterates;     /* true: conjugate gradients solve for the transient terms */
-    bool has_contacts; /* true: there are contacts, and they are not in S */
+    bool has_contacts; /* true: there are contacts, and they are not in the global matrix S */
     sinew_contact_blocks contact_blocks;
-    int32_t solves; /* number of solves with the factor of S in this time step */
+    int32_t solves; /* number of solves with the factor of the global matrix in this time step */
     sinew_low_rank_terms terms;
     sinew_low_rank low_rank;
     sinew_pcg pcg;
@@ -64,11 +65,12 @@ typedef struct sinew_global {
     sinew_real *b, *x;
 } sinew_global;
 
-/* Creates S with scale 1 and all fixed elements switched on. Allocates; on failure nothing stays allocated. */
+/* Creates the global matrix S with scale 1 and all fixed elements switched on, and its factor. Allocates; on failure
+ * nothing stays allocated. */
 sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_global_rule *rule,
                                  sinew_error *error);
-/* Updates S after changes of the world (SINEW_GLOBAL_REFRESHES), like `refresh` of solver.h. Must be destroyed after
- * failure. */
+/* Updates the global matrix after changes of the world (SINEW_GLOBAL_REFRESHES), like `refresh` of solver.h. Must be
+ * destroyed after failure. */
 #define SINEW_GLOBAL_REFRESHES                                                                                         \
     (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT)
 sinew_status sinew_global_refresh(sinew_global *global, const sinew_objective *objective, uint32_t changed,
@@ -81,20 +83,22 @@ bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective
 
 /* Evaluates the Hessian blocks of contacts at q (with rule.contacts_by_blocks); does nothing without contacts. */
 void sinew_global_linearise(sinew_global *global, const sinew_objective *objective, const sinew_real *q);
-/* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. With contacts: x = (S + C)^-1
- * b, C the blocks of the last sinew_global_linearise(). */
+/* x = S^-1 b with the global matrix S at the free particles, zero at pins; both [particle_count][4], b may be x.
+ * With contacts: x = (S + C)^-1 b, C the contact blocks of the last sinew_global_linearise(). */
 void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
-/* Solves with the factor of S alone, without contacts and without the transient terms that conjugate gradients
- * handle. */
+/* Solves with the factor of the global matrix alone, without contacts and without the transient terms that conjugate
+ * gradients handle. */
 void sinew_global_solve_factor(sinew_global *global, const sinew_objective *objective, const sinew_real *b,
                                sinew_real *x);
 /* Solve with contacts: x = (H^-1 + C)^-1 b, C the contact blocks, H an approximate inverse Hessian that is better than
  * S^-1 and built on sinew_global_solve_factor. */
 void sinew_global_solve_with_contacts(sinew_global *global, const sinew_objective *objective, sinew_linear_map H,
                                       const sinew_real *b, sinew_real *x);
-/* Sx = S x without contacts, both [particle_count][4]. x must be zero at pins; Sx is zero there. */
+/* Sx = S x with the global matrix S, without contacts; both [particle_count][4]. x must be zero at pins; Sx is zero
+ * there. */
 void sinew_global_multiply(sinew_global *global, const sinew_objective *objective, const sinew_real *x, sinew_real *Sx);
-/* Moves the terms of pinned particles to the right-hand side: b -= S q_pins; q and b [particle_count][4]. */
+/* Moves the terms of pinned particles to the right-hand side: b -= S q_pins with the global matrix S; q and b
+ * [particle_count][4]. */
 void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
 
 #endif

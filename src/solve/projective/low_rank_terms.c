@@ -69,8 +69,8 @@ static bool low_rank_terms_reserve_buffers(sinew_low_rank_terms *r, const sinew_
            sinew_reserve_spare(&o->allocator, &r->reduced, &r->reduced_capacity, reduced, sizeof *r->reduced);
 }
 
-/* Writes the entries of row h of D of the element in one lane, from index `at` of the term: entries at free particles,
- * or at pins. Needs r->reduced of the task. Returns the index after the last entry. */
+/* Writes the entries of row h of the reduction matrix D of the element in one lane, from index `at` of the term:
+ * entries at free particles, or at pins. Needs r->reduced of the task. Returns the index after the last entry. */
 static int32_t add_entries(const sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task, size_t lane,
                            size_t h, bool pins, sinew_rank_one_term *term, int32_t at)
 {

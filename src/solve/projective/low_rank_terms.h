@@ -18,9 +18,10 @@ typedef struct sinew_weight_assignment {
 } sinew_weight_assignment;
 
 typedef struct sinew_low_rank_terms {
-    int32_t taken, count;          /* number of terms of switched-off elements, which come first; number of all terms */
-    sinew_rank_one_term *terms;    /* [count] rank-one terms, indexed by particles; pins are the known entries */
-    sinew_real *weights, *reduced; /* work space: weights and D of the elements of one task */
+    int32_t taken, count;       /* number of terms of switched-off elements, which come first; number of all terms */
+    sinew_rank_one_term *terms; /* [count] rank-one terms, indexed by particles; pins are the known entries */
+    /* work space, as large as the largest task needs: weights and reduction matrices D of the elements of one task */
+    sinew_real *weights, *reduced;
     size_t term_capacity, weight_capacity, reduced_capacity;
 } sinew_low_rank_terms;
 

@@ -196,8 +196,8 @@ static void project(void *context, int32_t task, sinew_reduced_kernel *kernel)
     o->tasks[task].batch->ops->local_project(kernel);
 }
 
-/* Global step in the position form: S q = M/h^2 q_tilde + sum k D^T p, with the terms of pins on the right-hand
- * side. */
+/* Global step in the position form: S q = M/h^2 q_tilde + sum k D^T p, with the global matrix S, masses M, reduction
+ * matrices D and projections p. Terms of pins are on the right-hand side. */
 static void solve_position(sinew_solve *s, pd *p)
 {
     sinew_objective *o = s->objective;

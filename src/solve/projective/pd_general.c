@@ -123,7 +123,8 @@ bool sinew_pd_general_element(const sinew_pd_general *s, const sinew_objective *
 
 /* ---- Weights w of elements --------------------------------------------------------------------- */
 
-/* Trace of the element's metric A^T A, without its translational part if translations do not change the energy. */
+/* Trace of the element's metric A^T A (matrix of the squared distance), without its translational part if
+ * translations do not change the energy. */
 static double metric_trace(const sinew_set_element *e)
 {
     const int32_t m = e->sqp.element.point_count;
@@ -140,7 +141,8 @@ static double metric_trace(const sinew_set_element *e)
     return constrained || sum <= 1e-9 * trace ? trace : trace - squares / sum;
 }
 
-/* Curvature k tr(D^T D) of the energy's own quadratic term, in N/m, which sets the weight of an element. */
+/* Curvature k tr(D^T D) of the energy's own quadratic term in its reduced coordinates D x, in N/m, which sets the
+ * weight of an element. */
 static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
 {
     sinew_set_element own = *e;
@@ -155,8 +157,9 @@ static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
     return (double)k * metric_trace(&own);
 }
 
-/* Curvature of an energy without D at the element's rest shape, averaged over stiff directions as tr H^2 / tr H, times
- * the number of points, or times one less if translations do not change the energy. */
+/* Curvature of an energy without reduced coordinates, at the element's rest shape: tr H^2 / tr H of its Hessian H,
+ * an average over stiff directions, times the number of points, or times one less if translations do not change the
+ * energy. */
 static double rest_curvature(sinew_set_element *e, const sinew_objective *o)
 {
     const int32_t m = e->sqp.element.point_count, size = 3 * m;
@@ -259,7 +262,7 @@ void sinew_pd_general_begin(sinew_pd_general *s)
     memset(s->known, 0, s->wide_count);
 }
 
-/* Adds the force of an element towards its projected copy p: g += w A^T A (p - x). */
+/* Adds the force of an element towards its projected copy p: g += w A^T A (p - x), with weight w and metric A^T A. */
 static void add_projection_force(const sinew_set_element *e, const double *p, sinew_real *g)
 {
     const int32_t m = e->sqp.element.point_count;

@@ -45,7 +45,8 @@ void sinew_pd_general_destroy(sinew_pd_general *general, const sinew_objective *
 void sinew_pd_general_begin(sinew_pd_general *general);
 /* Local step: projects all elements at q; b = -grad Phi(q), zero at pins. */
 void sinew_pd_general_local(sinew_pd_general *general, sinew_objective *objective, const sinew_real *q, sinew_real *b);
-/* Global step x = S^-1 b, S = M/h^2 + sum w A^T A, zero at pins; both [particle_count][4], b may be x. */
+/* Global step x = S^-1 b, S = M/h^2 + sum w A^T A (masses, and weighted metrics of the elements), zero at pins; both
+ * [particle_count][4], b may be x. */
 void sinew_pd_general_solve(const sinew_pd_general *general, const sinew_objective *objective, const sinew_real *b,
                             sinew_real *x);
 /* The sum over elements in Phi at q with the current copies, in J. work [particle_count][4]. */

@@ -13,7 +13,9 @@
 typedef struct sinew_set_task {
     const sinew_energy_ops *scalar; /* scalar kernels (SIMD width one) of the task's energy */
     size_t first_wide, first_copy;  /* index of the task's first entry in weights and known; in copies */
-    double value;                   /* w/2 |A (x - p)|^2 summed over the task's elements in the last pass, in J */
+    /* squared distance w/2 |A (x - p)|^2 to the projections p, summed over the task's elements in the last pass, in
+     * J */
+    double value;
 } sinew_set_task;
 
 struct sinew_pd_general {
@@ -23,7 +25,8 @@ struct sinew_pd_general {
     double *weights;       /* [wide_count] weight w of each element; 0: padding, or switched off */
     double *copies; /* [wide_count][vertex_count][3] projected positions p of each element, distinct points first, m */
     uint8_t *known; /* [wide_count] 1: the element's projected copy p lies on its constraint set */
-    sinew_real *work; /* [task_count][work_size] work space of each task: tangents, Hessian blocks, D */
+    /* [task_count][work_size] work space of each task: tangents, Hessian blocks, reduction matrices */
+    sinew_real *work;
     size_t work_size;
     sinew_real *inverse; /* [particle_count] 1 / S if S is diagonal; else NULL, and `pattern` and `factor` are used */
     sinew_assembly *pattern; /* sparsity pattern of the global matrix S */

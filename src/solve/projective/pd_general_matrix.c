@@ -35,7 +35,7 @@ static sinew_status make_diagonal(sinew_pd_general *s, const sinew_objective *o,
 
 /* ---- Sparse form of the global matrix S -------------------------------------------------------- */
 
-/* Adds the matrix w A^T A of one element to the local entries of the pattern of S. */
+/* Adds the weighted metric w A^T A of one element to the local entries of the pattern of the global matrix S. */
 static void pd_general_add_element(const sinew_pd_general *s, const sinew_objective *o, int32_t t, size_t lane,
                                    const sinew_set_element *e, double *locals)
 {

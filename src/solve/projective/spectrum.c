@@ -30,8 +30,9 @@ typedef struct turning {
     int32_t *component;
     /* [particle_count][4] columns of C (see the comment above) in three axes, and of Y = S^-1 C */
     sinew_real *C[3], *Y[3];
-    double *inverse; /* [particle_count][9] (C^T Y)^-1 at the lowest particle of each free component */
-    double *sums;    /* [particle_count][4] work space: sums at the lowest particle of each component */
+    /* [particle_count][9] (C^T Y)^-1 at the lowest particle of each free component; C and Y above */
+    double *inverse;
+    double *sums; /* [particle_count][4] work space: sums at the lowest particle of each component */
 } turning;
 
 static void turning_release(const sinew_objective *o, turning *t)
@@ -129,8 +130,8 @@ static bool turning_create(const sinew_objective *o, sinew_global *global, const
     return true;
 }
 
-/* Removes translations of free components from the vector z. S and H agree for translations, but these are so soft
- * compared with stiff elements that they would dominate the estimate. */
+/* Removes translations of free components from the vector z. The global matrix S and the Hessian H agree for
+ * translations, but these are so soft compared with stiff elements that they would dominate the estimate. */
 static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_real *z)
 {
     sum_pieces(o, t, z);
@@ -183,7 +184,7 @@ typedef struct pencil {
     const turning *t;
 } pencil;
 
-/* Preconditioner z = S^-1 r, without rigid motions of free components */
+/* Preconditioner z = S^-1 r with the global matrix S, without rigid motions of free components */
 static void apply_inverse(void *context, const sinew_real *r, sinew_real *z)
 {
     const pencil *p = context;
@@ -206,7 +207,8 @@ void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
     }
 }
 
-/* Estimates the extreme eigenvalues of S^-1 H; *spectrum stays as it is if there is no mode. */
+/* Estimates the extreme eigenvalues of S^-1 H (global matrix S, Hessian H); *spectrum stays as it is if there is no
+ * mode. */
 static void spectrum_run(pencil *p, sinew_pcg *pcg, sinew_real *b, sinew_spectrum *spectrum)
 {
     const sinew_linear_map H = {apply_hessian, p}, inverse = {apply_inverse, p};

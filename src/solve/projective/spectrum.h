@@ -19,8 +19,8 @@ typedef struct sinew_spectrum {
     double low, high;
 } sinew_spectrum;
 
-/* Estimates the extreme eigenvalues of S^-1 H at q with projected element Hessians. Work space is freed before
- * return. */
+/* Estimates the extreme eigenvalues of S^-1 H at q, with the global matrix S and the Hessian H of projected
+ * elements. Work space is freed before return. */
 sinew_status sinew_spectrum_find(sinew_objective *objective, sinew_global *global, const sinew_real *q,
                                  sinew_spectrum *spectrum, sinew_error *error);
 /* Start vector of Lanczos' method: r [particle_count][4] = pseudo-random numbers between -1 and 1 at the free

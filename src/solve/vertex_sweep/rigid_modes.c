@@ -252,8 +252,8 @@ static double rigid_modes_inner(const double a[9], const double b[9])
     return sum;
 }
 
-/* One step of Newton's method for the rotation R that maximises tr(R^T A), from R = 1: sweeps rotate a component by
- * little, so one step per sweep is enough. D = R - 1, zero if the step gains nothing. */
+/* One step of Newton's method for the rotation R that maximises tr(R^T A), from R = 1, with the moment matrix A:
+ * sweeps rotate a component by little, so one step per sweep is enough. D = R - 1, zero if the step gains nothing. */
 static void best_turn(const double A[9], double D[9])
 {
     const double trace = A[0] + A[4] + A[8];

@@ -33,13 +33,15 @@ typedef struct sinew_rigid_body {
     double centre[3];    /* centre of mass of the body before the rigid move, in m */
     double to_target[3]; /* displacement from the centre of mass to that of q_tilde, minus the shift so far, in m */
     double A[9];         /* moment matrix A, row-major, with the rotation so far applied, in kg m^2 */
-    double turn[9], shift[3]; /* R - 1 and s of the move so far: q + turn (q - centre) + shift */
+    /* rotation less one (R - 1) and shift s of the body's move so far: q + turn (q - centre) + shift */
+    double turn[9], shift[3];
     double try_turn[9], try_shift[3];
     double block[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS], factor[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS];
     double v[SINEW_RIGID_VECTORS][SINEW_RIGID_FREEDOMS];
 } sinew_rigid_body;
 
-/* Contribution of one body to the point z of a contact: w s + (R - 1) p, with w and p summed over its vertices. */
+/* Contribution of one body to the point z of a contact: w s + (R - 1) p for the body's rotation R and shift s, with
+ * w and p summed over its vertices. */
 typedef struct sinew_rigid_side {
     int32_t body;
     double w, p[3];

@@ -109,7 +109,8 @@ static void rigid_newton_multiply(const double K[6], const double z[3], double f
     f[2] = K[4] * z[0] + K[5] * z[1] + K[2] * z[2];
 }
 
-/* to = J^T f of one side of a contact: the force and the torque that f exerts on the side's body */
+/* to = J^T f of one side of a contact: the force and the torque that f, acting at the contact point, exerts on the
+ * side's body */
 static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3], double to[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -133,7 +134,8 @@ static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int
         vec3_add_cross(axis, side->p, 1, column);
 }
 
-/* block += (K J_a)^T J_b, the contact's 6x6 Hessian block between two bodies; forces: the columns of K J_a */
+/* Adds the contact's 6x6 Hessian block between two bodies, (K J_a)^T J_b: K is the contact's Hessian, J the
+ * derivative of the contact point by a body's move; forces: the columns of K J_a. */
 static void rigid_newton_add_block(const cluster *c, const sinew_rigid_side *side, double forces[6][3],
                                    double block[36])
 {
@@ -146,7 +148,8 @@ static void rigid_newton_add_block(const cluster *c, const sinew_rigid_side *sid
     }
 }
 
-/* Gradient and 6x6 Hessian block of a body's inertia. The rotational block is tr(A) - (A + A^T) / 2. */
+/* Gradient and 6x6 Hessian block of a body's inertia. The rotational block is tr(A) - (A + A^T) / 2 with the body's
+ * moment matrix A. */
 static void rigid_newton_inertia_of(const cluster *c, sinew_rigid_body *b)
 {
     const double *A = b->A, turn[3] = {A[7] - A[5], A[2] - A[6], A[3] - A[1]}, trace = A[0] + A[4] + A[8];

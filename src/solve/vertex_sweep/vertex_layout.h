@@ -36,7 +36,7 @@ typedef struct sinew_incidence_batch {
     const sinew_batch **sources; /* [source_count] batches of the objective whose elements this batch contains */
     int32_t *first_element;      /* [source_count + 1] index of each source's first element, counted over all sources */
     uint32_t *versions, *forms;  /* [source_count] version and form_version of each source when it was copied */
-    int32_t incidence_count;     /* number of SIMD groups of W incidences, padding included */
+    int32_t incidence_count;     /* number of SIMD groups of W incidences (W: SIMD width), padding included */
     int32_t *first_incidence;    /* [group_count + 1] index of each node group's first incidence */
     int32_t *others;  /* [incidence_count][other_count][W] SINEW_POINT times each of the element's other particles */
     sinew_real *data; /* [incidence_count][incidence_data_count][W] element data of each incidence */
@@ -45,7 +45,7 @@ typedef struct sinew_incidence_batch {
     size_t first_capacity, other_capacity, data_capacity, element_capacity;
 } sinew_incidence_batch;
 
-/* Nodes sorted by colour, in SIMD groups of W, with their incidences. */
+/* Nodes sorted by colour, in SIMD groups of W (the SIMD width), with their incidences. */
 typedef struct sinew_incidence_groups {
     int32_t colour_count, group_count;
     int32_t *first_group; /* [colour_count + 1] index of each colour's first group */

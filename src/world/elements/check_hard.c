@@ -22,7 +22,8 @@ enum {
     WIDTH_MAX = 16
 };
 
-/* Smallest norm of a constraint gradient per unit of C and m; a zero length has a gradient of exactly zero. */
+/* Smallest norm of the gradient of a constraint C, in the unit of C per m, that counts as nonzero; a zero length has
+ * a gradient of exactly zero. */
 #define SLOPE_MIN 1e-12
 #define SKEW_MAX  (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)
 #define ALIKE_MIN 0.5 /* smallest cosine between the gradients of a constraint at nearby positions */

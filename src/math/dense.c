@@ -100,7 +100,7 @@ typedef struct depth_pass {
     size_t stride;
     int32_t depth;
     bool direct, add;
-    const double *sign; /* [depth] diagonal of S in A S B^T: 1, -1 or 0; NULL: identity */
+    const double *sign; /* [depth] diagonal of the signs S in A S B^T: 1, -1 or 0; NULL: identity */
     double *packed_rows, *packed_columns;
     sinew_dense_poll *poll;
 } depth_pass;
@@ -152,7 +152,8 @@ static void dense_product(int32_t rows, int32_t columns, int32_t depth, const do
 
 /* ---- Factorisation of a supernode ------------------------------------------------------------ */
 
-/* Diagonal block of a supernode with up to BLOCK columns: entry (i, j) is D[j][i], with zeros beyond its size. */
+/* Diagonal block D of a supernode with up to BLOCK columns: entry (i, j) is stored in D[j][i], with zeros beyond its
+ * size. */
 typedef double square[BLOCK][BLOCK];
 
 /* Subtracts the earlier columns of a diagonal block from its column j, up to sixteen rows at a time: D_j -= sum over k

@@ -19,8 +19,8 @@ enum {
     SINEW_DENSE_BLOCK = 48   /* columns of a supernode that are factorised at a time */
 };
 
-/* The diagonal S of a supernode in A = L S L^T, and its pivots. A pivot d with |d| <= floor counts as zero: its sign is
- * 0, and its column of L is zero except for 1 on the diagonal. */
+/* Diagonal S of signs of a supernode in A = L S L^T, and its pivots. A pivot d with |d| <= floor counts as zero: its
+ * sign is 0, and its column of L is zero except for 1 on the diagonal. */
 typedef struct sinew_dense_signs {
     double *sign;        /* [columns] diagonal of S: 1, -1 or 0 */
     const double *floor; /* [columns] largest |pivot| that counts as zero */
@@ -37,10 +37,10 @@ typedef struct sinew_dense_kernels {
      * rounded up to multiples of four. work [sinew_dense_work(columns)]. */
     void (*product)(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride, const double *sign,
                     double *C, double *work, sinew_dense_poll *poll);
-    /* Replaces a supernode [rows][columns] of A by the supernode of L, and sets S if `signs` is not NULL. Returns
-     * -1, or a column: without signs where A is not positive definite; with signs where the pivot is not finite, or
-     * is zero with a floor of 0; any column after an early return. C is the result buffer of a product of
-     * SINEW_DENSE_BLOCK columns. */
+    /* Replaces a supernode [rows][columns] of A by the supernode of its factor L, and sets the signs if `signs` is
+     * not NULL. Returns -1, or a column: without signs where A is not positive definite; with signs where the pivot
+     * is not finite, or is zero with a floor of 0; any column after an early return. C is the result buffer of a
+     * product of SINEW_DENSE_BLOCK columns. */
     int32_t (*factorise)(int32_t rows, int32_t columns, double *supernode, const sinew_dense_signs *signs, double *C,
                          double *work, sinew_dense_poll *poll);
     /* Forward substitution with the supernode (L11; L21), L11 its first `columns` rows, and w [rows] = (w1; w2): w1

@@ -21,8 +21,8 @@ static inline void store4(sinew_real *p, vec4 a)
     memcpy(__builtin_assume_aligned(p, sizeof(vec4)), &a, sizeof a);
 }
 
-/* s = L y for `height` rows of L, whose entries begin at l; returns the end of these entries. Eight independent sums
- * hide the latency of additions. */
+/* s = L y for `height` rows of the factor L, whose entries begin at l; returns the end of these entries. Eight
+ * independent sums hide the latency of additions. */
 static inline __attribute__((always_inline)) const sinew_real *
 multiply_rows(const sinew_real *l, int height, int32_t columns, const sinew_real *y, vec4 s[SINEW_SUPERNODE_ROWS])
 {
@@ -36,7 +36,7 @@ multiply_rows(const sinew_real *l, int height, int32_t columns, const sinew_real
     return l;
 }
 
-/* y -= L^T x for `height` rows of L, whose entries begin at l; returns the end of these entries. */
+/* y -= L^T x for `height` rows of the factor L, whose entries begin at l; returns the end of these entries. */
 static inline __attribute__((always_inline)) const sinew_real *
 subtract_columns(const sinew_real *l, int height, int32_t columns, const vec4 x[SINEW_SUPERNODE_ROWS], sinew_real *y)
 {
@@ -119,8 +119,8 @@ static inline void solve_diagonal_transposed(const sinew_supernode *supernode, s
         l = solve_block_transposed(l, SINEW_SUPERNODE_ROWS, first, y);
 }
 
-/* x[rows] -= L y for `height` rows of L below the diagonal block, whose entries begin at l; returns the end of these
- * entries. */
+/* x[rows] -= L y for `height` rows of the factor L below the diagonal block, whose entries begin at l; returns the
+ * end of these entries. */
 static inline __attribute__((always_inline)) const sinew_real *
 subtract_rows(const sinew_real *l, const int32_t *rows, int height, int32_t columns, const sinew_real *y, sinew_real *x)
 {
@@ -148,8 +148,8 @@ static void supernode_forward(const sinew_supernode *supernodes, int32_t count, 
     }
 }
 
-/* y -= L^T x[rows] for `height` rows of L below the diagonal block, whose entries begin at l; returns the end of these
- * entries. */
+/* y -= L^T x[rows] for `height` rows of the factor L below the diagonal block, whose entries begin at l; returns the
+ * end of these entries. */
 static inline __attribute__((always_inline)) const sinew_real *subtract_from_rows(const sinew_real *l,
                                                                                   const int32_t *rows, int height,
                                                                                   int32_t columns, const sinew_real *x,

@@ -30,11 +30,11 @@ typedef struct sinew_supernode {
 } sinew_supernode;
 
 typedef struct sinew_supernode_kernels {
-    /* Forward substitution x = L^-1 x over supernodes 0 .. count-1: solves for the own columns, updates the rows
-     * below. */
+    /* Forward substitution x = L^-1 x with the factor L over supernodes 0 .. count-1: solves for the own columns,
+     * updates the rows below. */
     void (*forward)(const sinew_supernode *supernodes, int32_t count, sinew_real *x);
-    /* Backward substitution x = L^-T x over supernodes count-1 .. 0: solves for the own columns, given the rows
-     * below. */
+    /* Backward substitution x = L^-T x with the factor L over supernodes count-1 .. 0: solves for the own columns,
+     * given the rows below. */
     void (*backward)(const sinew_supernode *supernodes, int32_t count, sinew_real *x);
     /* Products with four columns V [rows][4] of a low-rank term; y [rows][4] holds vectors. gather: sums [4][4] = V^T
      * y; spread: y -= V a with a [4][4]. */

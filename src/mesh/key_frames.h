@@ -21,11 +21,11 @@ uint32_t sinew_motion_digest(const sinew_motion *motion);
 void sinew_rotation_matrix(const double rotation[3], double R[9]);
 /* sets `rotation` to the shortest rotation vector of the matrix R, |r| <= pi */
 void sinew_rotation_vector(const double R[9], double rotation[3]);
-/* The rotation at fraction 0 .. 1 of the shortest path from A to B; exactly A and B at the ends. */
+/* The rotation at fraction 0 .. 1 of the shortest path from rotation A to rotation B; exactly A and B at the ends. */
 void sinew_rotation_between(const double A[9], const double B[9], double fraction, double R[9]);
 /* 3x3 matrix product C = A B; C must not overlap A or B */
 void sinew_matrix_product(const double A[9], const double B[9], double C[9]);
-/* Rigid transform y = R x + p; y must not be x. */
+/* Rigid transform y = R x + p with rotation R and shift p; y must not be x. */
 void sinew_rigid_apply(const double R[9], const double p[3], const double x[3], double y[3]);
 
 #endif

@@ -220,7 +220,8 @@ static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t,
     }
 }
 
-/* values of one block column of the Hessian = sum of local blocks, plus m/h^2 on the diagonal; filtered by S */
+/* values of one block column of the Hessian = sum of local blocks, plus m/h^2 on the diagonal; filtered by S, the
+ * projection to free directions */
 static void fill_column(const sinew_assembly *as, const sinew_objective *o, int32_t j, double *values)
 {
     const size_t blocks = (size_t)(as->column[j + 1] - as->column[j]);

@@ -45,7 +45,8 @@ void sinew_assembly_destroy(const sinew_objective *objective, sinew_assembly *as
 /* Returns the rest positions of the particles of all block rows, [free_count][4], in m; the caller frees them. NULL if
  * memory runs out. */
 sinew_real *sinew_assembly_rest_positions(const sinew_assembly *assembly, const sinew_objective *objective);
-/* values [9 * block_count] = M/h^2 (dynamic) + sum of exact or projected element Hessians at q, filtered by S */
+/* values [9 * block_count] = M/h^2 (masses; dynamic steps) + sum of exact or projected element Hessians at q,
+ * filtered by S, the projection to free directions */
 void sinew_assembly_fill(sinew_assembly *assembly, sinew_objective *objective, const sinew_real *q, bool project,
                          double *values);
 

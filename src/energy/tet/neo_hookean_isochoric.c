@@ -29,7 +29,7 @@ static const char *isochoric_prepare(const sinew_element *element, sinew_real *d
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
-/* Factors a and b of the stress P = a F + b cof F per unit of mu, for J > 0. */
+/* Factors a and b of the stress P = a F + b cof F per unit of mu, for J = det F > 0; `norm` is |F|^2. */
 KERNEL_INLINE void isochoric_factors(wide norm, wide J, wide bulk, wide *a, wide *b)
 {
     const wide root = wide_cbrt(J);
@@ -52,7 +52,7 @@ static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *
 }
 
 /* Second derivatives from da/dsigma = -2a/(3J) cof and db/dsigma = (kappa + 5 a |F|^2 / (9 J^2)) cof - 2a/(3J)
- * sigma. */
+ * sigma, with J = det F and the stress P = a F + b cof F. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};

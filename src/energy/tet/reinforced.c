@@ -27,7 +27,9 @@ enum {
     SLACK = 2, /* index of the lower bound of I4 - 1: -1, or 0 for fibres that do not resist compression */
     AXIS = 3,
     DATA_COUNT = TET_MATERIAL + AXIS + 3
-}; /* indices of the material constants in data: l / mu, k / mu, the lower bound of I4 - 1, Q^T a */
+    /* indices of the material constants in data: l / mu and k / mu of the law, the lower bound of I4 - 1, fibre
+ * direction Q^T a */
+};
 enum {
     FIBRE = LAME_PARAMETER_COUNT,
     COMPRESS,
@@ -37,7 +39,9 @@ enum {
     TANGENT_REACH = TET_TANGENT_COUNT,
     TANGENT_K = TANGENT_REACH + 3,
     TANGENT_COUNT = TANGENT_K + 6
-}; /* layout of the tangent: that of the rubber matrix, then L Q^T a and the weighted 3x3 matrix K of the fibres */
+    /* layout of the tangent: that of the rubber matrix, then the fibre's vertex factors L Q^T a and the weighted 3x3
+ * Hessian K of the fibres */
+};
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,
@@ -116,8 +120,9 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/tet_material.h"
 
-/* K += scale times the second derivatives of the fibres: (I4 - 1)/2 in all directions, and I4 more along F a. If
- * projected, no eigenvalue is negative. Fibres without compression have no stiffness while they are slack. */
+/* Adds to K scale times the second derivatives of the fibres by the fibre vector F a: (I4 - 1)/2 in all directions,
+ * and I4 more along F a, I4 = |F a|^2. If projected, no eigenvalue is negative. Fibres without compression have no
+ * stiffness while they are slack. */
 KERNEL_INLINE void add_fibres(const wide F[9], const sinew_real *material, wide scale, bool project, wide K[6])
 {
     const wide zero = wide_set(0), one = wide_set(1), third = wide_set((sinew_real)(1.0 / 3));
@@ -164,7 +169,8 @@ static void reinforced_linearise(const sinew_kernel *kernel)
     }
 }
 
-/* The fibres' matrix K as nine numbers, and the factors `reach` of F a's derivatives by vertices 1 to 3. */
+/* The fibres' 3x3 Hessian K as nine numbers, and the factors `reach` of the fibre vector's derivatives by vertices 1
+ * to 3. */
 KERNEL_INLINE void load_fibres(const sinew_kernel *one, wide reach[3], wide full[9])
 {
     static const int padded_index[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};

@@ -66,9 +66,9 @@ static void stable_incidence(const sinew_real *data, const int32_t *particles, i
     volume_incidence(data, particles, node, true, out, others);
 }
 
-/* Adds gradient and block of one vertex. The exact block is semi-definite. It adds 2m/(1 + I)^2 F b (F b)^T, the
- * derivative of the factor I/(1 + I). The terms with m are at most 9/8 m = 3/2 mu, below the 2 mu of the approximate
- * block. */
+/* Adds gradient and block of one vertex with rest gradient b. The exact block is semi-definite. It adds 2m/(1 + I)^2
+ * F b (F b)^T, the derivative of the factor I/(1 + I), I = |F|^2. The terms with m are at most 9/8 m = 3/2 mu, below
+ * the 2 mu of the approximate block. */
 KERNEL_INLINE void stable_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH), shear = wide_set(SHEAR), zero = wide_set(0);

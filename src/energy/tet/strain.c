@@ -77,7 +77,8 @@ static void strain_stiffness(const sinew_reduced_kernel *kernel)
     tet_weight_stiffness(kernel, DATA_COUNT);
 }
 
-/* PD's projection: g += w D^T R, R the rotation nearest to F */
+/* PD's projection: g += w D^T R, with the weight w, the reduction matrix D of z = D x, and the rotation R nearest to
+ * F. */
 static void strain_local_project(const sinew_reduced_kernel *kernel)
 {
     wide F[TET_TILE][9], R[TET_TILE][9];

@@ -68,7 +68,7 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
     if (!(fabs(det) > FLATNESS_BOUND * longest * longest * longest) || !isfinite(det))
         return "its rest shape has no volume";
     rest_frame(edge, q);
-    /* T = Q^T Dm is lower triangular; l_ij are the entries of its inverse L. */
+    /* T = Q^T Dm, the rest edges in the axes Q, is lower triangular; l_ij are the entries of its inverse L */
     const double l00 = 1 / vec3_dot(q[0], edge[0]), l11 = 1 / vec3_dot(q[1], edge[1]),
                  l22 = 1 / vec3_dot(q[2], edge[2]);
     const double t10 = vec3_dot(q[1], edge[0]), t20 = vec3_dot(q[2], edge[0]), t21 = vec3_dot(q[2], edge[1]);
@@ -134,7 +134,7 @@ void sinew_tet_product(const sinew_kernel *kernel)
         product_fan(kernel, group, 1);
 }
 
-/* K = 3x3 Hessian block of the vertices with rows wa and wb of W, in the frame of U. */
+/* K = 3x3 Hessian block of the vertices with rows wa and wb of W = L V, in the frame of U (tet.h). */
 KERNEL_INLINE void block_in_frame(const sinew_real *tangent, const wide *wa, const wide *wb, wide K[9])
 {
     wide A[6], s[3], t[3], w[3];
@@ -162,7 +162,7 @@ KERNEL_INLINE void tet_mirror(wide K[9])
     K[7] = K[5];
 }
 
-/* Adds a 3x3 block: sum += K, or K^T if `transposed`. */
+/* Adds a 3x3 block K to sum, or K^T if `transposed`. */
 KERNEL_INLINE void tet_add_block(wide sum[9], const wide K[9], bool transposed)
 {
     for (int i = 0; i < 3; i++)

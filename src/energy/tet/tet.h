@@ -43,10 +43,11 @@ enum {
     TET_S = 24,
     TET_T = 27,
     TET_TANGENT_COUNT = 30
-}; /* indices of U, W, A, s and t in the tangent of a tet */
+    /* indices of the frames U and W and of the second derivatives A, s and t in the tangent of a tet (see the file head) */
+};
 
-/* The second derivatives of psi in the frames U, V of the singular value decomposition. s and t are in the order of
- * pairs 01 02 12. */
+/* The second derivatives of psi in the frames U, V of the singular value decomposition F = U diag(sigma) V^T. s and
+ * t are in the order of pairs 01 02 12. */
 typedef struct tet_tangent {
     wide A[6]; /* symmetric 3x3 matrix d2psi/dsigma_i dsigma_j, stored as A00 A11 A22 A01 A02 A12 */
     wide s[3];
@@ -56,7 +57,8 @@ typedef struct tet_tangent {
 /* A material: returns psi and sets P = dpsi/dF, per unit of the modulus. `material` is the tet's data from TET_MATERIAL
  * on. */
 typedef wide tet_stress(const wide F[9], const sinew_real *material, wide P[9]);
-/* A material that takes the rotation R nearest to F as input: returns psi and sets P = dpsi/dF. */
+/* A material that takes the rotation R nearest to the deformation gradient F as input: returns psi and sets P =
+ * dpsi/dF. */
 typedef wide tet_rotated_stress(const wide F[9], const wide R[9], const sinew_real *material, wide P[9]);
 
 #define sinew_tet_prepare SINEW_SIMD_SYMBOL(sinew_tet_prepare)
@@ -119,7 +121,7 @@ KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, c
     multiply3_lower(Ds[0], lower, F);
 }
 
-/* Adds the gradient P L^T of a tet's stress P to g of its four vertices. */
+/* Adds the gradient P L^T of a tet's stress P to g of its four vertices; `lower` is the inverse rest shape L. */
 KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const wide P[9], const wide lower[6])
 {
     wide f[1][9];
@@ -206,7 +208,9 @@ KERNEL_INLINE void tet_scatter_fans(const sinew_groups *groups, sinew_real *g, c
         for (int i = 0; i < fan; i++) {
             const sinew_real *data = group_data(groups, tile->first + k + i, data_count);
             const wide weight = wide_load(data + TET_WEIGHT * SIMD_WIDTH);
-            wide lower[6]; /* w L: scaling L takes six products instead of nine for w P, and does not wait for P */
+            /* weight times the inverse rest shape L: scaling L takes six products instead of nine for the stress P,
+             * and does not wait for P */
+            wide lower[6];
             load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
             for (int j = 0; weighted && j < 6; j++)
                 lower[j] *= weight;
@@ -277,7 +281,8 @@ KERNEL_INLINE double tet_rotated_gradient(const sinew_kernel *kernel, int data_c
     return tet_evaluate(kernel, data_count, true, stress, rotated);
 }
 
-/* Writes the tangent of one group of tets: the frames U and W = L V, and the weighted second derivatives A, s, t. */
+/* Writes the tangent of one group of tets: the frames U and W = L V (inverse rest shape L, singular vectors U and
+ * V), and the weighted second derivatives A, s, t. */
 KERNEL_INLINE void tet_store_tangent(sinew_real *to, wide weight, const wide U[9], const wide W[9],
                                      const tet_tangent *tangent)
 {

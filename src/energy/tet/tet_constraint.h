@@ -23,7 +23,8 @@ KERNEL_INLINE void constrain_deformation(const constrained *c, const wide lower[
     multiply3_lower(Ds, lower, F);
 }
 
-/* Converts the derivative P of a tet's constraint by F to the gradient by its vertices, in c->gradient. */
+/* Converts the derivative P of a tet's constraint by the deformation gradient F to the gradient by its vertices, in
+ * c->gradient. */
 KERNEL_INLINE void constrain_gradient(const wide P[9], const wide lower[6], constrained *c)
 {
     wide f[9];
@@ -119,8 +120,8 @@ KERNEL_INLINE void tet_rotated_constrain(const sinew_constrain_kernel *kernel, i
     tet_any_constrain(kernel, data_count, constraint_count, stress, rotated, offset);
 }
 
-/* Writes C, gradient and compliance of a tet's constraint as the first of constraint_count constraints; the others are
- * absent. */
+/* Writes value C, gradient and compliance of a tet's constraint as the first of constraint_count constraints; the
+ * others are absent. */
 KERNEL_INLINE void tet_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int constraint_count,
                                 tet_stress *stress, tet_offset *offset)
 {

@@ -25,7 +25,8 @@
  * same way. */
 typedef void tet_set_nearest(const wide sigma[3], const sinew_real *material, wide s[3]);
 
-/* Returns psi and sets P = U diag(sigma - s) V^T, which is zero to the last bit if F is in the set. */
+/* Returns psi and sets P = U diag(sigma - s) V^T, with the nearest singular values s of the set; P is zero to the
+ * last bit if F is in the set. */
 KERNEL_INLINE wide tet_set_stress(const wide F[9], const sinew_real *material, tet_set_nearest *nearest, wide P[9])
 {
     wide U[9], sigma[3], V[9], s[3], psi = wide_set(0);
@@ -41,7 +42,8 @@ KERNEL_INLINE wide tet_set_stress(const wide F[9], const sinew_real *material, t
     return psi;
 }
 
-/* PD's projection: g += w D^T T, T the matrix of the set nearest to F */
+/* PD's projection: g += w D^T T, with the weight w, the reduction matrix D of z = D x, and the matrix T of the set
+ * nearest to F. */
 KERNEL_INLINE void tet_set_project(const sinew_reduced_kernel *kernel, int data_count, tet_stress *stress)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -19,8 +19,8 @@
 
 #define FIT_INTERVALS 32 /* number of intervals of Simpson's rule over the stretches of the stiffness fit */
 
-/* Writes D of z = D x: column r of F is F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], D[r][0] = -sum of the
- * others. */
+/* Writes the reduction matrix D of z = D x: column r of F is F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], L
+ * the inverse rest shape, and D[r][0] = -sum of the others. */
 KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -183,7 +183,8 @@ KERNEL_INLINE sinew_real *group_dual(const sinew_reduced_kernel *kernel, int32_t
     return kernel->u + (size_t)group * (size_t)(count * SIMD_WIDTH);
 }
 
-/* Updates ADMM's dual variable u = Y - Z and sets P = w2 (Z - u - F); both are zero for padding lanes. P may be F. */
+/* Updates ADMM's dual variable u = Y - Z, with the argument Y and the result Z of the proximal map, and sets P = w2
+ * (Z - u - F). Both are zero for padding lanes. P may be F. */
 KERNEL_INLINE void tet_prox_dual(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
                                  const wide F[9], const wide Y[9], const wide Z[9], wide P[9])
 {
@@ -198,7 +199,7 @@ KERNEL_INLINE void tet_prox_dual(const sinew_reduced_kernel *kernel, int32_t gro
     store_wide_array(group_dual(kernel, group, 9), 9, u);
 }
 
-/* Updates ADMM's dual variable u like tet_prox_dual() and adds g += D^T P. */
+/* Updates ADMM's dual variable u like tet_prox_dual() and adds its force: g += D^T P with the reduction matrix D. */
 KERNEL_INLINE void tet_prox_finish(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
                                    const wide F[9], const wide Y[9], const wide Z[9], const wide lower[6])
 {

@@ -47,8 +47,9 @@ static inline void tet_rest_gradient(const sinew_real *data, int vertex, double 
 
 /* ---- General layout of a vertex-tet incidence ---------------------------------------------------- */
 
-/* Rotates the rest shape for the vertex order of the incidence: the rows of L are the rest gradients of x1 x2 x3 in
- * the frame q of their Gram-Schmidt basis. The rows of q are its axes in the element's frame. */
+/* Rotates the rest shape for the vertex order of the incidence: the rows of the inverse rest shape L are the rest
+ * gradients of x1 x2 x3 in the frame q of their Gram-Schmidt basis. The rows of q are its axes in the element's
+ * frame. */
 static inline void tet_incidence_frame(double b[3][3], double lower[6], double q[3][3])
 {
     const double first = vec3_norm(b[0]);
@@ -109,7 +110,7 @@ KERNEL_INLINE void apply3(const wide M[9], const wide b[3], wide out[3])
         out[i] = dot3(M + 3 * i, b);
 }
 
-/* Adds the gradient w P b of psi by the incidence's node to sum. */
+/* Adds the gradient w P b of psi by the incidence's node to sum: weight w, stress P, rest gradient b of the node. */
 KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], const wide b[3], tet_stress *stress,
                                           incidence_sum *sum)
 {
@@ -121,7 +122,8 @@ KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], c
         sum->g[i] += weight * f[i];
 }
 
-/* Adds the approximate block w (shear |b|^2 1 + bulk c c^T), c = dJ/dx0, to sum. */
+/* Adds the approximate block w (shear |b|^2 1 + bulk c c^T) to sum: weight w, rest gradient b of the node x0, and c
+ * = dJ/dx0 with J = det F. */
 KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], const wide b[3], wide shear, wide bulk,
                                        incidence_sum *sum)
 {
@@ -209,8 +211,8 @@ KERNEL_INLINE void tet_rotated_vertex(const sinew_vertex_kernel *kernel, int dat
 
 /* ---- Volume form of a vertex-tet incidence ------------------------------------------------------- */
 
-/* Data of an incidence in volume form: weight, det L, K_01 K_02 K_03, the material's constant; if |F|^2 is needed, also
- * K_12 K_13 K_23. */
+/* Data of an incidence in volume form: weight, det L of the inverse rest shape L, the factors K_01 K_02 K_03 of the
+ * file head, the material's constant; if |F|^2 is needed, also K_12 K_13 K_23. */
 enum {
     VOLUME_DET = 1,
     VOLUME_OWN = 2,
@@ -246,8 +248,9 @@ static inline void volume_incidence(const sinew_real *data, const int32_t *parti
 /* The quantities on which an energy in volume form depends, and their derivatives by the node x0. */
 typedef struct volume_state {
     wide J, c[3];
-    wide fb[3], b2; /* F b and |b|^2: a step d of the node changes |F|^2 by 2 d . F b + |d|^2 |b|^2 */
-    wide norm;      /* squared Frobenius norm |F|^2; set only if requested */
+    /* F b and |b|^2, b the node's rest gradient: a step d of the node changes |F|^2 by 2 d . F b + |d|^2 |b|^2 */
+    wide fb[3], b2;
+    wide norm; /* squared Frobenius norm |F|^2; set only if requested */
 } volume_state;
 
 KERNEL_INLINE wide square_distance(const wide a[3], const wide b[3])
@@ -284,7 +287,8 @@ KERNEL_INLINE void volume_geometry(const incidence *v, bool norm, volume_state *
     }
 }
 
-/* Adds the gradient w (scale F b + pressure c) and the block w (diagonal |b|^2 1 + bulk c c^T) of the node. */
+/* Adds the gradient w (scale F b + pressure c) and the block w (diagonal |b|^2 1 + bulk c c^T) of the node: weight
+ * w, rest gradient b, c the gradient of J = det F by the node. */
 KERNEL_INLINE void volume_add(const incidence *v, const volume_state *s, wide scale, wide pressure, wide diagonal,
                               wide bulk, incidence_sum *sum)
 {

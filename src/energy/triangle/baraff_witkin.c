@@ -64,7 +64,7 @@ static const char *weave_prepare(const sinew_element *element, sinew_real *data)
     return directional_prepare(element, warp, DIRECTION, data);
 }
 
-/* Lengths |u|, |v| of the columns of F, and their dot product. */
+/* Lengths |u|, |v| of the columns u and v of the deformation gradient F, and their dot product. */
 KERNEL_INLINE void measures(const wide F[6], wide l[2], wide *product)
 {
     wide C[3];
@@ -162,7 +162,7 @@ static void weave_constrain(const sinew_constrain_kernel *kernel)
     }
 }
 
-/* Writes C, gradient and compliance of the three conditions of each triangle at x. */
+/* Writes values C, gradients and compliances of the three conditions of each triangle at x. */
 static void weave_jacobian(const sinew_jacobian_kernel *kernel)
 {
     const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
@@ -180,8 +180,9 @@ static void weave_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* Terms of the conditions' second derivatives: K of u and of v, the factor of the block [0 1; 1 0] of shear between u
- * and v, and, for SINEW_FORM_ENERGY, the factor of the square of the shear gradient. */
+/* Terms of the conditions' second derivatives: the 3x3 blocks K by u and by v, the columns of F; the factor of the
+ * block [0 1; 1 0] of shear between u and v; and, for SINEW_FORM_ENERGY, the factor of the square of the shear
+ * gradient. */
 typedef struct weave_second {
     wide K[2][6], mixed, square;
 } weave_second;

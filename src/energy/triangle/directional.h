@@ -100,7 +100,7 @@ KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const 
 
 /* ---- Proximal map, for ADMM ---------------------------------------------------------------------- */
 
-/* M = d2psi/dF2 + r 1, the 6x6 matrix of Newton's method over the six entries of F, row-major. */
+/* M = d2psi/dF2 + r 1, the 6x6 matrix of Newton's method for the proximal map over the six entries of F, row-major. */
 KERNEL_INLINE void directional_matrix(const directional_moduli *m, const wide F[6], wide r, wide M[36])
 {
     const wide zero = wide_set(0), one = wide_set(1);

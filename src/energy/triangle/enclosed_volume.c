@@ -92,7 +92,8 @@ KERNEL_INLINE void enclosed_from_centre(const wide *x, const sinew_real *data, w
         r[i] = x[i] - wide_load(data + (DATA_CENTRE + i % 3) * SIMD_WIDTH);
 }
 
-/* The contribution of a triangle to the volume constraint C = V - f V_0. */
+/* Contribution of a triangle to the volume constraint C = V - f V_0: enclosed volume V, rest volume V_0, its factor
+ * f. */
 KERNEL_INLINE wide enclosed_first(const wide *x, const sinew_real *data, wide *g)
 {
     wide r[9];

@@ -18,7 +18,7 @@
 enum {
     DATA_WEFT = TRIANGLE_MATERIAL, /* Q_vv / Q_uu: modulus along the weft over that along the warp */
     DATA_CROSS,                    /* Q_uv / Q_uu: coupling of warp and weft over the warp's modulus */
-    DATA_SHEAR,                    /* G / Q_uu: shear modulus over the warp's modulus */
+    DATA_SHEAR,                    /* G / Q_uu: the shear modulus G over the warp's modulus Q_uu */
     DATA_COUNT
 };
 enum {

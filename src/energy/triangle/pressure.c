@@ -34,7 +34,7 @@ enum {
     /* The following data exist for an ideal gas only. */
     DATA_INSIDE = DATA_VERTEX_COUNT, /* absolute pressure P of the gas at the rest volume, in Pa */
     DATA_OUTSIDE,                    /* pressure p_a outside the surface, in Pa */
-    DATA_EXPONENT,                   /* exponent k of the gas law p = P (V_0 / V)^k - p_a */
+    DATA_EXPONENT,                   /* exponent k of the gas law p = P (V_0 / V)^k - p_a, with the volume V */
     DATA_REST_VOLUME,                /* rest volume V_0 of the surface, in m3 */
     DATA_COUNT
 };

@@ -66,7 +66,7 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
         normal[i] /= twice;
     if (!plane_frame(along ? along : edge[0], normal, q))
         return refuse_direction(element, along);
-    /* T = Q^T Dm, the rest edges in the plane's axes, and its inverse; det T is twice the area */
+    /* T = Q^T Dm, the rest edges in the axes Q of the triangle's plane, and its inverse; det T is twice the area */
     const double t[4] = {vec3_dot(q[0], edge[0]), vec3_dot(q[0], edge[1]), vec3_dot(q[1], edge[0]),
                          vec3_dot(q[1], edge[1])};
     const double det = t[0] * t[3] - t[1] * t[2];

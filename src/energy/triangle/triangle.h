@@ -150,7 +150,7 @@ KERNEL_INLINE void triangle_balance(sinew_real *g, const int32_t *vertex, const 
     wide_scatter_balanced(g, vertex, triangle_other_vertices, 2, at);
 }
 
-/* Adds the gradient scale P B^T of a triangle's stress P to g of its three vertices. */
+/* Adds the gradient scale P B^T of a triangle's stress P to g of its three vertices; B is the inverse rest shape. */
 KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, wide scale, const wide P[6],
                                     const wide inverse[4])
 {
@@ -194,8 +194,8 @@ KERNEL_INLINE void triangle_store_tangent(sinew_real *to, wide weight, const wid
 
 /* ---- Triangles in reduced coordinates, for PD and ADMM ------------------------------------------- */
 
-/* Writes D of z = D x: column r of F is F e_r = sum_a D[r][a] x_a with D[r][a] = B[a-1][r], D[r][0] = -sum of the
- * others. */
+/* Writes the reduction matrix D of z = D x: column r of F is F e_r = sum_a D[r][a] x_a with D[r][a] = B[a-1][r], B
+ * the inverse rest shape, and D[r][0] = -sum of the others. */
 KERNEL_INLINE void triangle_reduce(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -225,7 +225,8 @@ KERNEL_INLINE void triangle_shifted(const sinew_reduced_kernel *kernel, int32_t 
         Y[i] += F[i];
 }
 
-/* Ends ADMM's local step: u = Y - Z, g += w2 D^T (Z - u - F); padding lanes add nothing. */
+/* Ends ADMM's local step: dual variable u = Y - Z, with the argument Y and the result Z of the proximal map, and g
+ * += w2 D^T (Z - u - F) with the reduction matrix D; padding lanes add nothing. */
 KERNEL_INLINE void triangle_prox_finish(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
                                         const wide F[6], const wide Y[6], const wide Z[6], const wide inverse[4])
 {
@@ -252,7 +253,8 @@ KERNEL_INLINE void triangle_constrained(const constrained *c, const wide inverse
     multiply32(Ds, inverse, F);
 }
 
-/* Converts the derivative P of a triangle's constraint by F to the gradient by its vertices, in c->gradient. */
+/* Converts the derivative P of a triangle's constraint by the deformation gradient F to the gradient by its
+ * vertices, in c->gradient. */
 KERNEL_INLINE void triangle_constrained_gradient(const wide P[6], const wide inverse[4], constrained *c)
 {
     wide f[6];
@@ -287,8 +289,8 @@ KERNEL_INLINE wide triangle_constraint(const sinew_real *data, bool as_energy, t
 
 /* ---- Vertex-triangle incidences, for vertex kernels ---------------------------------------------- */
 
-/* Data of the incidence of a triangle and its vertex `node`: the rows of B are the rest gradients of the other two
- * vertices, with the same Q. */
+/* Data of the incidence of a triangle and its vertex `node`: the rows of the inverse rest shape B are the rest
+ * gradients of the other two vertices, in the same axes Q of the triangle's plane. */
 static inline void triangle_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
                                       sinew_real *out, int32_t *others)
 {
@@ -325,7 +327,7 @@ KERNEL_INLINE void apply32(const wide M[6], const wide b[2], wide out[3])
         out[i] = M[2 * i] * b[0] + M[2 * i + 1] * b[1];
 }
 
-/* Adds the gradient w P b of psi by the incidence's node to sum. */
+/* Adds the gradient w P b of psi by the incidence's node to sum: weight w, stress P, rest gradient b of the node. */
 KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[6], const wide b[2], incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);
@@ -335,8 +337,8 @@ KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[
         sum->g[i] += weight * f[i];
 }
 
-/* sum += w (shear |b|^2 1 + bulk c c^T), c = dJ/dx at the node: the approximate Hessian block of PBNG 8.1. (dJ/dF
- * squared is PBNG's J^2/4 L L.) */
+/* Adds w (shear |b|^2 1 + bulk c c^T) to sum: the approximate Hessian block of PBNG 8.1, with the weight w, the
+ * node's rest gradient b and c = dJ/dx at the node. (dJ/dF squared is PBNG's J^2/4 L L.) */
 KERNEL_INLINE void triangle_incidence_bound(const incidence *v, const wide F[6], const wide b[2], wide shear, wide bulk,
                                             incidence_sum *sum)
 {
@@ -347,7 +349,7 @@ KERNEL_INLINE void triangle_incidence_bound(const incidence *v, const wide F[6],
     block_add(sum->A, weight * shear * (b[0] * b[0] + b[1] * b[1]), weight * bulk, c);
 }
 
-/* Adds the 3x3 Hessian block w K of the incidence's node to sum. */
+/* Adds the 3x3 Hessian block w K of the incidence's node to sum, w the element's weight. */
 KERNEL_INLINE void triangle_incidence_block(const incidence *v, const wide K[9], incidence_sum *sum)
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};

@@ -32,7 +32,8 @@ static void distance_set_stiffness(const sinew_reduced_kernel *kernel)
     triangle_weight_stiffness(kernel, DATA_COUNT);
 }
 
-/* PD's projection: g += w D^T T, T the matrix of the set nearest to F */
+/* PD's projection: g += w D^T T, with the weight w, the reduction matrix D of z = D x, and the matrix T of the set
+ * nearest to F. */
 static void set_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

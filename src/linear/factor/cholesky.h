@@ -29,11 +29,12 @@ void sinew_cholesky_destroy(sinew_cholesky *cholesky);
 
 /* [9 * column[count]] entries of the 3x3 blocks, the input of factorise */
 double *sinew_cholesky_values(sinew_cholesky *cholesky);
-/* Computes L of A + shift I. SINEW_ERROR_NUMERIC: A + shift I is not positive definite. */
+/* Computes the Cholesky factor L of A + shift I. SINEW_ERROR_NUMERIC: A + shift I is not positive definite. */
 sinew_status sinew_cholesky_factorise(sinew_cholesky *cholesky, double shift, sinew_error *error);
 /* x = (A + shift I)^-1 b with the factor last computed; b and x are [3 * count]; b may be x. */
 void sinew_cholesky_solve(sinew_cholesky *cholesky, const double *b, double *x);
-int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* number of stored entries of L */
-double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky);  /* cost: sum of squares of L's column counts */
+/* number of stored entries of the Cholesky factor L */
+int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky);
+double sinew_cholesky_factor_cost(const sinew_cholesky *cholesky); /* cost: sum of squares of L's column counts */
 
 #endif

@@ -14,7 +14,7 @@
 
 #define PARALLEL_ROWS 4096 /* number of matrix rows below which one thread solves */
 
-/* The lower triangle of S by columns and the rest positions of its rows, as the caller gives them
+/* The lower triangle of the matrix S by columns and the rest positions of its rows, as the caller gives them
  * (factored_system.h). */
 typedef struct sinew_factored_system_matrix {
     const size_t *column;
@@ -34,7 +34,8 @@ static sinew_status factored_fail_definite(sinew_error *error)
  * in every solve. */
 static const sinew_amalgamation amalgamation = {{4, 16, 48}, {0.2, 0.05, 0.02}};
 
-/* Finds the elimination order, the supernodes, and the pattern of P S P^T, P the permutation of the order. */
+/* Finds the elimination order, the supernodes, and the pattern of P S P^T, where P is the permutation of the matrix
+ * S to the order. */
 static bool factored_analyse(sinew_factored_system *f, const sinew_factored_system_matrix *S,
                              const sinew_dense_kernels *dense, sinew_kept_factor *made)
 {
@@ -161,8 +162,8 @@ void sinew_factored_system_destroy(sinew_factored_system *f)
 
 /* ---- Solves with S by forward and backward substitution -------------------------------------- */
 
-/* Forward substitution x = L^-1 (P b) in one subtree: copies its own rows of b, adds the contributions of its children
- * in their order, and solves. */
+/* Forward substitution x = L^-1 (P b) in one subtree (factor L, permutation P): copies its own rows of b, adds the
+ * contributions of its children in their order, and solves. */
 static void subtree_forward(const sinew_factored_system *f, int32_t p, const int32_t *index, const sinew_real *b)
 {
     const sinew_solve_subtree *own = &f->tree.subtrees[p];
@@ -182,8 +183,8 @@ static void subtree_forward(const sinew_factored_system *f, int32_t p, const int
     f->kernels->forward(f->tree.supernodes + own->supernode_first, own->supernode_count, own->x);
 }
 
-/* Backward substitution x = L^-T x in one subtree: copies the ancestors' rows from the parent, which is already solved,
- * solves, and writes its own rows. */
+/* Backward substitution x = L^-T x with the factor L in one subtree: copies the ancestors' rows from the parent,
+ * which is already solved, solves, and writes its own rows. */
 static void subtree_backward(const sinew_factored_system *f, int32_t p, const int32_t *index, sinew_real *x)
 {
     const sinew_solve_subtree *own = &f->tree.subtrees[p];

@@ -48,7 +48,8 @@ double sinew_ldl_pivot(const sinew_ldl *ldl, int32_t k);
 /* x = A^-1 b; b and x must not overlap. Refines x at most `rounds` times against A. Returns max |b - A x| / max |b|
  * over the unknowns that were not dropped. */
 double sinew_ldl_solve(sinew_ldl *ldl, const double *b, double *x, int rounds);
-size_t sinew_ldl_size(const sinew_ldl *ldl); /* number of entries of L, including the zeros that supernodes store */
+/* number of entries of the factor L, including the zeros that supernodes store */
+size_t sinew_ldl_size(const sinew_ldl *ldl);
 /* Cost of the factorisation of the pattern: the sum of the squares of L's column counts. */
 sinew_status sinew_ldl_cost(const sinew_allocator *allocator, int32_t count, const size_t *column, const int32_t *row,
                             double *cost, sinew_error *error);

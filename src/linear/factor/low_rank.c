@@ -10,7 +10,8 @@
 #include "base/stop.h"
 #include "linear/factor/factored_system_internal.h"
 
-/* Number of rank-one terms (rows of D) whose columns of V are computed together: a quad. */
+/* Number of rank-one terms (rows of the matrix D) whose columns of V = L^-1 D^T |W|^(1/2) are computed together: a
+ * quad. */
 #define QUAD 4
 
 /* ---- Paths through the elimination tree ------------------------------------------------------ */
@@ -166,8 +167,8 @@ static sinew_real *ancestor_rows(const sinew_solve_subtree *subtree)
     return subtree->x + 4 * (size_t)(subtree->last - subtree->first);
 }
 
-/* Writes the columns of D^T |W|^(1/2) of a quad (four terms) into the subtrees' work vectors. The supernodes of a
- * subtree are contiguous. */
+/* Writes the columns of D^T |W|^(1/2) (weighted rank-one terms) of a quad, i.e. four terms, into the subtrees' work
+ * vectors. The supernodes of a subtree are contiguous. */
 static void load_quad(sinew_low_rank *l, const sinew_factored_system *f, const sinew_rank_one_term *rows,
                       const int32_t *index, int32_t quad, double scale)
 {
@@ -202,8 +203,9 @@ static void add_descendants(sinew_low_rank *l, const sinew_factored_system *f, i
     }
 }
 
-/* Computes the four columns of V of a quad: applies L^-1 along the supernodes that the quad reaches. Descendants have
- * lower indices, and the own columns of a subtree follow those of its children. */
+/* Computes the four columns of V (low-rank terms after forward substitution) of a quad: applies L^-1 along the
+ * supernodes that the quad reaches. Descendants have lower indices, and the own columns of a subtree follow those of
+ * its children. */
 static void forward_quad(sinew_low_rank *l, const sinew_factored_system *f, int32_t quad)
 {
     int32_t entered = 0;
@@ -243,8 +245,8 @@ static void multiply_quads(const sinew_low_rank *l, const sinew_factored_system 
     }
 }
 
-/* Sets entry (r, c), r >= c, of C = sign(W) + V^T V. The block of the removed terms is stored negated: it is then
- * positive definite. */
+/* Sets entry (r, c), r >= c, of the small matrix C = sign(W) + V^T V. The block of the removed terms is stored
+ * negated: it is then positive definite. */
 static void put_entry(sinew_low_rank *l, int32_t r, int32_t c, double product)
 {
     const size_t count = (size_t)l->count, added = (size_t)(l->count - l->taken), R = (size_t)r, C = (size_t)c;

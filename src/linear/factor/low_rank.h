@@ -21,8 +21,8 @@
 
 #define SINEW_RANK_ONE_MAX 16
 
-/* A rank-one term: a row of D and its weight. Entries for unknowns come first; entries for known values after them are
- * not read here. */
+/* A rank-one term: one row of the matrix D (file head) and its weight. Entries for unknowns come first; entries for
+ * known values after them are not read here. */
 typedef struct sinew_rank_one_term {
     double weight;
     int32_t count, known; /* numbers of entries of the term: for unknowns and, after them, for known values */
@@ -49,8 +49,10 @@ typedef struct sinew_low_rank {
     size_t *start;      /* [first[quads]] offset in `values` of each supernode that a quad of terms reaches */
     /* columns V of the low-rank terms: [columns of the supernode][4] for each supernode that a quad of terms reaches */
     sinew_real *values;
-    double *taken_block; /* [taken][count] columns of C of the removed terms: L1, L2 (factorise_small in low_rank.c) */
-    double *added_block; /* [count - taken][count - taken] L3, the factor of the Schur complement */
+    /* [taken][count] columns of the small matrix C (low_rank.c) of the removed terms: L1, L2 of factorise_small */
+    double *taken_block;
+    /* [count - taken][count - taken] L3: Cholesky factor of the Schur complement of the removed terms */
+    double *added_block;
     double *product, *work, *sums;
     size_t order_capacity, first_capacity, supernode_capacity, start_capacity, value_capacity, taken_capacity,
         added_capacity, product_capacity, work_capacity, sum_capacity;

@@ -19,8 +19,8 @@
 typedef struct division {
     int32_t *parent;       /* [supernodes] parent supernode, which contains the first row below; -1 at roots */
     int32_t *subtree_of;   /* [supernodes] index of the solve tree's subtree that contains each supernode */
-    int32_t *supernode_of; /* [n] index of the supernode that contains each column of L */
-    double *weight;        /* [supernodes] number of entries of L in the supernode and its descendants */
+    int32_t *supernode_of; /* [n] index of the supernode that contains each column of the factor L */
+    double *weight;        /* [supernodes] number of entries of the factor L in the supernode and its descendants */
     int32_t *children;     /* [supernodes] number of heavy children, above SUBTREE_FRACTION of all entries */
 } division;
 

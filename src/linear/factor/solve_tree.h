@@ -17,7 +17,7 @@
 #include "math/supernode_solve.h"
 
 typedef struct sinew_solve_subtree {
-    int32_t first, last; /* columns first .. last - 1 of L belong to the subtree */
+    int32_t first, last; /* columns first .. last - 1 of the factor L belong to the subtree */
     int32_t supernode_first, supernode_count;
     int32_t parent, level; /* index of the parent subtree, -1 at roots; level 0: no children */
     int32_t ancestor_count;
@@ -29,12 +29,13 @@ typedef struct sinew_solve_subtree {
 typedef struct sinew_solve_tree {
     sinew_allocator allocator;
     int32_t supernode_count, subtree_count, level_count;
-    sinew_supernode *supernodes;   /* [supernode_count] supernodes of L; those of a subtree are contiguous */
+    /* [supernode_count] supernodes of the factor L; those of a subtree are contiguous */
+    sinew_supernode *supernodes;
     sinew_solve_subtree *subtrees; /* [subtree_count] subtrees sorted by level, then by first column */
     int32_t *level_first;          /* [level_count + 1] index of each level's first subtree */
     size_t row_total, value_total;
     int32_t *rows;      /* [row_total] rows below each supernode's diagonal block, as indices in the subtree's vector */
-    sinew_real *values; /* [value_total] entries of L by supernodes, padded with zeros */
+    sinew_real *values; /* [value_total] entries of the factor L by supernodes, padded with zeros */
 } sinew_solve_tree;
 
 /* Builds the solve tree of a factor. Returns false if memory is short; call destroy in any case. */

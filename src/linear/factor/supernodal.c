@@ -135,8 +135,8 @@ static void supernodal_load(sinew_supernodal *f, int32_t k, const sinew_lower_tr
         for (int32_t r = 0; f->single && r < height; r++)
             L[r] = (double)(float)L[r];
     }
-    /* Products read beyond the last column. Pads are set here and not at allocation, where they would touch all pages of
-     * L without a poll. */
+    /* Products read beyond the last column. Pads are set here and not at allocation, where they would touch all
+     * pages of the factor L without a poll. */
     memset(f->values + f->start[k + 1] - SINEW_DENSE_PAD, 0, SINEW_DENSE_PAD * sizeof *f->values);
 }
 

@@ -21,9 +21,9 @@ typedef struct sinew_supernodal {
     const sinew_dense_kernels *kernels;
     sinew_supernodes supernodes;
     size_t *start; /* [supernodes + 1] offset of each supernode's entries in values */
-    /* [start[supernodes]] entries of L by supernodes, each supernode followed by SINEW_DENSE_PAD zeros */
+    /* [start[supernodes]] entries of the factor L by supernodes, each supernode followed by SINEW_DENSE_PAD zeros */
     double *values;
-    int32_t *supernode_of; /* [n] index of the supernode that contains each column of L */
+    int32_t *supernode_of; /* [n] index of the supernode that contains each column of the factor L */
     int32_t *row_index;    /* [n] index of each matrix row within the current supernode */
     int32_t *pending; /* [supernodes] first supernode in the list of descendants that update this one next; -1: none */
     int32_t *next;    /* [supernodes] supernode after each one in the list `pending` that contains it; -1: none */
@@ -33,8 +33,8 @@ typedef struct sinew_supernodal {
     /* work space, as large as the largest update: dense product of a descendant supernode's rows with themselves */
     double *product;
     double *work;
-    double *sign;  /* [n] diagonal of S in A = L S L^T: 1, -1 or 0; NULL: Cholesky, A = L L^T */
-    double *pivot; /* [n] pivots of the last factorisation A = L S L^T */
+    double *sign;  /* [n] diagonal S of signs in A = L S L^T: 1, -1 or 0; NULL: Cholesky, A = L L^T */
+    double *pivot; /* [n] pivot of each column in the last factorisation A = L S L^T */
     bool single;   /* true: A and the updated supernodes are rounded to 32 bits (dense_float.h) */
 } sinew_supernodal;
 
@@ -43,17 +43,18 @@ typedef struct sinew_supernodal {
 bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocator, const sinew_dense_kernels *kernels,
                              const sinew_amalgamation *rule, const sinew_elimination *elimination, int32_t block);
 void sinew_supernodal_destroy(sinew_supernodal *f); /* frees the factor's arrays; accepts a zeroed struct */
-/* number of entries of L, with the zeros that supernodes store */
+/* number of entries of the factor L, with the zeros that supernodes store */
 int64_t sinew_supernodal_size(const sinew_supernodal *f);
 /* Free and reallocate the values of L (false: out of memory). Pattern and work space are kept. */
 void sinew_supernodal_drop_values(sinew_supernodal *f);
 bool sinew_supernodal_need_values(sinew_supernodal *f);
 
-/* Computes L of A + shift I; `lower` is the lower triangle of A in the order of elimination. Returns -1, or the column
- * at which A + shift I is not positive definite. */
+/* Computes the Cholesky factor L of A + shift I; `lower` is the lower triangle of A in the order of elimination.
+ * Returns -1, or the column at which A + shift I is not positive definite. */
 int32_t sinew_supernodal_factorise(sinew_supernodal *f, const sinew_lower_triangle *lower, double shift);
-/* Factorises A = L S L^T; sinew_supernodal_need_signs allocates S. floor [n]: a pivot with |pivot| <= floor counts as
- * zero. Returns -1, or the column whose pivot is not finite, or is zero with a floor of 0. */
+/* Factorises A = L S L^T with a diagonal S of signs; sinew_supernodal_need_signs allocates S. floor [n]: a pivot
+ * with |pivot| <= floor counts as zero. Returns -1, or the column whose pivot is not finite, or is zero with a floor
+ * of 0. */
 bool sinew_supernodal_need_signs(sinew_supernodal *f); /* allocates S and the pivots; false: out of memory */
 int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const sinew_lower_triangle *lower, const double *floor);
 /* x = A^-1 x in place, x [n]; x is 0 for unknowns whose pivot counted as zero */

@@ -13,9 +13,10 @@
 #include <stdbool.h>
 
 typedef struct sinew_cg_vectors {
-    double (*multiply)(void *context);              /* computes A p; returns p . A p */
-    double (*advance)(void *context, double alpha); /* x += alpha p, r -= alpha A p, z = P r; returns r . z */
-    void (*turn)(void *context, double beta);       /* p = z + beta p: the next search direction */
+    double (*multiply)(void *context); /* computes A p; returns p . A p */
+    /* x += alpha p, r -= alpha A p, z = P r with the preconditioner P; returns r . z */
+    double (*advance)(void *context, double alpha);
+    void (*turn)(void *context, double beta); /* p = z + beta p: the next search direction */
     void *context;
 } sinew_cg_vectors;
 

@@ -58,8 +58,9 @@ static bool stalled(const stopping *stop, const sinew_pcg_result *result)
 typedef struct pcg_run {
     sinew_pcg *pcg;
     sinew_linear_map A, P; /* A: the matrix, or the matrix minus P^-1 if w is set; P: the preconditioner */
-    sinew_real *w;         /* [count][4] P^-1 p, for the matrix A + P^-1; NULL: not computed */
-    sinew_real *x;         /* [count][4] solution; NULL: Lanczos, which needs only the coefficients */
+    /* [count][4] P^-1 p, which products with A + P^-1 need (preconditioner P); NULL: not computed */
+    sinew_real *w;
+    sinew_real *x; /* [count][4] solution; NULL: Lanczos, which needs only the coefficients */
 } pcg_run;
 
 static double pcg_multiply(void *context)
@@ -88,11 +89,11 @@ static void pcg_turn(void *context, double beta)
     const pcg_run *run = context;
     const sinew_pcg *pcg = run->pcg;
     sinew_combine(pcg->p, pcg->z, (sinew_real)beta, pcg->p, pcg->count, pcg->thread_count);
-    if (run->w) /* w = P^-1 p = r + beta w */
+    if (run->w) /* w = P^-1 p = r + beta w, P the preconditioner */
         sinew_combine(run->w, pcg->r, (sinew_real)beta, run->w, pcg->count, pcg->thread_count);
 }
 
-/* Starts CG at x = 0: r = b, z = P r, p = z. */
+/* Starts CG at x = 0: residual r = b, z = P r with the preconditioner P, direction p = z. */
 static sinew_cg pcg_begin(const pcg_run *run, const sinew_real *b)
 {
     const sinew_pcg *pcg = run->pcg;

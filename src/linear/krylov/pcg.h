@@ -36,12 +36,12 @@ typedef struct sinew_linear_map {
 sinew_status sinew_pcg_create(const sinew_allocator *allocator, sinew_pcg *pcg, int32_t count, int32_t thread_count,
                               sinew_error *error);
 void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg);
-/* Solves A x = b from x = 0 until |b - A x| is below `tolerance` times |b| or `iterations` are done; P approximates
- * A^-1. */
+/* Solves A x = b from x = 0 until |b - A x| is below `tolerance` times |b| or `iterations` are done; the
+ * preconditioner P approximates A^-1. */
 sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations);
-/* Solves (P^-1 + C) x = b without products with P^-1: search directions are sums of vectors P r, whose products with
- * P^-1 are known. b is overwritten. */
+/* Solves (P^-1 + C) x = b without products with P^-1, P the preconditioner: search directions are sums of vectors P
+ * r, whose products with P^-1 are known. b is overwritten. */
 sinew_pcg_result sinew_pcg_solve_with_term(sinew_pcg *pcg, sinew_linear_map C, sinew_linear_map P, sinew_real *b,
                                            sinew_real *x, double tolerance, int32_t iterations);
 /* Solves A x = b by CG until the decrease of the quadratic and |x| stall: the last third of the iterations, and at

@@ -51,7 +51,8 @@ bool sinew_minimum_degree_order(const sinew_allocator *allocator, const sinew_gr
     int32_t *column = narrow_offsets(allocator, graph);
     const bool good = column && admits_workspace(allocator, graph) &&
                       amd_order(graph->count, column, graph->other, order, NULL, info) >= 0;
-    *fill = good ? (double)graph->count + info[AMD_LNZ] : 0; /* AMD_LNZ counts the entries of L without the diagonal */
+    /* AMD_LNZ counts the entries of the Cholesky factor without the diagonal */
+    *fill = good ? (double)graph->count + info[AMD_LNZ] : 0;
     sinew_release(allocator, column);
     return good;
 }

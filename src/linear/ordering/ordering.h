@@ -22,8 +22,8 @@ bool sinew_find_elimination(sinew_elimination *e, const sinew_allocator *allocat
 /* Fill-reducing order by nested dissection, into order [count]. False: out of memory or interrupted. */
 bool sinew_dissection_order(const sinew_allocator *allocator, const sinew_graph *graph, const sinew_real *points,
                             int32_t *order);
-/* Fill-reducing order by minimum degree, into order [count]. *fill: an upper bound of the entries of L, from AMD's
- * approximate degrees. False: out of memory. */
+/* Fill-reducing order by minimum degree, into order [count]. *fill: an upper bound of the entries of the Cholesky
+ * factor, from AMD's approximate degrees. False: out of memory. */
 bool sinew_minimum_degree_order(const sinew_allocator *allocator, const sinew_graph *graph, int32_t *order,
                                 double *fill);
 

@@ -26,8 +26,8 @@ static void elimination_find_tree(sinew_elimination *e, int32_t *ancestor)
 
 /* ---- Postorder of the elimination tree ------------------------------------------------------- */
 
-/* Sorts the columns of L by their number of entries, then by index (counting sort), into `sorted`. ends [count + 1] is
- * work space. */
+/* Sorts the columns of the Cholesky factor by their number of entries, then by index (counting sort), into `sorted`.
+ * ends [count + 1] is work space. */
 static void elimination_sort_columns(const sinew_elimination *e, int32_t *sorted, int32_t *ends)
 {
     const int32_t count = e->graph->count;
@@ -86,7 +86,7 @@ static void elimination_find_postorder(const sinew_elimination *e, const int32_t
 
 /* Work space of the column counts; all arrays are [count]. */
 typedef struct count_work {
-    int32_t *post;     /* [count] columns of L in postorder */
+    int32_t *post;     /* [count] columns of the Cholesky factor in postorder */
     int32_t *first;    /* [count] postorder position of the first descendant of each column */
     int32_t *last;     /* [count] postorder position of the last column with an entry in each row; -1: none */
     int32_t *leaf;     /* [count] last leaf found of each row's subtree; -1: none */

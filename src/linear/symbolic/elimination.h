@@ -17,15 +17,15 @@
 
 #include "linear/symbolic/graph.h"
 
-/* Elimination order, elimination tree and column counts of a matrix. Column k of L belongs to vertex order[k] of the
- * graph. */
+/* Elimination order, elimination tree and column counts of a matrix. Column k of its Cholesky factor L belongs to
+ * vertex order[k] of the graph. */
 typedef struct sinew_elimination {
     sinew_allocator allocator;
     const sinew_graph *graph; /* pattern of the matrix; borrowed */
     int32_t *order;           /* [count] order[k]: the vertex that is eliminated k-th */
     int32_t *index;           /* [count] position of each vertex in the elimination order */
     int32_t *parent;          /* [count] parent of column k in the elimination tree, -1 at roots */
-    int32_t *entries;         /* [count] number of entries in column k of L, with the diagonal */
+    int32_t *entries;         /* [count] number of entries in column k of the Cholesky factor, with the diagonal */
 } sinew_elimination;
 
 /* Computes tree and column counts. order [graph->count] is copied; NULL: ascending vertex indices. False: out of
@@ -39,7 +39,8 @@ void sinew_elimination_destroy(sinew_elimination *e); /* frees order, tree and c
  * share a supernode. False: out of memory, with nothing changed. */
 bool sinew_elimination_postorder(sinew_elimination *e);
 
-double sinew_elimination_fill(const sinew_elimination *e); /* number of entries of L, with the diagonal */
+/* number of entries of the Cholesky factor, with the diagonal */
+double sinew_elimination_fill(const sinew_elimination *e);
 /* cost of the factorisation: sum of squares of L's column counts */
 double sinew_elimination_cost(const sinew_elimination *e);
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Builds the pattern of P A P^T in two passes over the entries of A: counts the entries of each column, then places
- * them. */
+/* Builds the pattern of P A P^T, the matrix A permuted by P, in two passes over the entries of A: counts the entries
+ * of each column, then places them. */
 static void reordered_fill_pattern(sinew_reordered_matrix *m, const size_t *column, const int32_t *row,
                                    const int32_t *index)
 {

@@ -20,8 +20,9 @@ typedef struct sinew_reordered_matrix {
     size_t *slot; /* [column[n]] index of each entry of A in lower.row and lower.value */
 } sinew_reordered_matrix;
 
-/* Builds the pattern of P A P^T from one triangle of A by columns, column [n + 1] and row [column[n]]; index [n] is the
- * position of each row of A in the new order. Values are zero. False: out of memory; call destroy in any case. */
+/* Builds the pattern of the permuted matrix P A P^T from one triangle of A by columns, column [n + 1] and row
+ * [column[n]]; index [n] is the position of each row of A in the new order. Values are zero. False: out of memory;
+ * call destroy in any case. */
 bool sinew_reordered_matrix_create(sinew_reordered_matrix *matrix, const sinew_allocator *allocator, int32_t n,
                                    const size_t *column, const int32_t *row, const int32_t *index);
 void sinew_reordered_matrix_destroy(sinew_reordered_matrix *matrix, const sinew_allocator *allocator);

@@ -12,7 +12,7 @@ typedef struct partition {
     const sinew_elimination *elimination;
     int32_t n, count, block;
     int32_t *children; /* [n] number of children of each column in the elimination tree */
-    int32_t *owner;    /* [n] index of the supernode that contains each column of L */
+    int32_t *owner;    /* [n] index of the supernode that contains each column of the Cholesky factor */
     int32_t *first;    /* [n + 1] first column of each supernode */
     int32_t *parent;   /* [n] parent of each supernode; -1 at roots */
     int32_t *width;    /* [n] number of columns of each supernode, including merged ones */

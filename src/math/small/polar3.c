@@ -62,7 +62,7 @@ enum {
 #define SAFE_SQUARE   1e54
 #endif
 
-/* Largest error of R, besides round-off, after which the Newton steps of polish() end. */
+/* Largest error of the rotation R, besides round-off, after which the Newton steps of polish() end. */
 #define POLISH_LEFT ((sinew_real)0.125 * WIDE_EPSILON)
 
 /* F^T F as {c00, c11, c22, c01, c02, c12} */
@@ -94,7 +94,7 @@ typedef struct polar_state {
     wide scaled[9];     /* F multiplied by a power of two, for extreme entries */
     wide C[6], cof[6];  /* C = F^T F; first two rows of the cofactor matrix of F */
     wide I1, I2, two_J; /* invariants |F|^2, |cof F|^2, 2 det F */
-    wide l, inverse;    /* lambda = tr(R^T F), 1 / denominator of the formula for R */
+    wide l, inverse;    /* lambda = tr(R^T F) of the nearest rotation R, 1 / denominator of the formula for R */
     wide_mask active;   /* mask of SIMD elements that need further steps */
 } polar_state;
 
@@ -136,8 +136,8 @@ static void further_steps(polar_state *s)
     }
 }
 
-/* Computes two rows of the numerator of R and the inverse denominator; marks the SIMD elements for which the formula is
- * inaccurate. */
+/* Computes two rows of the numerator of the rotation R and the inverse denominator; marks the SIMD elements for
+ * which the formula is inaccurate. */
 static inline void formula(polar_state *s, wide rows[6])
 {
     const wide *C = s->C;
@@ -155,7 +155,7 @@ static inline void formula(polar_state *s, wide rows[6])
     s->active |= ~wide_lt(l3 * FORMULA_FLOOR, d);
 }
 
-/* Turns the first two rows of R, times `scale`, into a rotation: one Newton-Schulz step as in
+/* Turns the first two rows of the matrix R, times `scale`, into a rotation: one Newton-Schulz step as in
  * jacobi_orthonormalise(), and the cross product as third row. */
 static inline void rotation(wide scale, wide R[9])
 {
@@ -221,7 +221,7 @@ static inline wide_mask polish_step(const wide F[9], wide R[9])
         for (int j = 0; j < 3; j++)
             R[i + j] += r0 * X[j] + r1 * X[3 + j] + r2 * X[6 + j];
     }
-    /* The remaining error of R is (|w|^2 + |D|^2) times the condition number of G. */
+    /* The remaining error of R is (|w|^2 + |D|^2) times the condition number of G, the matrix of the system for w. */
     wide left = (xx + yy + zz) + (D[0] * D[0] + D[1] * D[1] + D[2] * D[2]) + (D[3] * D[3] + D[4] * D[4] + D[5] * D[5]);
     return regular & wide_lt(left * size, det * POLISH_LEFT);
 }

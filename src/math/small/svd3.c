@@ -63,7 +63,7 @@ void sinew_svd3(const wide F[9], wide U[9], wide sigma[3], wide V[9])
         turn_columns(active, A, v, 1, 2);
     }
 
-    /* B = F V, recomputed with V made orthogonal */
+    /* B = F V, recomputed with the right singular vectors V made orthogonal */
     jacobi_orthonormalise(v);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)

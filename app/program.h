@@ -22,8 +22,9 @@ bool sinew_take_precision(int *argc, char **argv, const char **precision);
 /* Finds the path of another program of the product: beside this program, or in ../libexec/sinew or ../bin relative to
  * it. Returns false if there is none. */
 bool sinew_find_program(const char *name, char *path, size_t size);
-/* Replaces this process by the program `name` with the arguments argv, so that signals and the exit status are those of
- * that program. Returns only on failure, with a message that begins with `command`. */
+/* Replaces this process by the program `name` with the arguments argv, so that signals and the exit status are those
+ * of that program. Returns only on failure: prints a message that begins with `command`, and returns
+ * SINEW_EXIT_USAGE. */
 int sinew_become(const char *command, const char *name, char **argv);
 /* Returns the exit status at the end of a program. Output lost to a full disk or a closed pipe turns success into
  * failure. */

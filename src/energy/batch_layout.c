@@ -30,7 +30,7 @@ typedef struct chunk_builder {
     /* lists of tets by number of neighbours that are not in a fan; entries may be out of date */
     int32_t queue[5][SINEW_CHUNK_ELEMENTS];
     int32_t queued[5];
-    /* indices of the tets of each fan, stored at its lowest tet; NONE: unused */
+    /* [tet of the chunk] indices of the tets of each fan, stored at its lowest tet; NONE: unused */
     int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN];
     int32_t order[SINEW_CHUNK_ELEMENTS]; /* indices of the chunk's tets in the order of the layout */
 } chunk_builder;

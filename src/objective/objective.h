@@ -128,8 +128,9 @@ double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q,
 /* Computes second derivatives of all energies at q and stores them in the tangents, exact or projected element by
  * element. */
 void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, bool project);
-/* out = S (M/h^2 + sum H_j) p with the last linearisation, without M/h^2 in quasistatic steps. p must be zero at pinned
- * particles; out is zero there. */
+/* out = S (M/h^2 + sum H_j) p: the Hessian of g at the last linearisation, with masses M, element Hessians H_j and
+ * direction filter S, times p; without M/h^2 in quasistatic steps. p must be zero at pinned particles; out is zero
+ * there. */
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
 /* blocks[i] = the 3x3 diagonal Hessian block of particle i at q, row-major [particle_count][9], identity at pinned
  * particles. */

@@ -151,8 +151,9 @@ static const char *measure_warp(const sinew_real *p, shell_rest *r)
     return NULL;
 }
 
-/* Q_ij / D = 4 A / (h_i h_j) times the moment that unit curvature along c_i exerts on unit curvature along c_j.
- * Mixed terms of a plate with two rigidities are their geometric means. */
+/* Entry Q_ij of the element's stiffness matrix over the rigidity D: 4 A / (h_i h_j), with the rest area A and
+ * heights h, times the moment that unit curvature along c_i exerts on unit curvature along c_j. Mixed terms of a
+ * plate with two rigidities are their geometric means. */
 static double form_of(const shell_rest *r, int i, int j, double nu, double ratio)
 {
     const hinge_rest *one = &r->hinge[i], *two = &r->hinge[j];

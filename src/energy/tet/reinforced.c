@@ -21,26 +21,26 @@
 #include "energy/tet/tet_vertex_kernel.h"
 #include "math/vec3.h"
 
+/* Indices of the material constants in data: l / mu and k / mu of the law, the lower bound of I4 - 1, fibre
+ * direction Q^T a. */
 enum {
     RATIO = 0,
     STRENGTH = 1,
     SLACK = 2, /* index of the lower bound of I4 - 1: -1, or 0 for fibres that do not resist compression */
     AXIS = 3,
     DATA_COUNT = TET_MATERIAL + AXIS + 3
-    /* indices of the material constants in data: l / mu and k / mu of the law, the lower bound of I4 - 1, fibre
- * direction Q^T a */
 };
 enum {
     FIBRE = LAME_PARAMETER_COUNT,
     COMPRESS,
     DIRECTION
 }; /* indices of the parameters of the energy reinforced */
+/* Layout of the tangent: that of the rubber matrix, then the fibre's vertex factors L Q^T a and the weighted 3x3
+ * Hessian K of the fibres. */
 enum {
     TANGENT_REACH = TET_TANGENT_COUNT,
     TANGENT_K = TANGENT_REACH + 3,
     TANGENT_COUNT = TANGENT_K + 6
-    /* layout of the tangent: that of the rubber matrix, then the fibre's vertex factors L Q^T a and the weighted 3x3
- * Hessian K of the fibres */
 };
 
 static const sinew_parameter parameters[] = {

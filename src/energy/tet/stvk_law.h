@@ -30,7 +30,7 @@ static const char *stvk_prepare(const sinew_element *element, sinew_real *data)
 KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
-    wide S[9]; /* 2 E (E: Green strain), then the second Piola-Kirchhoff stress per unit of mu */
+    wide S[9]; /* twice the Green strain E, then overwritten by the second Piola-Kirchhoff stress per unit of mu */
     multiply3_tn(F, F, S);
     for (int i = 0; i < 3; i++)
         S[4 * i] -= 1;

@@ -36,6 +36,8 @@ enum {
     TET_LOWER = 1,
     TET_MATERIAL = 7
 }; /* indices in the data of a tet: weight w, inverse rest shape L, constants of the material */
+/* Indices of the frames U and W and of the second derivatives A, s and t in the tangent of a tet (see the file
+ * head). */
 enum {
     TET_U = 0,
     TET_W = 9,
@@ -43,7 +45,6 @@ enum {
     TET_S = 24,
     TET_T = 27,
     TET_TANGENT_COUNT = 30
-    /* indices of the frames U and W and of the second derivatives A, s and t in the tangent of a tet (see the file head) */
 };
 
 /* The second derivatives of psi in the frames U, V of the singular value decomposition F = U diag(sigma) V^T. s and

@@ -63,7 +63,7 @@ sinew_cache_reader *sinew_reader_open_cache(sinew_reader *reader, const sinew_no
 bool sinew_reader_follow(sinew_reader *reader, const sinew_node *node, const int32_t *vertices, int32_t count,
                          sinew_follow *follow);
 void sinew_reader_release_follow(const sinew_reader *reader, sinew_follow *follow);
-/* Rotates a point about a pivot: point = pivot + R(rotation) (point - pivot) */
+/* Rotates a point about a pivot: point = pivot + R (point - pivot), R the matrix of the rotation vector `rotation` */
 void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
 
 /* ---- Selections of points (select.c) ------------------------------------------------------------- */

@@ -319,7 +319,7 @@ static bool factorise_small(sinew_low_rank *l, const sinew_dense_kernels *dense)
     return dense->factorise(added, added, l->added_block, NULL, l->product, l->work, sinew_stop_came) < 0;
 }
 
-/* w = C^-1 w with the factors of the small dense matrix C */
+/* Solves with the small dense matrix C of low_rank.h by its factors: w = C^-1 w. */
 static void solve_small(const sinew_low_rank *l, const sinew_dense_kernels *dense, double *w)
 {
     const int32_t taken = l->taken, added = l->count - taken;

@@ -164,8 +164,8 @@ static void gather_velocity_constraints(sinew_solve *s)
     }
 }
 
-/* J_i += reach dJ_i/dx v of constraint i of one element, from its second derivatives constraints->blocks = d2C_i; reach
- * is a time (s). */
+/* Extrapolates the gradient of constraint i of one element along the velocities v: J_i += reach dJ_i/dx v, from its
+ * second derivatives constraints->blocks = d2C_i; reach is a time (s). */
 static void expand_element(const sinew_kkt *r, const sinew_objective *o, const sinew_constraint_set *set,
                            int32_t element, int32_t i, double reach)
 {

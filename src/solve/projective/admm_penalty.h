@@ -37,8 +37,8 @@ typedef struct sinew_weight_memory {
     /* weight factor c of the last cycle, relaxed with each step: a strong decrease of c lowers `low` at most to this
      * value */
     double firm;
-    /* of the last step: factor of the size per iteration since the last change of c; mean of the residual ratio R, 1 if
-     * c changed */
+    /* of the last step: factor of the size of changes per iteration since the last change of the weight factor c;
+     * mean of the residual ratio R, 1 if c changed */
     double rate, ratio;
     int64_t changes; /* number of changes of c since the solver was prepared; each costs a factorisation */
 } sinew_weight_memory;

@@ -49,7 +49,8 @@ void sinew_pd_general_local(sinew_pd_general *general, sinew_objective *objectiv
  * [particle_count][4], b may be x. */
 void sinew_pd_general_solve(const sinew_pd_general *general, const sinew_objective *objective, const sinew_real *b,
                             sinew_real *x);
-/* The sum over elements in Phi at q with the current copies, in J. work [particle_count][4]. */
+/* Returns the sum over elements of the squared distances to their projected copies, the second term of Phi, at q, in
+ * J. work [particle_count][4]. */
 double sinew_pd_general_value(sinew_pd_general *general, sinew_objective *objective, const sinew_real *q,
                               sinew_real *work);
 

@@ -76,7 +76,8 @@ static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh
     return SINEW_OK;
 }
 
-/* Computes masses [vertex_count], kg: every cell contributes equal fractions of its filled mass to its vertices. */
+/* Computes masses [vertex_count], kg: every tet (in a mesh without tets every triangle, else every edge) contributes
+ * equal fractions of its filled mass to its vertices. */
 static void lump_masses(const sinew_body_def *def, double *masses)
 {
     const int32_t *cells;

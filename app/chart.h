@@ -42,7 +42,7 @@ typedef struct sinew_axis {
     bool whole;       /* true: a linear axis with ticks at whole numbers only */
 } sinew_axis;
 
-/* Range of the values that a chart draws. */
+/* Range of the values that a chart draws; lowest_positive: smallest value above 0, for logarithmic axes. */
 typedef struct sinew_range {
     double low, high, lowest_positive;
 } sinew_range;

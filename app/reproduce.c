@@ -115,7 +115,7 @@ static bool other_precision(void *context, const char *name, const char *figure_
 
 /* ---- Selection and listing of experiments ------------------------------------------------------- */
 
-/* True if a plain argument names the experiment; "thesis" names all of thesis/. */
+/* True if a plain argument names the experiment, or if there are no plain arguments; "thesis" names all of thesis/. */
 static bool reproduce_wanted(const sinew_arguments *a, const char *name)
 {
     for (int32_t i = 0; i < a->plain_count; i++) {

@@ -18,8 +18,9 @@ typedef struct lens {
     double scale;                               /* pixels per unit of tan(angle to the forward direction) */
 } lens;
 
-/* Computes the lens of a panel: from eye and target of the camera, or fitted, so that `frame` contains all extremes
- * of the survey. SINEW_ERROR_DATA: eye = target, numbers that are not finite, or an angle or distance out of range. */
+/* Computes the lens of a panel: from eye and target of the camera, or fitted, so that at a distance of 1 or more
+ * `frame` contains all extremes of the survey. SINEW_ERROR_DATA: eye = target, numbers that are not finite, or an
+ * angle or distance out of range. */
 sinew_status lens_make(const sinew_camera *camera, const sinew_survey *survey, const picture_frame *frame, lens *made,
                        sinew_error *error);
 /* Computes the direction (not normalised) of the ray through the point (x, y) of a panel, in pixels. */

@@ -94,9 +94,9 @@ typedef struct sinew_contact_cache_entry {
 
 /* Work of contacts and kinetic energy that they add in one step, for the step's energy balance, in J. */
 typedef struct sinew_contact_energy {
-    double normal, friction; /* work on particles of the normal and the friction forces in the objective */
-    double rubbed, rebound;  /* kinetic energy added by velocity friction and by restitution after the step */
-    double heat;             /* energy that friction turns into heat in the step */
+    double normal, friction; /* work in J on particles of the normal and the friction forces in the objective */
+    double rubbed, rebound;  /* kinetic energy in J added by velocity friction and by restitution after the step */
+    double heat;             /* energy in J that friction turns into heat in the step */
 } sinew_contact_energy;
 
 /* A vertex of the embedded surface of a body that collides with colliders. */
@@ -181,7 +181,9 @@ struct sinew_contact_work {
     sinew_real *data;    /* [element_count][data of 4 or 8 vertices] parameters of the contact energy of each element */
     sinew_real *solver_multipliers; /* [element_count][4] multipliers of solvers that keep their own (XPBD) */
     sinew_batch *batch;             /* transient batch of the contact elements; NULL until the first contact */
-    sinew_batch *wide_batch;        /* the same for elements of up to eight particles */
+    /* transient batch of the contact elements of five to eight particles (rigid bodies); NULL until the first such
+     * contact */
+    sinew_batch *wide_batch;
     sinew_batch_layout layout, wide_layout;
     sinew_batch_work batch_work, wide_batch_work;
 
@@ -242,7 +244,8 @@ void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator
 /* Gathers positions of collision vertices into x [vertex_count][4], m: particles at q, vertices of colliders at the
  * completed fraction of their motion. */
 void sinew_contact_gather(const sinew_contact_view *view, const sinew_real *q, sinew_real *x);
-/* The same for the vertices of bodies alone. */
+/* Gathers positions of body vertices into x [vertex_count][4], m: particles at q, and surface vertices of rigid
+ * bodies from their frame vertices. Vertices of colliders are unchanged. */
 void sinew_contact_gather_bodies(const sinew_contact_work *c, const sinew_real *q, sinew_real *x);
 /* Computes x [vertices of the collider][4], m: vertices of a collider at `fraction` 0 .. 1 of its motion in this
  * step. */

@@ -63,7 +63,7 @@ static void mesh_extents(const sinew_mesh *mesh, const double axes[9], double ex
         }
 }
 
-/* The principal axes of the vertices, one per line. */
+/* Computes the principal axes of the mesh's vertices, one unit vector per row of axes [3][3]. */
 static void mesh_principal_axes(const sinew_mesh *mesh, double axes[9])
 {
     int32_t count;
@@ -96,9 +96,9 @@ static double mesh_rope_length(const sinew_mesh *mesh)
 
 /* The size of a body that bounds its thickness, in m: see the head of this file. Loose particles have none. */
 typedef struct body_size {
-    const char *name; /* name of the bounding size, for the message */
-    double bound;     /* size that bounds the thickness from above; 0: none */
-    double largest;   /* largest extent, which bounds the thickness from below; 0: none */
+    const char *name; /* name of the size that bounds the thickness, for the message */
+    double bound;     /* size in m that bounds the thickness from above; 0: none */
+    double largest;   /* largest extent in m, which bounds the thickness from below; 0: none */
 } body_size;
 
 static body_size body_size_of(const sinew_mesh *mesh)

@@ -169,7 +169,7 @@ typedef struct side_choice {
     closest_feature side[2];
     double tie; /* difference below which scores are equal, in m */
     double score;
-    int rank; /* -1: no direction was tried */
+    int rank; /* rank of the best direction so far; -1: no direction was tried */
     double n[3];
 } side_choice;
 

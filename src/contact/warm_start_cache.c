@@ -104,7 +104,8 @@ static int32_t entry_find_object(const sinew_collision_mesh *f, bool collider, i
     return low;
 }
 
-/* The same for the surface of a rigid body, whose vertex numbers ascend behind the four frame vertices. */
+/* Finds the collision vertex of a rigid body's surface by its vertex number in the surface; -1: none. These numbers
+ * ascend behind the four frame vertices. */
 static int32_t entry_find_surface_vertex(const sinew_contact_work *c, const sinew_collision_object *o, int32_t number)
 {
     int32_t low = o->first_vertex + 4, high = o->first_vertex + o->vertex_count;

@@ -11,15 +11,16 @@
 enum {
     /* number of vertices of a contact; unused ones repeat the first vertex, with weight zero */
     SINEW_CONTACT_VERTICES = 4,
-    SINEW_CONTACT_VERTICES_WIDE = 8, /* the same for contacts of rigid bodies (energy/edge/contact_wide.c) */
-    SINEW_CONTACT_NORMAL = 1,        /* unit normal n of the contact, 3 numbers */
-    SINEW_CONTACT_OFFSET = 4,        /* offset r in m: lower bound of the signed distance n.z */
-    SINEW_CONTACT_LAMBDA = 5,        /* multiplier of the normal constraint, in N */
-    SINEW_CONTACT_KN = 6,            /* normal stiffness kn of the contact in N/m, > 0 */
-    SINEW_CONTACT_KT = 7,            /* tangential stiffness kt of friction in N/m, >= 0 */
-    SINEW_CONTACT_LIMIT = 8,         /* friction limit: largest friction force, in N */
-    SINEW_CONTACT_ANCHOR = 9,        /* anchor of friction in m, 3 numbers: the relative position z without slip */
-    SINEW_CONTACT_SHAPE_COUNT = 11,  /* number of reals from SINEW_CONTACT_NORMAL to the end of the anchor */
+    /* number of vertices of a contact of rigid bodies (energy/edge/contact_wide.c) */
+    SINEW_CONTACT_VERTICES_WIDE = 8,
+    SINEW_CONTACT_NORMAL = 1,       /* unit normal n of the contact, 3 numbers */
+    SINEW_CONTACT_OFFSET = 4,       /* offset r in m: lower bound of the signed distance n.z */
+    SINEW_CONTACT_LAMBDA = 5,       /* multiplier of the normal constraint, in N */
+    SINEW_CONTACT_KN = 6,           /* normal stiffness kn of the contact in N/m, > 0 */
+    SINEW_CONTACT_KT = 7,           /* tangential stiffness kt of friction in N/m, >= 0 */
+    SINEW_CONTACT_LIMIT = 8,        /* friction limit: largest friction force, in N */
+    SINEW_CONTACT_ANCHOR = 9,       /* anchor of friction in m, 3 numbers: the relative position z without slip */
+    SINEW_CONTACT_SHAPE_COUNT = 11, /* number of reals from SINEW_CONTACT_NORMAL to the end of the anchor */
     SINEW_CONTACT_MU = 12,
     SINEW_CONTACT_STICK_FORCE = 13, /* stick force in N that warm-starts friction as a hard constraint, 3 numbers */
     SINEW_CONTACT_WEIGHTS = 16,     /* weights of the vertices, 4 or 8 numbers */

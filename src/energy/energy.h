@@ -230,7 +230,7 @@ typedef struct sinew_energy_ops {
     /* true: with new parameters only, `prepare` reads the size of the rest shape (*size) instead of the shape */
     bool keeps_size;
 
-    /* Required operations of every energy. */
+    /* The following six operations are required of every energy. */
 
     /* Fills data[data_count] of one element. Returns NULL, or a reason to refuse the element ("zero volume"), to
      * which the caller adds the element's index. */

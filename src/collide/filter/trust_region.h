@@ -45,8 +45,8 @@ void sinew_trust_region_begin(sinew_step_filter *filter, const sinew_collision_m
 void sinew_trust_region_choose(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 /* Largest step fraction tau of a vertex, at most `max`, at the fraction sigma of its object. */
 double sinew_trust_region_tau(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v, double max);
-/* Bound of the left side of (1) for vertex v, in m: over the full step or, if the filter's `partial` is set, for all
- * admissible sigma and tau. */
+/* Bound of the deviation of vertex v from its predicted path, the left side of (1) in the file head, in m: over the
+ * full step or, if the filter's `partial` is set, for all admissible sigma and tau. */
 double sinew_trust_region_deviation(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v);
 /* Reduces the fraction sigma of each object to the reduced tau of its vertices with this stamp, then reduces tau of
  * its other vertices to this fraction and gives them the stamp. */

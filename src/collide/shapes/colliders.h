@@ -49,7 +49,8 @@ typedef struct sinew_collider_record {
 sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_allocator *allocator,
                                 const sinew_collider_def *def, sinew_error *error);
 void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *allocator);
-/* Computes the frame of a collider at a time, x = R X + p; if `posed`, at `fraction` 0 .. 1 between its two poses. */
+/* Computes the frame of a collider at a time, x = R X + p: rotation R and position p for points X of the collider;
+ * if `posed`, at `fraction` 0 .. 1 between its two poses. */
 void sinew_shape_frame(const sinew_collider_record *record, double time, double fraction, double R[9], double p[3]);
 /* Computes x [vertex_count][4], m: vertices of a collider at a time, or at a fraction between its two poses. */
 void sinew_shape_positions(const sinew_collider_record *record, double time, double fraction, sinew_real *x);

@@ -241,7 +241,7 @@ static void jump_incidence(const sinew_real *data, const int32_t *particles, int
     }
 }
 
-/* Lanes whose node has this place. */
+/* Mask of SIMD lanes whose node has this place (0, 2, 4 or 5) in the element. */
 KERNEL_INLINE wide_mask node_at(const incidence *v, int place)
 {
     return wide_eq(number(v->data, INCIDENCE_NODE), wide_set((sinew_real)place));

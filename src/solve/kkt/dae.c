@@ -124,8 +124,8 @@ static void add_values(sinew_solve *s, bool along_pins, double by, value_factor 
     }
 }
 
-/* right -= h D + h^2 b C(q_n, t_n) of driven constraints, D = (C(q_n, t + h) - C(q_n, t)) / h. Overwrites r->start, and
- * C, J and alpha. */
+/* right -= h D + h^2 b C(q_n, t_n) of driven constraints, with their rate D = (C(q_n, t + h) - C(q_n, t)) / h and
+ * values C. Overwrites r->start, and values, Jacobian and compliances of the constraints. */
 static void add_drives(sinew_solve *s, double b, double *right)
 {
     sinew_kkt *r = s->memory;
@@ -139,7 +139,8 @@ static void add_drives(sinew_solve *s, double b, double *right)
     }
 }
 
-/* Step size of difference quotients of C along a velocity or displacement whose largest coordinate is `speed`. */
+/* Step size of difference quotients of the constraint values C along a velocity or displacement whose largest
+ * coordinate is `speed`. */
 static double difference_step(const sinew_kkt *r, double speed)
 {
     return (sizeof(sinew_real) == 4 ? 5e-3 : 1e-4) * r->size / speed;

@@ -135,16 +135,16 @@ static void kkt_release(sinew_solve *s)
     sinew_kkt_release(s);
 }
 
-/* Returns C(q_n, t_n) after an evaluation at q_n. If no constraint is driven, C does not depend on time, and the
- * evaluated values are returned. */
+/* Returns the constraint values C(q_n, t_n) after an evaluation at q_n. If no constraint is driven, C does not
+ * depend on time, and the evaluated values are returned. */
 static const double *start_values(const sinew_kkt *r)
 {
     return r->driven ? r->start : r->constraints->C;
 }
 
-/* Right-hand side of the constraint rows: -C of compliant constraints and active inequalities, with pins at their
- * targets; for hard equality constraints minus the change of C by the motion of pins and of targets; 0 for inactive
- * inequalities. */
+/* Right-hand side of the constraint rows: minus the value C of compliant constraints and active inequalities, with
+ * pins at their targets; for hard equality constraints minus the change of C by the motion of pins and of targets; 0
+ * for inactive inequalities. */
 static void gather_velocity_constraints(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -228,8 +228,8 @@ static void evaluate_constraints_before(sinew_solve *s, double *before)
     sinew_kkt_values_at(s, r->gradient, -1, before);
 }
 
-/* Sets the right-hand side and alpha of the constraint rows for Servin's stepper; C+ has pins at their targets.
- * Inequalities are met at the end of the step. */
+/* Sets the right-hand side and the compliance alpha of the constraint rows for Servin's stepper; its values C+ have
+ * pins at their targets. Inequalities are met at the end of the step. */
 static void gather_servin_constraints(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

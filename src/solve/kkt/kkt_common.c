@@ -344,8 +344,8 @@ static void kkt_take_step(sinew_solve *s)
         memset(r->lambda, 0, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
 }
 
-/* r->force = J^T lambda of the hard constraints alone, in N: compliant constraints are energies of the objective
- * `soft`. */
+/* r->force = J^T lambda of the hard constraints alone (Jacobian J), in N: compliant constraints are energies of the
+ * objective `soft`. */
 static void kkt_find_hard_force(sinew_kkt *r)
 {
     for (int32_t t = 0; t < r->constraints->set_count; t++) {

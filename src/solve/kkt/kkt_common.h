@@ -60,17 +60,18 @@ typedef struct sinew_kkt {
     bool soft_is_rest;
     sinew_constraints *constraints;
     sinew_saddle *saddle;
-    double size;        /* diagonal of the bounding box of the rest shape, in m */
-    double *lambda;     /* [constraint_count] multipliers; N if C is a length */
-    double *change;     /* [constraint_count] change of lambda in one iteration; N if C is a length */
-    double *right;      /* [constraint_count] right-hand sides of the constraint rows */
-    double *comply;     /* [constraint_count] alpha lambda (compliance times multiplier) at the last evaluation */
-    double *norm;       /* [constraint_count] |J_i|, norm of the gradient of each constraint */
-    double *start;      /* [constraint_count] C(q_n, t_n) at the start of the step, if a hard constraint is driven */
-    bool driven;        /* true: some hard constraints depend on time explicitly (motors, moving targets) */
-    uint8_t *active;    /* [constraint_count] 1: equality or active inequality; 0: inactive inequality */
-    uint8_t *redundant; /* [constraint_count] 1: the last factorisation dropped the constraint as redundant */
-    double *force;      /* [particle_count][3] constraint forces J^T lambda, in N */
+    double size;    /* diagonal of the bounding box of the rest shape, in m */
+    double *lambda; /* [constraint_count] multipliers; N if C is a length */
+    double *change; /* [constraint_count] change of lambda in one iteration; N if C is a length */
+    double *right;  /* [constraint_count] right-hand sides of the constraint rows */
+    double *comply; /* [constraint_count] alpha lambda (compliance times multiplier) at the last evaluation */
+    double *norm;   /* [constraint_count] |J_i|, norm of the gradient of each constraint */
+    /* [constraint_count] constraint values C(q_n, t_n) at the start of the step, if a hard constraint is driven */
+    double *start;
+    bool driven;                 /* true: some hard constraints depend on time explicitly (motors, moving targets) */
+    uint8_t *active;             /* [constraint_count] 1: equality or active inequality; 0: inactive inequality */
+    uint8_t *redundant;          /* [constraint_count] 1: the last factorisation dropped the constraint as redundant */
+    double *force;               /* [particle_count][3] constraint forces J^T lambda (Jacobian J), in N */
     double *particle_rhs, *move; /* [free_count][3] right-hand side of the particle rows, N; displacements dq, m */
     sinew_real *gradient;        /* [particle_count][4] gradient of the objective `rest`, N; also work space */
     int32_t redundant_count;
@@ -104,19 +105,22 @@ bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 #define SINEW_REDUNDANT_OPEN 1e-9
 #define SINEW_CONTRADICTION  1e-8
 
-/* Evaluates C, J and alpha of the constraints at q, their norms |J_i| (r->norm) and alpha lambda (r->comply). */
+/* Evaluates values C, Jacobian J and compliances alpha of the constraints at q, the norms |J_i| (r->norm) and alpha
+ * lambda (r->comply). */
 void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q);
-/* values [constraint_count] = C(q, t_n + steps h): constraints with the targets of another time than the end of the
- * step. Leaves the targets at the end of the step, and C, J and alpha those of q with the other targets. */
+/* values [constraint_count] = C(q, t_n + steps h): the constraint values with the targets of another time than the
+ * end of the step. Leaves the targets at the end of the step, and values, Jacobian and compliances those of q with
+ * the other targets. */
 void sinew_kkt_values_at(sinew_solve *s, const sinew_real *q, double steps, double *values);
-/* Marks the active inequalities, by lambda and C + alpha lambda in their natural scales; force (N) is the scale of
- * lambda. Inactive inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL.
- * Overwrites `change` and `force`. */
+/* Marks the active inequalities, by the multiplier lambda and C + alpha lambda in their natural scales; force (N) is
+ * the scale of lambda. Inactive inequalities get lambda = 0; their forces are removed from particle_rhs unless it is
+ * NULL. Overwrites `change` and `force`. */
 void sinew_kkt_choose_active(sinew_kkt *r, double force, double *particle_rhs);
-/* Right-hand side of the particle rows: r->particle_rhs = -(grad g_rest) at q (+ J^T lambda if `lambda`), over the free
- * particles. */
+/* Right-hand side of the particle rows: r->particle_rhs = -(grad g_rest) at q, plus the constraint forces J^T lambda
+ * if `lambda`, over the free particles. */
 void sinew_kkt_gather(sinew_solve *s, const sinew_real *q, bool lambda);
-/* Right-hand side of the constraint rows: r->right = -(C + alpha lambda), zero for inactive constraints. */
+/* Right-hand side of the constraint rows: r->right = -(C + alpha lambda), with the values C, compliances alpha and
+ * multipliers lambda; zero for inactive constraints. */
 void sinew_kkt_gather_constraints(sinew_kkt *r);
 /* Moves the free particles: q [particle_count][4] += scale * r->move. */
 void sinew_kkt_move(const sinew_solve *s, double scale, sinew_real *q);

@@ -131,8 +131,8 @@ static int32_t worst_redundant(const sinew_kkt *r, double tolerance)
 
 /* Factorises at the point of the last evaluation; the existing factors may belong to an earlier point with other
  * dependences. Constraints with uncertain pivots are dropped, so that none is named by mistake. Dependences do not
- * depend on A, so masses alone, which make A definite, suffice (quasistatic: the projected Hessian). Marks the dropped
- * constraints as redundant. Returns false on failure. */
+ * depend on the particle block A, so masses alone, which make A definite, suffice (quasistatic: the projected
+ * Hessian). Marks the dropped constraints as redundant. Returns false on failure. */
 static bool factorise_here(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

@@ -120,8 +120,9 @@ static void find_left(sinew_saddle *s, int32_t count)
     }
 }
 
-/* Chooses independent constraints among the uncertain ones by pivoted factorisation of T, largest diagonal entry first.
- * Constraints with pivots above `floor` get the floor DBL_MIN (kept), others HUGE_VAL (dropped). */
+/* Chooses independent constraints among the uncertain ones by pivoted factorisation of their matrix T
+ * (rank_check.h), largest diagonal entry first. Constraints with pivots above `floor` get the floor DBL_MIN (kept),
+ * others HUGE_VAL (dropped). */
 static void keep_independent(sinew_saddle *s, int32_t count, double floor)
 {
     double *T = s->left;

@@ -410,7 +410,8 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
     measure_diagonal(s);
 }
 
-/* Sets the squared inverse scale of constraints, J diag(A)^-1 J^T + alpha; needs the scales of particles. */
+/* Sets the squared inverse scale of constraints, J diag(A)^-1 J^T + alpha (Jacobian J, particle block A, compliance
+ * alpha); needs the scales of particles. */
 static void measure_constraints(sinew_saddle *s)
 {
     for (int32_t r = 0; r < s->constraints->constraint_count; r++)
@@ -425,8 +426,8 @@ static void measure_constraints(sinew_saddle *s)
         }
 }
 
-/* Scaling of the matrix: |A_ii|^-1/2 of particles, (J diag(A)^-1 J^T + alpha)^-1/2 of constraints. Hard constraints get
- * a pivot floor, early constraints a bound of the diagonal entry. */
+/* Scaling of the saddle-point matrix: |A_ii|^-1/2 for particles (block A), (J diag(A)^-1 J^T + alpha)^-1/2 for
+ * constraints (Jacobian J). Hard constraints get a pivot floor, early constraints a bound of the diagonal entry. */
 static void find_scales(sinew_saddle *s, double shift)
 {
     memset(s->floors, 0, (size_t)s->count * sizeof *s->floors);

@@ -25,9 +25,11 @@
 
 /* Kinds of the block A; without bits A is M/h^2 plus second derivatives of the other energies. */
 enum {
-    SINEW_SADDLE_CURVED = 1 << 0, /* A also includes geometric stiffness (second derivatives of constraints) */
-    SINEW_SADDLE_MASSES = 1 << 1, /* A is M/h^2 alone; callers never set `hessian` in sinew_saddle_fill */
-    SINEW_SADDLE_TENSION_STIFFNESS = 1 << 2 /* A also includes geometric stiffness, but of hard edges only */
+    SINEW_SADDLE_CURVED =
+        1 << 0, /* the block A also includes geometric stiffness (second derivatives of constraints) */
+    /* the particle block A is M/h^2 alone (masses); callers never set `hessian` in sinew_saddle_fill */
+    SINEW_SADDLE_MASSES = 1 << 1,
+    SINEW_SADDLE_TENSION_STIFFNESS = 1 << 2 /* the block A also includes geometric stiffness, but of hard edges only */
 };
 
 typedef struct sinew_saddle {
@@ -35,7 +37,7 @@ typedef struct sinew_saddle {
     sinew_objective *rest;                /* objective of inertia and of energies that are not constraints; borrowed */
     const sinew_constraints *constraints; /* constraints with their Jacobian J and compliance alpha; borrowed */
     sinew_assembly *assembly;             /* sparsity pattern of the Hessian of `rest` */
-    bool curved;                          /* true: the pattern of A includes second derivatives of some constraints */
+    bool curved; /* true: the pattern of the particle block A includes second derivatives of some constraints */
     /* number of free particles; number of unknowns, 3 per free particle and 1 per constraint */
     int32_t free_count, count;
     int32_t *particle_unknown;   /* [free_count] index of the first of the three unknowns of each particle */
@@ -59,16 +61,17 @@ typedef struct sinew_saddle {
     sinew_ldl *ldl;
     sinew_pivots inertia; /* numbers of positive, negative and dropped pivots of the last factorisation */
     double pivot_min;     /* pivots of hard constraints up to this size count as zero, if above the default floor */
-    double mean;          /* mean diagonal entry of A in the last sinew_saddle_assemble */
-    double trace_norm;    /* norm of the traces of all particles' diagonal 3x3 blocks of A */
+    double mean;          /* mean diagonal entry of the particle block A in the last sinew_saddle_assemble */
+    double trace_norm;    /* norm of the traces of all particles' diagonal 3x3 blocks of the particle block A */
 } sinew_saddle;
 
 /* Terms that sinew_saddle_assemble() adds to the matrix. */
 typedef struct sinew_saddle_fill {
-    const sinew_real *q;   /* [particle_count][4] positions at which second derivatives are taken */
-    bool hessian;          /* true: A includes second derivatives of the energies; false: A is M/h^2 */
+    const sinew_real *q; /* [particle_count][4] positions at which second derivatives are taken */
+    /* true: the particle block A includes second derivatives of the energies; false: A is M/h^2 (masses) */
+    bool hessian;
     bool project;          /* true: element Hessians are projected to positive semi-definite matrices */
-    bool curvature;        /* true: constraints->blocks, which must be set, are subtracted from A */
+    bool curvature;        /* true: constraints->blocks, which must be set, are subtracted from the particle block A */
     const uint8_t *active; /* [constraint_count] 0: the constraint is inactive; NULL: all are active */
 } sinew_saddle_fill;
 

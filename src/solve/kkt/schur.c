@@ -20,14 +20,17 @@ struct sinew_schur {
     sinew_allocator allocator;
     const sinew_saddle *saddle;
     int32_t block_count;        /* number of block rows of the Schur complement S, three constraints each */
-    int32_t spare_count, spare; /* number of padding rows of S, and the first of them */
+    int32_t spare_count, spare; /* number of padding rows of the Schur complement S, and the first of them */
     int32_t *slot;              /* [constraint_count] row of each constraint in the Schur complement S */
     int32_t *first;             /* [free_count + 1] index of each particle's first entry in incidences */
     incidence *incidences;      /* [first[free_count]] vertices of constraints, sorted by particle */
     int32_t *column, *at;       /* sparsity pattern of S: index of each block column's first block; block rows */
-    size_t *pair_at;  /* index in the values of S of each pair of incidences at a particle, in the order of summation */
-    size_t *alpha_at; /* index of each number of constraints->alpha in the values of S */
-    double *right;    /* [3 * block_count] right-hand side, then solution, of S y = right */
+    /* index in the values of the Schur complement S of each pair of incidences at a particle, in the order of
+     * summation */
+    size_t *pair_at;
+    size_t *alpha_at; /* index of each number of constraints->alpha in the values of the Schur complement S */
+    /* [3 * block_count] right-hand side, then solution, of the system with the Schur complement S */
+    double *right;
     sinew_cholesky *cholesky;
 };
 
@@ -110,8 +113,8 @@ static size_t compliance_count(const sinew_constraints *constraints)
     return count;
 }
 
-/* Writes keys (column, row) of the lower triangle of S in blocks of three rows, with all diagonal blocks. Returns the
- * number of distinct keys. */
+/* Writes keys (column, row) of the lower triangle of the Schur complement S in blocks of three rows, with all
+ * diagonal blocks. Returns the number of distinct keys. */
 static size_t list_keys(const sinew_schur *c, int64_t *keys)
 {
     const sinew_constraints *constraints = c->saddle->constraints;
@@ -152,7 +155,7 @@ static void schur_fill_columns(sinew_schur *c, const int64_t *keys, size_t count
         c->column[b + 1] += c->column[b];
 }
 
-/* Builds the pattern of S in a fill-reducing order of its 3x3 blocks. */
+/* Builds the pattern of the Schur complement S in a fill-reducing order of its 3x3 blocks. */
 static sinew_status build_blocks(sinew_schur *c, sinew_error *error)
 {
     const sinew_allocator *a = &c->allocator;
@@ -183,7 +186,7 @@ static sinew_status build_blocks(sinew_schur *c, sinew_error *error)
     return status;
 }
 
-/* Index of entry (x, y) of S in the values of linear/factor/cholesky.h. */
+/* Index of entry (x, y) of the Schur complement S in the values of linear/factor/cholesky.h. */
 static size_t entry_of(const sinew_schur *c, int32_t x, int32_t y)
 {
     const int32_t row = x > y ? x : y, other = x > y ? y : x, j = other / 3;
@@ -218,8 +221,8 @@ static bool map_entries(sinew_schur *c)
     return true;
 }
 
-/* Assigns rows of S to constraints in the elimination order of the saddle-point system, so that neighbours share 3x3
- * blocks. */
+/* Assigns rows of the Schur complement S to constraints in the elimination order of the saddle-point system, so that
+ * neighbours share 3x3 blocks. */
 static bool assign_slots(sinew_schur *c)
 {
     const int32_t count = c->saddle->constraints->constraint_count;
@@ -284,7 +287,8 @@ static double inverse_of(const sinew_schur *c, int32_t k)
     return o->step.h * o->step.h / (double)o->step.mass[c->saddle->assembly->particle[k]];
 }
 
-/* Adds v to entry (x, y) of S, whose index in the values is `at`; diagonal blocks also store the mirror image. */
+/* Adds v to entry (x, y) of the Schur complement S, whose index in the values is `at`; diagonal blocks also store
+ * the mirror image. */
 static void add_entry(const sinew_schur *c, double *values, size_t at, int32_t x, int32_t y, double v)
 {
     values[at] += v;
@@ -338,12 +342,14 @@ static void fill_schur(const sinew_schur *c, const uint8_t *active)
     memset(values, 0, 9 * (size_t)c->column[c->block_count] * sizeof *values);
     schur_add_masses(c, active, values);
     add_compliances(c, active, values);
-    /* Padding rows of S, which complete the last block of three constraints, have a unit diagonal. */
+    /* Padding rows of the Schur complement, which complete the last block of three constraints, have a unit
+     * diagonal. */
     for (int32_t k = 0; k < c->spare_count; k++)
         values[entry_of(c, c->spare + k, c->spare + k)] = 1;
 }
 
-/* Right-hand side of the multipliers: c->right = b - J A^-1 a, zero for inactive constraints. */
+/* Right-hand side of the multipliers: c->right = b - J A^-1 a, from the right-hand sides a of particles and b of
+ * constraints (Jacobian J, particle block A); zero for inactive constraints. */
 static void schur_gather_right(const sinew_schur *c, const uint8_t *active, const double *a, const double *b)
 {
     const sinew_constraints *constraints = c->saddle->constraints;

@@ -242,7 +242,7 @@ static void clear_pins(const sinew_world *world, sinew_real *x)
             memset(x + 4 * (size_t)i, 0, 4 * sizeof *x);
 }
 
-/* Computes out = (M + h B) x, the product with the matrix of the damping system. */
+/* Computes out = (M + h B) x, the product with the matrix of the damping system: masses M, damping matrix B. */
 static void damping_multiply(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
@@ -253,7 +253,7 @@ static void damping_multiply(void *context, const sinew_real *x, sinew_real *out
     clear_pins(world, out);
 }
 
-/* Computes out = M^-1 x, the preconditioner of the damping system. */
+/* Computes out = M^-1 x with the masses M, the preconditioner of the damping system. */
 static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
@@ -268,7 +268,7 @@ enum {
     MAX_ITERATIONS = 500
 };
 /* Relative residual at which the conjugate gradients of the damping system stop. Momenta do not depend on the
- * residual, because every iterate gives the forces of B. */
+ * residual, because every iterate gives the forces of the damping matrix. */
 #define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)

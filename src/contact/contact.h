@@ -254,6 +254,9 @@ void sinew_contact_collider_positions(const sinew_contact_view *view, int32_t ob
 void sinew_contact_plane(const sinew_contact_view *view, int32_t object, double fraction, double point[3],
                          double normal[3]);
 
+/* Makes the rigid bodies of the collision mesh rigid at q [particle_count][4] (rigid_frames.c). */
+void sinew_contact_straighten_rigid(const sinew_contact_view *view, sinew_real *q);
+
 /* The contact cache (warm_start_cache.c): moves the listed contacts to the cache before the collision mesh is rebuilt,
  * and restores contacts whose features still exist. False: out of memory. */
 bool sinew_contact_cache_store(const sinew_contact_view *view);

@@ -534,6 +534,7 @@ static void filter_end_hook(void *context, sinew_solve *s)
     const sinew_contact_view *view = context;
     if (!s->ops->filtered_late)
         return;
+    sinew_contact_straighten_rigid(view, s->q);
     filter_iterate(view, s->q, false);
     complete_truncated_motion(view, s);
 }

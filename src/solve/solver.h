@@ -147,6 +147,9 @@ typedef struct sinew_solver_ops {
     /* True: the step filter truncates only the end of the step, not the iterates, because the solver's multipliers
      * belong to the positions of its iterates. */
     bool filtered_late;
+    /* True: rigid bodies are affine bodies of an elastic energy that is far stiffer than inertia (world/bodies/rigid.c).
+     * False: their distances are hard constraints, which the solver takes or refuses as any others. */
+    bool affine_bodies;
     /* Few iterations correct a contact multiplier that is too large, so that multipliers may take over the force that
      * the step filter bears (contact/step.c). */
     bool corrects_forces;

@@ -29,7 +29,7 @@ typedef struct sinew_body_record {
     int32_t start;        /* internal (inside) number of the body's first particle */
     uint32_t generation;
     char *name; /* name of the body; NULL: it has no name */
-    /* True: rigid body, four particles joined by hard distances (rigid.c); its surface lies outside their tet. */
+    /* True: rigid body of four particles (rigid.c); its surface lies outside their tet. */
     bool rigid;
     /* Damping rate of the body in 1/s; fraction of non-rigid velocities that each step removes. */
     sinew_real damping, velocity_filter;
@@ -79,7 +79,7 @@ typedef struct sinew_energy_record {
     sinew_trajectory targets; /* target positions of VERTEX energies; empty for other energies */
     uint32_t motion_digest;   /* CRC-32 of the motion that the energy's definition gave to the targets */
     sinew_real damping;       /* coefficient of stiffness-proportional damping, in s */
-    bool rigid;               /* true: the energy keeps the six distances within a rigid body constant */
+    bool rigid;               /* true: the energy keeps a rigid body rigid (rigid.c) */
     /* The next elements of the energy are built here before they replace the current ones; transient energies keep the
      * memory. */
     sinew_energy_store next_store;
@@ -324,6 +324,11 @@ void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *a
  * example after a renumbering; sinew_energy_take_next replaces the current batch; sinew_energy_drop_next releases
  * the next batch, complete or not (a transient energy keeps it for reuse). */
 sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
+/* Replaces the energy that keeps a rigid body rigid; the new record has the same id. */
+sinew_status sinew_energy_replace_rigid(sinew_world *world, sinew_energy_record *record, const sinew_energy_def *def,
+                                        sinew_error *error);
+/* Gives all rigid bodies the energy that the solver and the time step of the world need (rigid.c). */
+sinew_status sinew_world_fit_rigid(sinew_world *world, sinew_error *error);
 void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record);
 void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
 /* Builds the next batch of an energy from a store, without targets; then replaces store and batch by the next ones. */

@@ -65,9 +65,12 @@ bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sin
 bool sinew_reader_warn_of_cages(sinew_reader *reader)
 {
     const sinew_world *world = reader->scene->world;
+    const sinew_node *entry = sinew_node_get(reader->tree.root, "bodies")->child;
     for (int32_t k = 0; sinew_world_contact(world).on && k < sinew_world_body_count(world); k++) {
         const sinew_body body = sinew_world_body_at(world, k);
-        if (body.index < 0 || !sinew_body_skin(world, body) ||
+        const sinew_node *rigid = entry ? sinew_node_get(entry, "rigid") : NULL;
+        entry = entry ? entry->next : NULL;
+        if (body.index < 0 || (rigid && json_is_true(rigid->value)) || !sinew_body_skin(world, body) ||
             sinew_body_get_contact(world, body).surface != SINEW_CONTACT_CAGE)
             continue;
         const double far = sinew_cage_distance(world, body, &reader->allocator, reader->error);

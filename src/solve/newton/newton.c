@@ -284,6 +284,7 @@ const sinew_solver_ops sinew_solver_newton = {
              .needs = 0,
              .quasistatic = true,
              .directions = true},
+    .affine_bodies = true,
     .prepare = newton_prepare,
     .release = sinew_newton_release,
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |

@@ -440,6 +440,7 @@ const sinew_solver_ops sinew_solver_pbng = {
              .needs = SINEW_CAN_VERTEX,
              .quasistatic = true,
              .directions = true},
+    .affine_bodies = true,
     .prepare = pbng_prepare,
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT,
     .refresh = pbng_refresh,

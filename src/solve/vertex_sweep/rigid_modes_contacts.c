@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "energy/contact_data.h"
 #include "base/sort_pairs.h"
 #include "mesh/topology.h"
 #include "objective/connected_components.h"
@@ -21,7 +20,8 @@ static bool rigid_contacts_reserve(sinew_rigid_contacts *t, size_t bodies, size_
     return sinew_reserve_spare(a, &t->bodies, &t->bodies_capacity, bodies, sizeof *t->bodies) &&
            sinew_reserve_spare(a, &t->cluster, &t->cluster_capacity, bodies, sizeof *t->cluster) &&
            sinew_reserve_spare(a, &t->contacts, &t->contacts_capacity, contacts, sizeof *t->contacts) &&
-           sinew_reserve_spare(a, &t->particles, &t->particles_capacity, 4 * contacts, sizeof *t->particles) &&
+           sinew_reserve_spare(a, &t->particles, &t->particles_capacity, SINEW_CONTACT_VERTICES_WIDE * contacts,
+                               sizeof *t->particles) &&
            sinew_reserve_spare(a, &t->numbers, &t->numbers_capacity, max, sizeof *t->numbers);
 }
 
@@ -31,14 +31,14 @@ static void rigid_contact_find_sides(sinew_rigid_contact *t, const int32_t *body
     t->side_count = 0;
     for (int32_t below = INT32_MAX, next = 0; next >= 0; below = next) {
         next = -1;
-        for (int a = 0; a < 4; a++) {
+        for (int a = 0; a < t->vertex_count; a++) {
             const int32_t body = body_of[t->particle[a]];
             next = body < below && body > next ? body : next;
         }
         if (next >= 0)
             t->sides[t->side_count++].body = next;
     }
-    for (int a = 0; a < 4; a++) {
+    for (int a = 0; a < t->vertex_count; a++) {
         t->side_of[a] = -1;
         for (int32_t k = 0; k < t->side_count; k++)
             if (t->sides[k].body == body_of[t->particle[a]])
@@ -49,11 +49,12 @@ static void rigid_contact_find_sides(sinew_rigid_contact *t, const int32_t *body
 /* Adds the contacts of a batch that involve bodies, and joins these bodies to one cluster. */
 static void rigid_contacts_add_batch(sinew_rigid_contacts *t, const sinew_batch *batch, const int32_t *body_of)
 {
+    const int32_t n = batch->ops->info.vertex_count;
     sinew_batch_list(batch, t->particles);
     for (int32_t e = 0; e < batch->element_count; e++) {
         sinew_rigid_contact *contact = &t->contacts[t->contact_count];
-        *contact = (sinew_rigid_contact){.batch = batch, .element = e};
-        memcpy(contact->particle, t->particles + 4 * (size_t)e, sizeof contact->particle);
+        *contact = (sinew_rigid_contact){.batch = batch, .element = e, .vertex_count = n};
+        memcpy(contact->particle, t->particles + n * (size_t)e, (size_t)n * sizeof *contact->particle);
         rigid_contact_find_sides(contact, body_of);
         for (int32_t k = 1; k < contact->side_count; k++) {
             const int32_t one = sinew_find_root(t->cluster, contact->sides[0].body);
@@ -186,7 +187,7 @@ void sinew_rigid_contacts_destroy(sinew_rigid_contacts *t, const sinew_allocator
 /* Reads the data of a contact, and computes its point z and the contributions of its sides. */
 static void rigid_contact_gather(const sinew_rigid_contacts *all, sinew_rigid_contact *t, const sinew_real *q)
 {
-    sinew_real data[SINEW_CONTACT_DATA_COUNT];
+    sinew_real data[SINEW_CONTACT_DATA_COUNT_WIDE];
     sinew_batch_element(t->batch, t->element, data);
     t->r = (double)data[SINEW_CONTACT_OFFSET];
     t->lambda = (double)data[SINEW_CONTACT_LAMBDA];
@@ -200,7 +201,7 @@ static void rigid_contact_gather(const sinew_rigid_contacts *all, sinew_rigid_co
     }
     for (int32_t k = 0; k < t->side_count; k++)
         t->sides[k] = (sinew_rigid_side){.body = t->sides[k].body};
-    for (int a = 0; a < 4; a++) {
+    for (int a = 0; a < t->vertex_count; a++) {
         sinew_rigid_side *side = t->side_of[a] < 0 ? NULL : &t->sides[t->side_of[a]];
         const double w = (double)data[SINEW_CONTACT_WEIGHTS + a];
         if (side)

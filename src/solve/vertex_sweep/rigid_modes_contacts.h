@@ -19,6 +19,7 @@
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_CONTACTS_H
 #define SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_CONTACTS_H
 
+#include "energy/contact_data.h"
 #include "objective/objective.h"
 
 enum {
@@ -56,8 +57,10 @@ enum {
 typedef struct sinew_rigid_contact {
     const sinew_batch *batch;
     int32_t element, side_count;
-    int32_t particle[4], side_of[4]; /* side_of: side of each vertex; -1: the vertex belongs to no body in contact */
-    int32_t link[SINEW_RIGID_LINKS]; /* index of the link (pair of bodies) for each pair of sides */
+    int32_t vertex_count; /* 4, or 8 if the batch has contacts of rigid bodies */
+    /* side_of: side of each vertex; -1: the vertex belongs to no body in contact */
+    int32_t particle[SINEW_CONTACT_VERTICES_WIDE], side_of[SINEW_CONTACT_VERTICES_WIDE];
+    int32_t link[SINEW_RIGID_LINKS];           /* index of the link (pair of bodies) for each pair of sides */
     sinew_rigid_side sides[SINEW_RIGID_SIDES]; /* [side_count] one side per body of the contact, bodies descending */
     /* Contact data: normal, offset (m), multiplier (N), normal and tangential stiffness (N/m), largest friction force
      * (N), anchor (m). */

@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * rigid.c: a rigid body: four particles with the mass, centre and inertia of its shape (mesh/inertia_frame.c), hard
- * constraints on the six distances between them, and the shape's surface embedded. A rigid body has no material and
- * no stiffness: six degrees of freedom in twelve coordinates. Joints (energy/joint/joint.h) use the four particles
- * as a frame.
+ * rigid.c: a rigid body: four particles with the mass, centre and inertia of its shape (mesh/inertia_frame.c), and the
+ * shape's surface embedded. A rigid body has no material: six degrees of freedom in twelve coordinates. Joints
+ * (energy/joint/joint.h) use the four particles as a frame.
  *
- * Known limit: the mirror image satisfies the same distances. Only steps that rotate the body by about half a turn
- * can reach it.
+ * Solvers with hard constraints keep the six distances between the particles. Solvers that go by the energy (newton,
+ * pbng) have an affine body (Lan et al. 2022, Affine Body Dynamics): the particles are the affine map F of the body, and
+ *
+ *     psi = mu V/4 |F^T F - 1|^2,      mu V = k^2 m r^2 / (2 h^2),      m r^2 = sum_a m_a |x_a - c|^2
+ *
+ * resists every F that is not a rotation. Without other forces F oscillates with the angular frequency k/h. So a force f
+ * on the body strains it by about f h^2 / (k^2 m r), whatever its size, mass and the time step: gravity by g h^2 / (k^2 r).
+ *
+ * Known limit: the mirror image satisfies the same distances and has the same psi. Only steps that rotate the body by
+ * about half a turn can reach it.
  */
 #include <math.h>
 
 #include "sinew/skin.h"
+#include "mesh/mesh.h"
 #include "world/world.h"
+
+/* k^2 of the affine body. A larger value strains less and is rounded more: forces are known to about k^2 m / h^2 times
+ * the rounding of positions. docs/evidence/rigid.md has the strains of the scenes. */
+#define AFFINE_STIFFNESS (sizeof(sinew_real) == 4 ? 1e3 : 1e6)
+/* Time step of equilibria, which have none, in s. */
+#define AFFINE_STATIC_STEP 1e-2
 
 static sinew_status check_rigid(const sinew_body_def *def, sinew_error *error)
 {
@@ -24,11 +38,57 @@ static sinew_status check_rigid(const sinew_body_def *def, sinew_error *error)
     return SINEW_OK;
 }
 
+/* Young's modulus of the affine body, in Pa. With Poisson's ratio 0 it is 2 mu, and psi is that of
+ * st_venant_kirchhoff. */
+static double affine_young(const sinew_world *world, const sinew_body_record *body)
+{
+    const sinew_real *x = body->mesh->positions;
+    const double h = world->def.quasistatic ? AFFINE_STATIC_STEP : (double)world->def.time_step;
+    double mass = 0, centre[3] = {0, 0, 0}, second = 0;
+    for (size_t a = 0; a < 4; a++) {
+        const double m = (double)world->mass[world->inside[body->first + (int32_t)a]];
+        mass += m;
+        for (size_t i = 0; i < 3; i++)
+            centre[i] += m * (double)x[3 * a + i];
+    }
+    for (size_t a = 0; a < 4; a++)
+        for (size_t i = 0; i < 3; i++)
+            second += (double)world->mass[world->inside[body->first + (int32_t)a]] *
+                      pow((double)x[3 * a + i] - centre[i] / mass, 2);
+    return AFFINE_STIFFNESS * second / (h * h) / fabs(sinew_tet_volume(x, body->mesh->tets));
+}
+
+/* The energy that keeps a body rigid with the solver of the world. */
+static sinew_energy_def rigid_energy(const sinew_world *world, sinew_body body)
+{
+    const bool affine = sinew_solver_get_ops(world->def.solver.kind)->affine_bodies;
+    sinew_energy_def def = sinew_default_energy_def(affine ? SINEW_ENERGY_ST_VENANT_KIRCHHOFF : SINEW_ENERGY_SPRING);
+    def.body = body;
+    def.hard = !affine;
+    if (affine) {
+        def.parameters[0] = (sinew_real)affine_young(world, &world->bodies[body.index]);
+        def.parameters[1] = 0;
+    }
+    return def;
+}
+
+sinew_status sinew_world_fit_rigid(sinew_world *world, sinew_error *error)
+{
+    sinew_status status = SINEW_OK;
+    for (int32_t e = 0; status == SINEW_OK && e < world->energy_count; e++) {
+        sinew_energy_record *record = &world->energies[e];
+        if (!record->batch || !record->rigid)
+            continue;
+        const sinew_energy_def def = rigid_energy(world, record->store.body);
+        if (def.kind != record->kind || def.parameters[0] != record->store.parameters[0])
+            status = sinew_energy_replace_rigid(world, record, &def, error);
+    }
+    return status;
+}
+
 static sinew_status rigid_hold(sinew_world *world, sinew_body body, sinew_error *error)
 {
-    sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_SPRING);
-    def.body = body;
-    def.hard = true;
+    const sinew_energy_def def = rigid_energy(world, body);
     const sinew_energy distances = sinew_world_add_energy(world, &def, error);
     if (distances.index < 0)
         return SINEW_ERROR_UNSUPPORTED;

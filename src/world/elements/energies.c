@@ -321,6 +321,19 @@ static sinew_status replace_record(sinew_world *world, sinew_energy_record *reco
     return SINEW_OK;
 }
 
+sinew_status sinew_energy_replace_rigid(sinew_world *world, sinew_energy_record *record, const sinew_energy_def *def,
+                                        sinew_error *error)
+{
+    const int32_t number = record->batch->number;
+    const sinew_status status = replace_record(world, record, def, error);
+    if (status != SINEW_OK)
+        return status;
+    record->batch->hard = def->hard;
+    record->batch->number = number;
+    record->rigid = true;
+    return SINEW_OK;
+}
+
 sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, sinew_energy energy,
                                                      const sinew_energy_def *def, sinew_error *error)
 {

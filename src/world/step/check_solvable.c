@@ -17,6 +17,7 @@
 #include "contact/modes.h"
 #include "objective/connected_components.h"
 #include "sinew/extend.h"
+#include "sinew/skin.h"
 #include "world/world.h"
 
 /* ---- Support of connected components ----------------------------------------------------------- */
@@ -176,9 +177,9 @@ static sinew_status check_thickness(const sinew_world *world, sinew_error *error
     for (int32_t b = 0; c->stale && b < world->body_count && status == SINEW_OK; b++) {
         const sinew_body_record *body = &world->bodies[b];
         const double own = (double)body->contact.thickness;
-        if (body->mesh && !body->rigid && body->contact.mask != 0)
-            status =
-                sinew_contact_check_thickness(c, b, body->mesh, isnan(own) ? (double)c->def.thickness : own, error);
+        const sinew_mesh *mesh = body->rigid && body->skin ? sinew_skin_mesh(body->skin) : body->mesh;
+        if (body->mesh && body->contact.mask != 0)
+            status = sinew_contact_check_thickness(c, b, mesh, isnan(own) ? (double)c->def.thickness : own, error);
     }
     return status;
 }

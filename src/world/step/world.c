@@ -167,7 +167,7 @@ sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *
     const bool same = old->kind == def->kind && memcmp(old->parameters, def->parameters, sizeof old->parameters) == 0;
     world->def.solver = *def;
     sinew_world_mark_changed(world, same ? SINEW_CHANGED_DEF : SINEW_CHANGED_DEF | SINEW_CHANGED_SOLVER);
-    return SINEW_OK;
+    return sinew_world_fit_rigid(world, error);
 }
 
 sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_error *error)
@@ -183,7 +183,7 @@ sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_e
     if (h != world->def.time_step)
         sinew_world_mark_changed(world, SINEW_CHANGED_TIME_STEP);
     world->def.time_step = h;
-    return SINEW_OK;
+    return sinew_world_fit_rigid(world, error);
 }
 
 void sinew_world_mark_changed(sinew_world *world, uint32_t changed)

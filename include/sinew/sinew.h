@@ -136,8 +136,8 @@ typedef struct sinew_solver_def {
     uint32_t cookie;
     sinew_solver_kind kind;
     int32_t iterations;   /* maximum number of iterations per step, >= 0; more bring the step closer to the minimum */
-    sinew_real tolerance; /* on the relative residual, >= 0; 0: run all iterations. Default 1e-8 (single 1e-4). Stops
-                             iterations; the status of the step uses it only if it is not the default */
+    sinew_real tolerance; /* relative residual at which iterations stop, >= 0; 0: never. Default 1e-8 (single 1e-4).
+                             The status of the step uses it only if it is not the default */
     /* Accuracy > 0: a step is solved if no body's position error exceeds this fraction of the diagonal of the body's
      * bounding box at rest. Does not change the iterations. Default 1e-4. */
     sinew_real accuracy;
@@ -1029,8 +1029,8 @@ typedef struct sinew_balance {
     double gravity[2];
     double pins;        /* work of the pins on the particles, reaction times displacement, in J */
     double forces;      /* work of the forces that the caller set, and of loads, in J */
-    double targets;     /* work of moving targets of position energies and of motors that are not hard, done at the
-                               start of the step */
+    double targets;     /* work in J of moving targets of position energies and of motors that are not hard, done at
+                               the start of the step */
     double constraints; /* work of the forces of hard constraints on the particles, pins included, multiplier times
                                the gradient of C at the end of the step times displacement: work of hard motors and
                                moving targets, less the loss of implicit Euler where C is curved (a pendulum: < 0).

@@ -20,7 +20,8 @@
 #include "collide/broad_phase_search.h"
 
 enum {
-    /* Index of the BVH of body vertices; the BVH of collider vertices follows. EDGES and PRIMITIVES are alike. */
+    /* Indices of the BVHs of vertices, edges and primitives: for each kind of feature first the BVH of bodies, then
+     * that of colliders. */
     VERTICES = 0,
     EDGES = 2,
     PRIMITIVES = 4,

@@ -21,11 +21,11 @@ enum {
 typedef struct chunk_builder {
     int32_t count;
     int32_t tet[SINEW_CHUNK_ELEMENTS][4];
-    /* per tet and face: 4 * neighbour tet + its vertex opposite to the common face, or NONE */
+    /* [tet of the chunk][face] 4 * neighbour tet + its vertex opposite to the common face, or NONE */
     int32_t neighbour[SINEW_CHUNK_ELEMENTS][4];
     /* hash table of tet faces: 4 * tet + opposite vertex; NONE: empty entry */
     int32_t table[TABLE];
-    /* per tet: number of neighbours that are not in a fan; NONE: the tet is in a fan */
+    /* [tet of the chunk] number of neighbours that are not in a fan; NONE: the tet is in a fan */
     int32_t left[SINEW_CHUNK_ELEMENTS];
     /* lists of tets by number of neighbours that are not in a fan; entries may be out of date */
     int32_t queue[5][SINEW_CHUNK_ELEMENTS];

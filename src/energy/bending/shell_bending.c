@@ -270,7 +270,8 @@ KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_n
 
 /* Director point i relative to its edge: r is the vector from the edge's midpoint to the director point, e the edge. */
 typedef struct anchor {
-    /* longer and along: |r|^2 and r . e minus their rest values; k and q: stiffnesses of both */
+    /* r: vector from the edge's midpoint to the director point; e: the edge; longer and along: |r|^2 and r . e minus
+     * their rest values; k and q: stiffness of `longer` and of `along` */
     wide r[3], e[3], longer, along, k, q;
 } anchor;
 

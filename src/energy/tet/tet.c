@@ -175,7 +175,8 @@ void sinew_tet_hessian(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TET_TANGENT_COUNT);
         sinew_real *blocks = group_blocks(kernel, group, 10);
-        /* row[a] = sum of the Hessian blocks K_ab over b = 1..3; row[0] = sum of row[1..3] */
+        /* U, W: frames of the tangent; row[a] = sum of the Hessian blocks K_ab over b = 1..3; row[0] = sum of
+         * row[1..3] */
         wide U[9], W[9], row[4][9];
         load_wide_array(tangent + TET_U * SIMD_WIDTH, 9, U);
         load_wide_array(tangent + TET_W * SIMD_WIDTH, 9, W);

@@ -17,9 +17,9 @@ struct generator {
     const sinew_field *fields;
     int32_t field_count;
     sinew_mesh *(*make)(const generator *self, sinew_reader *reader, const sinew_node *node);
-    /* function that generates a round shape (ball, cylinder, ...); may be NULL */
+    /* function that generates a round shape (ball, cylinder, ...); NULL: the generator makes another kind of mesh */
     sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error);
-    /* function that generates a coiled rope; may be NULL */
+    /* function that generates a coiled rope; NULL: the generator makes another kind of mesh */
     sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);
 };
 

@@ -34,8 +34,9 @@ typedef struct sinew_separator {
     uint8_t *locked;           /* [count] 1: the vertex has moved in this pass */
     int32_t heap_count, *heap; /* [2 count] moves (vertex << 1 | side), the best on top */
     int32_t *heap_index;       /* [2 count] index of each move in the heap, -1: not in the heap */
-    int32_t *gain;           /* [2 count] decrease of the separator's price by each move, negative if the price grows */
-    int32_t log_count, *log; /* [4 count] undo log of this pass: vertex << 2 | previous side */
+    int32_t *gain; /* [2 count] decrease of the separator's price by each move, negative if the price grows */
+    /* number of entries of the undo log of this pass; [4 count] its entries: vertex << 2 | previous side */
+    int32_t log_count, *log;
 } sinew_separator;
 
 bool sinew_separator_create(const sinew_allocator *allocator, sinew_separator *s, size_t count);

@@ -33,7 +33,8 @@ typedef struct sinew_second_level {
     double *inverse;          /* [lower.count][12][12] inverses of the diagonal blocks of A */
     /* second-level matrix R^T A R over the groups: A is the first-level matrix, R the prolongation from groups */
     sinew_coarse_matrix matrix;
-    /* pattern of the second-level matrix; members: 2 * (index of a block of the first-level matrix) + transposed */
+    /* pattern of the second-level matrix: block columns, block rows; the first-level blocks that sum up to each
+     * block; members: 2 * (index of a first-level block) + transposed */
     int32_t *column, *row, *first_member, *members;
     double *values;
     sinew_pcg pcg;

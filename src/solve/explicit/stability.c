@@ -22,7 +22,8 @@ static const double converged_change = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
 typedef struct lanczos {
     sinew_objective view; /* copy of the objective without its inertia term */
     int32_t count;
-    double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix of the Lanczos iteration */
+    /* diagonal and off-diagonal entries of the tridiagonal matrix of the Lanczos iteration */
+    double diagonal[STEPS], off_diagonal[STEPS];
     /* lower bound of all eigenvalues of M^-1 K; largest eigenvalue at the last evaluation, 1/s^2 */
     double low, largest;
     sinew_real *root; /* [particle_count][4] diagonal of M^(-1/2): inverse square roots of masses; 0 at pins */

@@ -58,7 +58,7 @@ struct sinew_newton {
     bool linearised; /* true: the Hessian was computed in this time step, so `resolve` can use it */
     /* hessian = auto: iterations until the exact Hessian is tried again; last waiting time, doubled by each failure */
     int32_t wait, patience;
-    /* [particle_count][4] Newton's direction d; work space of the line search */
+    /* [particle_count][4] Newton's direction d; trial positions and their gradient in the line search */
     sinew_real *d, *trial, *trial_gradient;
     void *memory;           /* private data of the linear solver (matrix, factor, work space) */
     int32_t inner;          /* fixed number of iterations of an inner linear solve; 0: iterate to a tolerance */

@@ -83,7 +83,8 @@ typedef struct admm {
     double *task_moves;    /* [task_count] sum of w^2 |du|^2 over the elements of each task */
 
     /* The next fields are used if an energy has a barrier only. */
-    bool barrier, moved;       /* moved: true if the iterate of `admm` is not yet copied to s->q */
+    /* barrier: true if an energy has a barrier; moved: true if the iterate of `admm` is not yet copied to s->q */
+    bool barrier, moved;
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last positions of finite energy in s->q */
 
     /* Capacities in bytes of the arrays over tasks, elements and duals. */

@@ -89,7 +89,8 @@ typedef struct qn {
     /* With contacts: true if old_q is the start of the last iteration of this time step, and old_gradient the gradient
      * there without contacts. */
     bool old_known;
-    /* [particle_count][4] direction d; work space of the line search; gradient at the last iterate */
+    /* [particle_count][4] direction d; trial positions and their gradient in the line search; gradient at the last
+     * iterate */
     sinew_real *d, *trial, *trial_gradient, *old_gradient;
     /* [particle_count][4] positions at the start of the last iteration, m; NULL before the first contact */
     sinew_real *old_q;

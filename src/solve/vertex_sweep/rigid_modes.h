@@ -34,7 +34,8 @@ typedef struct sinew_rigid {
     int32_t *fixed_component, *component, *slot;
     uint64_t forms;    /* sum of form_version over the fixed tasks when fixed_component was found */
     bool all_weighted; /* true: all fixed elements had nonzero weights when `forms` was computed */
-    /* [particle_count] SINEW_COSTS_ bits: rigid motions that the energies at a particle resist */
+    /* [particle_count] SINEW_COSTS_ bits: rigid motions that the fixed energies, and that all energies, at a
+     * particle resist */
     uint8_t *fixed_costs, *costs;
     sinew_rigid_contacts contacts;
 } sinew_rigid;

@@ -305,8 +305,8 @@ sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error)
         return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
-    /* Every function with multi-threaded work prepares the world first, so this is the only place that selects the task
-     * system. */
+    /* Selects the task system of the world: functions with multi-threaded work prepare the world first, except those
+     * that select the task system themselves (contact_api/overlaps.c). */
     sinew_tasks_use(&world->def.tasks);
     if (world->objective_changed | world->solver_changed)
         sinew_contact_detach(world);

@@ -181,7 +181,7 @@ typedef struct sinew_element {
     const sinew_real *examples; /* TET: NULL, or [SINEW_EXAMPLE_MAX][6] symmetric stretches of the examples minus 1:
                                      00 11 22 01 02 12; zero: no such example */
     char *reason;               /* NULL, or [SINEW_REASON_MAX] buffer for a refusal text that contains numbers */
-    double *size;               /* NULL, or output of energies with `keeps_size`: rest area, or six filled volumes */
+    double *size;               /* NULL, or output of energies with `keeps_size`: rest area, or 6 x filled volume */
     /* true: data hold the result of an earlier `prepare` for the same rest shape, which is not given. Only the
      * parameters are new, and *size is an input. */
     bool rest_known;

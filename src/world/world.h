@@ -125,9 +125,9 @@ struct sinew_world {
      * number. */
     /* Number of particles: internal numbers are 0 .. particle_count - 1; number that the arrays can hold. */
     int32_t particle_count, particle_capacity;
-    sinew_real *q, *v, *force; /* positions (m), velocities (m/s), forces (N) that the caller set, without gravity */
-    sinew_real *rest;          /* rest positions of all particles, in m, four reals per particle */
-    /* Inertial prediction q_tilde (m) and external forces f_ext (N, gravity included) of the current step. */
+    sinew_real *q, *v, *force; /* [particle_count][4] positions (m), velocities (m/s), the caller's forces (N) */
+    sinew_real *rest;          /* [particle_count][4] rest positions of all particles, in m */
+    /* [particle_count][4] inertial prediction q_tilde (m) and external forces f_ext (N, with gravity) of this step. */
     sinew_real *q_tilde, *f_ext;
     /* Velocities in m/s at the start of the last step with contact, the fourth number 1 if known; NULL before the first
      * such step. */
@@ -160,9 +160,9 @@ struct sinew_world {
     sinew_real
         *load_force; /* [particle_capacity][4] sum of all loads in the current step, in N; NULL before the first load */
     /* Arrays of wind, [particle_capacity][4] in m/s^2; both NULL before the first wind. */
-    /* Particle accelerations in the last step by all forces other than wind; the fourth number is 1 if known. */
+    /* Accelerations of particles in the last step by all forces other than wind, m/s^2; fourth number: 1 if known. */
     sinew_real *acceleration;
-    /* Damped velocity at the start of the step over h, plus the acceleration by wind, of each particle. */
+    /* Damped velocity at the start of the step over h, plus the acceleration by wind, of each particle, m/s^2. */
     sinew_real *wind_start;
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;

@@ -216,7 +216,8 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
 
 /* ---- Rods in reduced coordinates, for qn --------------------------------------------------------- */
 
-/* D of the reduced coordinates: t_b - t_a and d_b - d_a with rest lengths, times their factors. */
+/* Writes the reduction matrix D of the coordinates D x: the differences t_b - t_a of edge directions and d_b - d_a
+ * of directors of the two segments, formed with rest lengths, times their factors. */
 static void rod_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

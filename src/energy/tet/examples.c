@@ -237,7 +237,7 @@ KERNEL_INLINE void blend_tangents(const blend *b, wide t[UNKNOWNS][9])
             t[3 + e][i] = wide_select(b->given, wide_set(0), b->E[e][i]);
 }
 
-/* out[a] = A : [e_a], the axial vector of A */
+/* out[a] = A : [e_a], the axial vector of A, where [e_a] is the cross-product matrix of axis a */
 KERNEL_INLINE void axial(const wide A[9], wide out[3])
 {
     out[0] = A[7] - A[5];

@@ -19,8 +19,10 @@
 
 typedef struct fixer {
     const sinew_mesh *mesh;
-    int32_t *same;         /* [vertex_count] index of the vertex that replaces each vertex after merging */
-    int32_t *cells[3];     /* vertices of the kept tets, triangles and edges, as indices of the old vertices */
+    int32_t *same; /* [vertex_count] index of the vertex that replaces each vertex after merging */
+    /* [4 * counts[0]], [3 * counts[1]], [2 * counts[2]] vertices of the kept tets, triangles and edges, as indices
+     * of the old vertices */
+    int32_t *cells[3];
     int32_t counts[3];     /* numbers of kept tets, triangles and edges */
     sinew_real *fractions; /* [counts[0]] filled fractions of the kept tets; NULL: the mesh has none */
     int64_t merged;

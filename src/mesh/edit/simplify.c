@@ -36,7 +36,7 @@ typedef struct work {
     /* [vertex_count] number of boundary edges at each vertex; reused for the index of its coarse vertex */
     int32_t *borders;
     int32_t *first;  /* [coarse vertices + 1] index in `around` of the first triangle of each coarse vertex */
-    int32_t *around; /* indices of the coarse triangles at each coarse vertex */
+    int32_t *around; /* [first[coarse vertices]] indices of the coarse triangles at each coarse vertex */
 } work;
 
 static const sinew_real *position_of(const work *w, int32_t vertex)

@@ -25,8 +25,9 @@ typedef struct sinew_transient_layout {
     int32_t coupled_count;
     int32_t *coupled; /* [coupled_count] free particles of transient elements, in the order of these elements */
     int32_t *first;   /* [coupled_count + 1] index in `incidences` of each coupled node's first entry */
-    transient_incidence *incidences; /* incidences of all coupled nodes, sorted by node, batch and element */
-    int32_t *particles;              /* particles of the elements of all transient batches, batch by batch */
+    /* [first[coupled_count]] incidences of all coupled nodes, sorted by node, batch and element */
+    transient_incidence *incidences;
+    int32_t *particles; /* particles of the elements of all transient batches, batch by batch */
     /* [incidence batches of transient energies] index of each batch's first entry in `particles` */
     size_t *first_entry;
     int32_t *colours, *order; /* [coupled_count] colour of each coupled node; coupled nodes sorted by colour */

@@ -24,7 +24,7 @@ typedef struct sinew_tet_grid {
     double low[3], scale[3]; /* index of the box of a point p along each axis: (p - low) * scale */
     int32_t boxes[3];
     int32_t *starts;  /* [number of boxes + 1] index of each box's first tet in members */
-    int32_t *members; /* tetrahedra that overlap each grid box, box by box, ascending */
+    int32_t *members; /* [starts[number of boxes]] tetrahedra that overlap each grid box, box by box, ascending */
 } sinew_tet_grid;
 
 typedef struct sinew_embeddings {

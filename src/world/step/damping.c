@@ -30,9 +30,10 @@ struct sinew_damping_work {
     int32_t count; /* number of particles for which the arrays of damping have memory */
     /* [count][4] right-hand side of the damping system, kg m/s; its solution, the velocity change d, m/s */
     sinew_real *rhs, *d;
-    sinew_real *scratch;  /* [count][4] particle velocities without rigid motions, in m/s */
-    sinew_real *tangents; /* second derivatives of all energies with damping, concatenated, in N/m */
-    sinew_real *local;    /* work space: two vectors over the particles of a chunk of elements */
+    sinew_real *scratch; /* [count][4] particle velocities without rigid motions, in m/s */
+    /* second derivatives of the elements of all energies with damping, chunk by chunk, in N/m */
+    sinew_real *tangents;
+    sinew_real *local; /* work space: two vectors [4] over the particles of the largest chunk of elements */
     size_t tangent_capacity, local_capacity;
     sinew_pcg pcg;
 };

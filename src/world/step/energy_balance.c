@@ -74,7 +74,7 @@ typedef struct hard_work {
     /* Hard constraints of all energies; their Jacobian J includes the columns of pinned particles. */
     sinew_constraints *constraints;
     double *lambda;     /* [constraint_count] multipliers of the step, in N if the constraint C is a length */
-    sinew_real *values; /* work space: multipliers of one batch, large enough for every batch */
+    sinew_real *values; /* [multipliers of the largest batch] work space: multipliers of one batch */
     double *force;      /* [capacity][3] constraint forces F = J^T lambda (Jacobian J), in N */
     double *r;          /* [capacity][3] residual r of the step, with constraint forces subtracted, in N */
 } hard_work;

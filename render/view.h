@@ -41,7 +41,7 @@ typedef struct view {
     int32_t width, height;
     int32_t samples; /* number of paths per pixel; 0: chosen by the measured noise */
     int32_t thread_count;
-    uint8_t *rgb; /* first byte of the panel in the image */
+    uint8_t *rgb; /* RGB bytes of the whole image, from the panel's first pixel on; rows are `pitch` bytes apart */
     size_t pitch; /* number of bytes from one row of the image to the next */
     /* [width * height] surface that the ray through each pixel's centre hits. */
     view_pixel *centres;

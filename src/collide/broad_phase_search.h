@@ -65,7 +65,8 @@ typedef struct sinew_search_run {
     sinew_search searches[3];
     int32_t search_count, chunk_count;
     sinew_search_chunk *chunks; /* [chunk_count] parts of the searches, each run by one thread */
-    uint64_t *entries, *more;   /* hit buffers of all chunks; larger hit buffers of chunks that were searched again */
+    /* hit buffers of all chunks, one after the other; larger hit buffers of chunks that were searched again */
+    uint64_t *entries, *more;
     size_t entries_capacity, more_capacity;
 } sinew_search_run;
 

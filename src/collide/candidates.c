@@ -48,7 +48,8 @@ struct sinew_detector {
     sinew_boxes lists[LIST_COUNT];
     int32_t *rank;    /* [primitive_count] index of each primitive in the list sorted by vertex numbers */
     int32_t *by_rank; /* [primitive_count] inverse of `rank`: primitive at each index of the sorted list */
-    /* First index in the list of pairs of the hits of each vertex, then of each edge; or of each primitive. */
+    /* [the larger of vertex_count + edge_count and primitive_count] index in the list of pairs of the first hit of
+     * each vertex, then of each edge; or of each primitive */
     int64_t *offsets;
     sinew_search_run pairs, intersections;
     sinew_real *middles; /* [3 * count] work space of the Hilbert order: centres of the features */

@@ -23,7 +23,8 @@ typedef struct sinew_supernodes {
     int32_t n, count;
     int32_t *column;   /* [count + 1] first column of each supernode */
     size_t *row_first; /* [count + 1] index of each supernode's first row in rows */
-    int32_t *rows;     /* rows of each supernode, ascending; the first are the supernode's own columns */
+    /* [row_first[count]] rows of each supernode, ascending; the first are the supernode's own columns */
+    int32_t *rows;
 } sinew_supernodes;
 
 /* Finds the supernodes of L. Each vertex of the graph stands for `block` consecutive columns; each entry of the graph

@@ -65,7 +65,7 @@ static void find_components(const sinew_objective *o, const int32_t *subset, int
 
 typedef struct cutting {
     const sinew_real *rest; /* [particle_count][4] rest positions of all particles, in m */
-    int32_t *list;          /* particle indices, connected component by component; cuts reorder them */
+    int32_t *list;          /* [particle_count] particle indices, connected component by component; cuts reorder them */
     int32_t *subset;        /* [particle_count] index of the subset of each particle */
     int32_t subset_count;
 } cutting;

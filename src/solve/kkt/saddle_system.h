@@ -49,9 +49,10 @@ typedef struct sinew_saddle {
     double *scaled;       /* [column[count]] scaled and shifted matrix that was last factorised */
     double *hessian;      /* [9 * blocks] entries of the assembled Hessian of `rest` */
     int32_t *hessian_at;  /* [9 * blocks] index in `values` of each number of `hessian`; -1: mirror image */
-    int32_t *jacobian_at; /* index in `values` of each number of constraints->J; -1 at pins */
-    int32_t *alpha_at;    /* index in `values` of each number of constraints->alpha; -1: the mirror image is stored */
-    int32_t *block_at;    /* index in `values` of each number of constraints->blocks; -1: pin or mirror image */
+    int32_t *jacobian_at; /* [numbers of constraints->J] index in `values` of each; -1 at pins */
+    /* [numbers of constraints->alpha] index in `values` of each; -1: the mirror image is stored */
+    int32_t *alpha_at;
+    int32_t *block_at; /* [numbers of constraints->blocks] index in `values` of each; -1: pin or mirror image */
     /* [count] each: scaling of the matrix; floor of each pivot (above 0 for hard constraints, below 0 for early ones, 0
      * for other unknowns); scaled right-hand side; solution */
     double *scale, *floors, *right, *solution;

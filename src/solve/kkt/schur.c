@@ -24,11 +24,13 @@ struct sinew_schur {
     int32_t *slot;              /* [constraint_count] row of each constraint in the Schur complement S */
     int32_t *first;             /* [free_count + 1] index of each particle's first entry in incidences */
     incidence *incidences;      /* [first[free_count]] vertices of constraints, sorted by particle */
-    int32_t *column, *at;       /* sparsity pattern of S: index of each block column's first block; block rows */
+    /* pattern of the Schur complement: [block_count + 1] index of each block column's first block;
+     * [column[block_count]] block row of each block */
+    int32_t *column, *at;
     /* index in the values of the Schur complement S of each pair of incidences at a particle, in the order of
      * summation */
     size_t *pair_at;
-    size_t *alpha_at; /* index of each number of constraints->alpha in the values of the Schur complement S */
+    size_t *alpha_at; /* [numbers of constraints->alpha] index of each in the values of the Schur complement S */
     /* [3 * block_count] right-hand side, then solution, of the system with the Schur complement S */
     double *right;
     sinew_cholesky *cholesky;

@@ -27,7 +27,7 @@ typedef struct sinew_transient_layout {
     int32_t *first;   /* [coupled_count + 1] index in `incidences` of each coupled node's first entry */
     /* [first[coupled_count]] incidences of all coupled nodes, sorted by node, batch and element */
     transient_incidence *incidences;
-    int32_t *particles; /* particles of the elements of all transient batches, batch by batch */
+    int32_t *particles; /* [entries of all transient batches] particles of their elements, batch by batch */
     /* [incidence batches of transient energies] index of each batch's first entry in `particles` */
     size_t *first_entry;
     int32_t *colours, *order; /* [coupled_count] colour of each coupled node; coupled nodes sorted by colour */

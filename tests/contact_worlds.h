@@ -9,9 +9,9 @@
 #include "sinew/contact.h"
 
 /* Solvers whose states are compared, and a material that each supports. */
-static const sinew_solver_kind touch_solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD,
-                                                  SINEW_SOLVER_ADMM,   SINEW_SOLVER_PBNG, SINEW_SOLVER_XPBD,
-                                                  SINEW_SOLVER_PBD,    SINEW_SOLVER_MPBNG};
+static const sinew_solver_kind touch_solvers[] = {
+    SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,  SINEW_SOLVER_PD,    SINEW_SOLVER_ADMM,        SINEW_SOLVER_PBNG,
+    SINEW_SOLVER_XPBD,   SINEW_SOLVER_PBD, SINEW_SOLVER_MPBNG, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_SAP};
 enum {
     TOUCH_SOLVERS = sizeof touch_solvers / sizeof touch_solvers[0]
 };

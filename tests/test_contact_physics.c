@@ -24,9 +24,9 @@
 #define H         (1.0 / 60)
 #define THICKNESS 1e-3
 
-static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PD,   SINEW_SOLVER_QN,
-                                            SINEW_SOLVER_ADMM,   SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD,
-                                            SINEW_SOLVER_PBNG,   SINEW_SOLVER_MPBNG};
+static const sinew_solver_kind solvers[] = {
+    SINEW_SOLVER_NEWTON, SINEW_SOLVER_PD,   SINEW_SOLVER_QN,    SINEW_SOLVER_ADMM,        SINEW_SOLVER_XPBD,
+    SINEW_SOLVER_PBD,    SINEW_SOLVER_PBNG, SINEW_SOLVER_MPBNG, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_SAP};
 enum {
     SOLVERS = sizeof solvers / sizeof solvers[0]
 };

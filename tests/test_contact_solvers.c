@@ -27,9 +27,11 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {SINEW_SOLVER_NEWTON, 1000, true, 0},  {SINEW_SOLVER_QN, 3000, true, 8},     {SINEW_SOLVER_PD, 20000, true, 50},
-    {SINEW_SOLVER_ADMM, 5000, true, 12},   {SINEW_SOLVER_PBNG, 10000, true, 12}, {SINEW_SOLVER_XPBD, 1000, false, 0},
-    {SINEW_SOLVER_MPBNG, 1000, false, 12},
+    {SINEW_SOLVER_NEWTON, 1000, true, 0},  {SINEW_SOLVER_QN, 3000, true, 8},
+    {SINEW_SOLVER_PD, 20000, true, 50},    {SINEW_SOLVER_ADMM, 5000, true, 12},
+    {SINEW_SOLVER_PBNG, 10000, true, 12},  {SINEW_SOLVER_XPBD, 1000, false, 0},
+    {SINEW_SOLVER_MPBNG, 1000, false, 12}, {SINEW_SOLVER_PRIMAL_DUAL, 1000, true, 0},
+    {SINEW_SOLVER_SAP, 1000, true, 0},
 };
 
 static sinew_solver_def solver_of(sinew_solver_kind kind, int32_t iterations)

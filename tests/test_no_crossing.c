@@ -30,9 +30,9 @@ enum {
 };
 #endif
 
-static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD,
-                                            SINEW_SOLVER_ADMM,   SINEW_SOLVER_PBNG, SINEW_SOLVER_XPBD,
-                                            SINEW_SOLVER_PBD,    SINEW_SOLVER_MPBNG};
+static const sinew_solver_kind solvers[] = {
+    SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,  SINEW_SOLVER_PD,    SINEW_SOLVER_ADMM,        SINEW_SOLVER_PBNG,
+    SINEW_SOLVER_XPBD,   SINEW_SOLVER_PBD, SINEW_SOLVER_MPBNG, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_SAP};
 #define MAX_FILTERED_RESIDUAL 0.01   /* fraction of the weight; force of the step filter in the last step */
 #define MAX_VIOLATION         0.0101 /* fraction of the thickness in solved steps: 1 % plus the rounding of frames */
 

@@ -74,6 +74,7 @@ typedef struct sinew_contact_hooks {
     /* The transient batches of the world, contacts last; valid after an update that returns SINEW_UPDATE_ELEMENTS. */
     sinew_batch *const *batches;
     int32_t batch_count;
+    bool truncated;     /* the last filtering truncated a vertex: a violated constraint is then no contradiction */
     double seconds;     /* time in this step that the driver spent on updates of transient elements, in s */
     sinew_error *error; /* receives the error message of a failed contact update */
 } sinew_contact_hooks;
@@ -119,7 +120,8 @@ typedef struct sinew_solver_ops {
     /* Frees s->memory, which may be NULL or incomplete after a failed prepare. */
     void (*release)(sinew_solve *s);
     /* Changes (SINEW_CHANGED_...) that `refresh` applies; after all others the driver releases and prepares the solver.
-     * The driver handles changes of limits (DEF) itself; a solver whose set-up reads limits lists DEF. */
+     * A solver takes contact if it lists TRANSIENT, or IN_STEP: then `refresh` applies TRANSIENT changes within a step
+     * only, which are of contacts alone. The driver handles changes of limits (DEF) itself; a solver whose set-up reads limits lists DEF. */
     uint32_t refreshes;
     /* Applies the changes in `changed`, a subset of `refreshes`, at a cost in proportion to them. NULL: data are read
      * when a step begins. With DATA all elements are switched on; a call with SWITCHED follows every prepare and every
@@ -150,6 +152,9 @@ typedef struct sinew_solver_ops {
     /* True: rigid bodies are affine bodies of an elastic energy that is far stiffer than inertia (world/bodies/rigid.c).
      * False: their distances are hard constraints, which the solver takes or refuses as any others. */
     bool affine_bodies;
+    /* Optional: the residual in N at s->q that gates multiplier updates (contact/step.c), of solvers whose iterations
+     * do not balance the forces of g. NULL: the residual of the step. */
+    double (*contact_residual)(sinew_solve *s);
     /* Few iterations correct a contact multiplier that is too large, so that multipliers may take over the force that
      * the step filter bears (contact/step.c). */
     bool corrects_forces;

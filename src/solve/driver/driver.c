@@ -436,7 +436,7 @@ static void filter_step(sinew_solve *s)
  * some vertices of a body. The way back is filtered, too. */
 static void choose_start(sinew_solve *s)
 {
-    sinew_objective *o = s->objective;
+    sinew_objective *o = s->error_objective;
     if (!s->first_guess || !s->ops->needs_gradient || o->step.quasistatic)
         return;
     if (sinew_objective_value(o, s->q, NULL) <= sinew_objective_value(o, s->q_start, NULL))
@@ -507,8 +507,10 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
         if (sinew_stop_came())
             break;
         filter_step(s);
-        if (*bits == 0 ? update_contacts(s, iteration, false, bits) : goes_on(s, iteration, bits))
+        if (*bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits) : goes_on(s, iteration, bits)) {
+            s->converged = false;
             before = HUGE_VAL;
+        }
         if (s->def.record == SINEW_RECORD_ITERATIONS && !(*bits & SINEW_STEP_UNPREPARED))
             driver_record(s, iteration, began);
         if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)

@@ -232,6 +232,7 @@ const sinew_solver_ops sinew_solver_dae = {
              .needs = 0,
              .explicit_step = true},
     SINEW_KKT_OPS,
+    .refreshes = SINEW_KKT_REFRESHES,
     .prepare = dae_prepare,
     .release = dae_release,
     .work = {.newtons = 1.25},

@@ -282,6 +282,7 @@ const sinew_solver_ops sinew_solver_kkt = {
              .default_iterations = 1,
              .needs = 0},
     SINEW_KKT_OPS,
+    .refreshes = SINEW_KKT_REFRESHES,
     .prepare = kkt_prepare,
     .release = kkt_release,
     .work = {.newtons = 1.25},

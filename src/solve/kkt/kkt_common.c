@@ -114,14 +114,14 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
     sinew_kkt *r = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *r);
     if (!r)
         return sinew_fail_memory(error, "the system of constraints");
+    r->which = which;
     r->soft_is_rest = rest_is_soft(o, which);
     sinew_status status = build_sub_objective(o, is_rest_batch, &which, &r->rest, error);
     if (status == SINEW_OK && !r->soft_is_rest)
         status = build_sub_objective(o, is_soft_batch, NULL, &r->soft, error);
     if (status != SINEW_OK)
         return status;
-    r->rest.step = o->step;
-    r->soft.step = o->step;
+    r->rest.step = r->soft.step = o->step;
     r->size = kkt_box_diagonal(o);
     sinew_batch_predicate *curved = kind & (SINEW_SADDLE_CURVED | SINEW_CONSTRAIN_CURVED) ? is_any_batch
                                     : kind & SINEW_SADDLE_TENSION_STIFFNESS               ? is_hard_edge_batch
@@ -130,7 +130,7 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
     /* Constraints are evaluated at rest: the elimination order depends on which of them are compliant. */
     if (r->constraints)
         sinew_constraints_evaluate(r->constraints, s->q);
-    r->saddle = r->constraints ? sinew_saddle_create(&r->rest, r->constraints, kind, error) : NULL;
+    r->saddle = r->plain = r->constraints ? sinew_saddle_create(&r->rest, r->constraints, kind, error) : NULL;
     if (!r->saddle)
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
     if (!kkt_allocate_vectors(r, o, own_size))
@@ -147,7 +147,9 @@ void sinew_kkt_release(sinew_solve *s)
     const sinew_allocator *a = &s->objective->allocator;
     if (!r)
         return;
-    sinew_saddle_destroy(r->saddle);
+    if (r->saddle != r->plain)
+        sinew_saddle_destroy(r->saddle);
+    sinew_saddle_destroy(r->plain);
     sinew_constraints_destroy(r->constraints);
     /* An objective that was not built has no allocator. */
     if (r->rest.tasks)
@@ -159,6 +161,38 @@ void sinew_kkt_release(sinew_solve *s)
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
     s->memory = NULL;
+}
+
+/* ---- Contacts that change within a step ------------------------------------------------------ */
+
+/* Replaces the transient batches of a sub-objective by those of the world for which `chosen` returns true; `list` has
+ * space for all of them. */
+static sinew_status replace_transient(const sinew_contact_hooks *c, sinew_batch_predicate *chosen, const void *context,
+                                      sinew_batch **list, sinew_objective *sub, sinew_error *error)
+{
+    int32_t count = 0;
+    if (!sub->tasks)
+        return SINEW_OK;
+    for (int32_t i = 0; i < c->batch_count; i++)
+        if (chosen(context, c->batches[i]))
+            list[count++] = c->batches[i];
+    return sinew_objective_set_transient(sub, list, count, error);
+}
+
+sinew_status sinew_kkt_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    sinew_kkt *r = s->memory;
+    const sinew_contact_hooks *c = s->contact;
+    if (!(changed & SINEW_CHANGED_IN_STEP))
+        return SINEW_OK;
+    sinew_batch **list = sinew_allocate(&s->objective->allocator, (size_t)c->batch_count + 1, sizeof *list);
+    if (!list)
+        return sinew_fail_memory(error, "contacts");
+    sinew_status status = replace_transient(c, is_rest_batch, &r->which, list, &r->rest, error);
+    if (status == SINEW_OK)
+        status = replace_transient(c, is_soft_batch, NULL, list, &r->soft, error);
+    sinew_release(&s->objective->allocator, list);
+    return status == SINEW_OK ? sinew_saddle_take_contacts(r->plain, &r->saddle, error) : status;
 }
 
 /* ---- Evaluation of constraints ---------------------------------------------------------------------- */
@@ -338,8 +372,7 @@ uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill)
 static void kkt_take_step(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
-    r->rest.step = s->objective->step;
-    r->soft.step = s->objective->step;
+    r->rest.step = r->soft.step = s->objective->step;
     if (!s->ops->state_size || s->ops->state_size(s) == 0)
         memset(r->lambda, 0, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
 }
@@ -411,8 +444,9 @@ static void find_kkt_residuals(sinew_solve *s, sinew_kkt_residuals *out)
         for (int32_t k = 0; r->constraints->sets[t].hard && k < r->constraints->sets[t].constraint_count; k++)
             judge_constraint(r, r->constraints->sets[t].first_constraint + k, &j);
     /* A violated redundant constraint contradicts the others only once all others hold; before, it may still
-     * converge. */
-    const bool others_hold = sinew_kkt_violation(r, false) <= fmax(j.tolerance, SINEW_REDUNDANT_OPEN);
+     * converge, and a vertex that the step filter truncates violates what the next step meets. */
+    const bool others_hold = !(s->contact && s->contact->truncated) &&
+                             sinew_kkt_violation(r, false) <= fmax(j.tolerance, SINEW_REDUNDANT_OPEN);
     const double open = others_hold ? fmax(j.tolerance, SINEW_CONTRADICTION) : HUGE_VAL;
     out->contradictory = sinew_kkt_describe(s, open) && !out->met;
 }

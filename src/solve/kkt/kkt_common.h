@@ -4,7 +4,8 @@
  *
  * Energies form three groups. Constraints: energies with a Jacobian that the parameter `constraints` selects (all, or
  * the hard ones), and all global constraints. `rest`: the objective of inertia and all other energies. `soft`: the
- * objective of inertia and all energies that are not hard; it is the error objective of a step:
+ * objective of inertia and all energies that are not hard; it is the error objective of a step. Contacts are energies
+ * of both (docs/reference/contact.md); only solvers with SINEW_KKT_CONTACT_REFRESHES take them.
  *
  *     min g_soft(q)  subject to  C(q) = 0 of the hard constraints (>= 0 of inequalities)
  *     grad g_soft = J^T lambda,   C = 0        (inequalities: lambda >= 0, C >= 0, lambda C = 0)
@@ -56,16 +57,18 @@ enum {
 
 typedef struct sinew_kkt {
     sinew_objective rest, soft;
+    int which; /* SINEW_CONSTRAIN_ALL or SINEW_CONSTRAIN_HARD */
     /* true: rest and soft have the same energies, so `soft` is not built, and `rest` takes its place */
     bool soft_is_rest;
     sinew_constraints *constraints;
-    sinew_saddle *saddle;
-    double size;    /* diagonal of the bounding box of the rest shape, in m */
-    double *lambda; /* [constraint_count] multipliers; N if C is a length */
-    double *change; /* [constraint_count] change of lambda in one iteration; N if C is a length */
-    double *right;  /* [constraint_count] right-hand sides of the constraint rows */
-    double *comply; /* [constraint_count] alpha lambda (compliance times multiplier) at the last evaluation */
-    double *norm;   /* [constraint_count] |J_i|, norm of the gradient of each constraint */
+    sinew_saddle *plain;  /* system without contacts */
+    sinew_saddle *saddle; /* system with the present contacts; it may be `plain` */
+    double size;          /* diagonal of the bounding box of the rest shape, in m */
+    double *lambda;       /* [constraint_count] multipliers; N if C is a length */
+    double *change;       /* [constraint_count] change of lambda in one iteration; N if C is a length */
+    double *right;        /* [constraint_count] right-hand sides of the constraint rows */
+    double *comply;       /* [constraint_count] alpha lambda (compliance times multiplier) at the last evaluation */
+    double *norm;         /* [constraint_count] |J_i|, norm of the gradient of each constraint */
     /* [constraint_count] constraint values C(q_n, t_n) at the start of the step, if a hard constraint is driven */
     double *start;
     bool driven;                 /* true: some hard constraints depend on time explicitly (motors, moving targets) */
@@ -82,17 +85,19 @@ typedef struct sinew_kkt {
  * gets own_size zeroed bytes. Sets s->error_objective and s->has_hard. */
 sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t own_size, sinew_error *error);
 void sinew_kkt_release(sinew_solve *s);
+/* Passes the contacts that changed within a step to the objectives and the linear system. */
+sinew_status sinew_kkt_refresh(sinew_solve *s, uint32_t changed, sinew_error *error);
 extern const sinew_kkt_residual_table sinew_kkt_residual_ops;
 bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 
 /* Changes of the world after which KKT solvers need no new preparation. Changes of pins and of fixed or transient
  * elements need one. */
 #define SINEW_KKT_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
+/* The same for solvers that take contacts, which change within a step; other transient elements need a preparation. */
+#define SINEW_KKT_CONTACT_REFRESHES (SINEW_KKT_REFRESHES | SINEW_CHANGED_IN_STEP)
 
 /* Solver operations that all KKT solvers share. */
-#define SINEW_KKT_OPS                                                                                                  \
-    .hard = SINEW_CAN_JACOBIAN, .kkt = &sinew_kkt_residual_ops, .refreshes = SINEW_KKT_REFRESHES,                      \
-    .multipliers = sinew_kkt_multipliers
+#define SINEW_KKT_OPS .hard = SINEW_CAN_JACOBIAN, .kkt = &sinew_kkt_residual_ops, .multipliers = sinew_kkt_multipliers
 
 /* Smallest and largest diagonal shift that makes the matrix definite within the constraints, relative to its mean
  * diagonal. */

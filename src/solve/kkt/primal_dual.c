@@ -296,13 +296,16 @@ static double find_slope(sinew_solve *s)
            weighted_violation(r);
 }
 
-/* Moves q and lambda to a fraction of the step from the start of the line search. */
+/* Moves q and lambda to a fraction of the step from the start of the line search; q to where the step filter lets it
+ * go. */
 static void move_to_trial(sinew_solve *s, double fraction)
 {
     sinew_kkt *r = s->memory;
     const primal_dual *p = r->own;
     memcpy(s->q, p->q, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
     sinew_kkt_move(s, fraction, s->q);
+    if (s->contact && fraction > 0)
+        s->contact->limit(s->contact->context, s->q);
     for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
         r->lambda[constraint] = p->lambda[constraint] + fraction * r->change[constraint];
     s->gradient_known = false;
@@ -382,6 +385,15 @@ static uint32_t primal_dual_iterate(sinew_solve *s)
     return search(s, scale) ? 0 : SINEW_STEP_STALLED;
 }
 
+/* New contacts change the objective, so weights of the merit function and a restoration in progress are dropped. */
+static void primal_dual_contacts_changed(sinew_solve *s, uint32_t what)
+{
+    sinew_kkt *r = s->memory;
+    if (what & SINEW_UPDATE_ELEMENTS)
+        go_on(r->own, r->constraints->constraint_count);
+    ((primal_dual *)r->own)->before = HUGE_VAL;
+}
+
 const sinew_solver_ops sinew_solver_primal_dual = {
     .info = {.name = "primal-dual",
              .summary = "Newton's method on the KKT conditions: the reference for constraint solvers",
@@ -391,10 +403,14 @@ const sinew_solver_ops sinew_solver_primal_dual = {
              .needs = 0,
              .quasistatic = true},
     SINEW_KKT_OPS,
+    .refreshes = SINEW_KKT_CONTACT_REFRESHES,
+    .refresh = sinew_kkt_refresh,
     .prepare = primal_dual_prepare,
     .release = primal_dual_release,
     .needs_gradient = true,
     .work = {.newtons = 1.6},
     .begin = primal_dual_begin,
     .iterate = primal_dual_iterate,
+    .contacts_changed = primal_dual_contacts_changed,
+    .corrects_forces = true,
 };

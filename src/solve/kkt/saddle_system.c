@@ -287,6 +287,7 @@ sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints
     sinew_status status = s ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
     if (s) {
         s->allocator = rest->allocator;
+        s->kind = kind;
         s->rest = rest;
         s->constraints = constraints;
         for (int32_t t = 0; t < constraints->set_count && kind & (SINEW_SADDLE_CURVED | SINEW_SADDLE_TENSION_STIFFNESS);
@@ -324,6 +325,90 @@ void sinew_saddle_destroy(sinew_saddle *s)
         s->solution,         s->is_multiplier,      s->early,    s->uncertain, s->left,   s};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
+}
+
+/* ---- Contacts -------------------------------------------------------------------------------- */
+
+typedef struct entry_search {
+    const sinew_saddle *saddle;
+    bool missing; /* true: some entry is not in the pattern of the matrix */
+} entry_search;
+
+static void search_entry(void *context, int list, size_t at, int32_t i, int32_t j)
+{
+    entry_search *search = context;
+    (void)list;
+    (void)at;
+    search->missing |= search->saddle->row[find_entry(search->saddle, i, j)] != (i > j ? j : i);
+}
+
+/* Replaces the Hessian of `rest` by one with the present contacts, if the pattern of the matrix contains it; else sets
+ * *fits to false and changes nothing. */
+static sinew_status saddle_replace_hessian(sinew_saddle *s, bool *fits, sinew_error *error)
+{
+    sinew_assembly *const before = s->assembly;
+    sinew_assembly *now = sinew_assembly_create(s->rest, s->rest->task_count, NULL, error);
+    entry_search search = {.saddle = s};
+    *fits = false;
+    if (!now)
+        return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
+    s->assembly = now;
+    visit_hessian(s, search_entry, &search);
+    const size_t numbers = 9 * (size_t)now->column[s->free_count];
+    double *hessian = search.missing ? NULL : sinew_allocate(&s->allocator, numbers, sizeof *hessian);
+    int32_t *at = search.missing ? NULL : make_map(s, numbers);
+    *fits = hessian && at;
+    sinew_release(&s->allocator, *fits ? s->hessian : hessian);
+    sinew_release(&s->allocator, *fits ? s->hessian_at : at);
+    sinew_assembly_destroy(s->rest, *fits ? before : now);
+    if (!*fits) {
+        s->assembly = before;
+        return search.missing ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+    }
+    s->hessian = hessian;
+    s->hessian_at = at;
+    visit_hessian(s, map_entry, s);
+    return SINEW_OK;
+}
+
+sinew_status sinew_saddle_take_contacts(sinew_saddle *plain, sinew_saddle **in_use, sinew_error *error)
+{
+    bool fits;
+    if (*in_use != plain)
+        sinew_saddle_destroy(*in_use);
+    *in_use = plain;
+    const sinew_status status = saddle_replace_hessian(plain, &fits, error);
+    if (status != SINEW_OK || fits)
+        return status;
+    *in_use = sinew_saddle_create(plain->rest, plain->constraints, plain->kind & ~(uint32_t)SINEW_SADDLE_MASSES, error);
+    return *in_use ? SINEW_OK : error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
+}
+
+typedef struct hessian_product {
+    const double *hessian; /* the numbers of the Hessian */
+    const double *p;       /* [count] factor, by unknowns */
+    double *out;           /* [count] product, by unknowns */
+} hessian_product;
+
+static void multiply_entry(void *context, int list, size_t at, int32_t i, int32_t j)
+{
+    const hessian_product *product = context;
+    (void)list;
+    product->out[i] += product->hessian[at] * product->p[j];
+    if (i != j)
+        product->out[j] += product->hessian[at] * product->p[i];
+}
+
+void sinew_saddle_add_product(sinew_saddle *s, const double *p, double *out)
+{
+    hessian_product product = {s->hessian, s->right, s->solution};
+    memset(s->solution, 0, (size_t)s->count * sizeof *s->solution);
+    for (int32_t j = 0; j < s->free_count; j++)
+        memcpy(s->right + s->particle_unknown[j], p + 3 * (size_t)j, 3 * sizeof *p);
+    visit_hessian(s, multiply_entry, &product);
+    for (int32_t j = 0; j < s->free_count; j++)
+        for (int32_t c = 0; c < 3; c++)
+            out[3 * j + c] += s->solution[s->particle_unknown[j] + c];
 }
 
 /* ---- Values, scaling and factorisation of the matrix ----------------------------------------- */

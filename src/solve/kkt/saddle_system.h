@@ -34,6 +34,7 @@ enum {
 
 typedef struct sinew_saddle {
     sinew_allocator allocator;
+    uint32_t kind;                        /* SINEW_SADDLE_ bits */
     sinew_objective *rest;                /* objective of inertia and of energies that are not constraints; borrowed */
     const sinew_constraints *constraints; /* constraints with their Jacobian J and compliance alpha; borrowed */
     sinew_assembly *assembly;             /* sparsity pattern of the Hessian of `rest` */
@@ -81,6 +82,16 @@ typedef struct sinew_saddle_fill {
 sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *constraints, uint32_t kind,
                                   sinew_error *error);
 void sinew_saddle_destroy(sinew_saddle *saddle); /* frees the saddle-point system, which may be NULL */
+
+/* After a change of the contacts of `rest`: *in_use, which is `plain` or a system of earlier contacts, becomes a system
+ * whose pattern has the present ones. That is `plain`, the system without contacts, if its pattern contains them:
+ * contacts of a vertex with a collider, and of faces whose vertices are coupled anyway. Otherwise it is a new system
+ * with an elimination order of its own. So the numbers do not depend on earlier contacts. In both, A has second
+ * derivatives, also if `plain` was created with SINEW_SADDLE_MASSES. On failure *in_use is NULL or `plain`. */
+sinew_status sinew_saddle_take_contacts(sinew_saddle *plain, sinew_saddle **in_use, sinew_error *error);
+/* out [free_count][3] += B p, B the assembled Hessian of `rest` of the last sinew_saddle_assemble() with `hessian`,
+ * inertia included; p [free_count][3]. Uses the work space of solutions. */
+void sinew_saddle_add_product(sinew_saddle *saddle, const double *p, double *out);
 
 /* Assembles the KKT matrix with the current J and alpha of the constraints. */
 void sinew_saddle_assemble(sinew_saddle *saddle, const sinew_saddle_fill *fill);

@@ -124,6 +124,7 @@ const sinew_solver_ops sinew_solver_scd = {
              .default_iterations = 1,
              .needs = 0},
     SINEW_KKT_OPS,
+    .refreshes = SINEW_KKT_REFRESHES,
     .prepare = scd_prepare,
     .release = sinew_kkt_release,
     .work = {.newtons = 1.25},

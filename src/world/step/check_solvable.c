@@ -196,14 +196,14 @@ sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *er
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s takes contact only with %s: set these, use another solver, or switch contact off",
                           ops->info.name, needed);
-    if (ops->refreshes & SINEW_CHANGED_TRANSIENT) {
+    if (ops->refreshes & (SINEW_CHANGED_TRANSIENT | SINEW_CHANGED_IN_STEP)) {
         const sinew_status status = mode->check ? mode->check(ops, error) : SINEW_OK;
         return status == SINEW_OK ? check_thickness(world, error) : status;
     }
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "%s takes no contact: it is set up for the elements that a step begins with, and contacts come "
-                      "and go within one; use pbng or another solver, or switch contact off",
-                      ops->info.name);
+                      "and go within one; use %s, or switch contact off",
+                      ops->info.name, ops->kkt ? "primal-dual or sap" : "pbng or another solver");
 }
 
 sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)

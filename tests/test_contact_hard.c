@@ -178,13 +178,16 @@ static void bodies_at_rest_are_borne_by_their_weight(void **unused)
 
 /* ---- Friction ------------------------------------------------------------------------------------ */
 
-/* Displacement along the slope of a block of rods within `steps` steps, after a second to settle. */
-static double slide(sinew_solver_kind kind, double slope, double mu, int steps)
+/* Displacement along the slope of a block of rods or a rigid box within `steps` steps, after a second to settle. */
+static double slide(sinew_solver_kind kind, bool rigid, double slope, double mu, int steps)
 {
     sinew_world *world = hard_world(kind, 5e-3, slope, 1);
     set_touch(world, THICKNESS, mu);
     add_floor(world);
-    add_rods(world, 1, 0.2, (double[3]){0, THICKNESS, 0});
+    if (rigid)
+        add_rigid_box(world, (double[3]){0.3, 0.05, 0.3}, (double[3]){0, THICKNESS, 0});
+    else
+        add_rods(world, 1, 0.2, (double[3]){0, THICKNESS, 0});
     take_steps(world, 200);
     const double before = measures_of(world).centre_of_mass[0];
     take_steps(world, steps);
@@ -197,12 +200,15 @@ static void blocks_stick_below_the_critical_angle(void **unused)
 {
     (void)unused;
     const double mu = 0.5;
-    for (int k = 0; k < KINDS; k++) {
-        const double below = slide(kinds[k], 0.99 * mu, mu, 200), above = slide(kinds[k], 1.01 * mu, mu, 200);
+    for (int i = 0; i < 2 * KINDS; i++) {
+        const int k = i / 2;
+        const bool rigid = i % 2;
+        const double below = slide(kinds[k], rigid, 0.99 * mu, mu, 200);
+        const double above = slide(kinds[k], rigid, 1.01 * mu, mu, 200);
         /* From rest at t = 0 to the second of the measurement: a (2^2 - 1^2) / 2 with a = g (sin - mu cos). */
         const double expected = 1.5 * GRAVITY * 0.01 * mu * cos(atan(1.01 * mu));
-        print_message("%-11s in a second: %.1e m at 0.99 of the critical slope, %.4f m at 1.01 (%.4f)\n",
-                      sinew_get_solver_info(kinds[k])->name, below, above, expected);
+        print_message("%-11s %-5s in a second: %.1e m at 0.99 of the critical slope, %.4f m at 1.01 (%.4f)\n",
+                      sinew_get_solver_info(kinds[k])->name, rigid ? "rigid" : "rods", below, above, expected);
         assert_true(fabs(below) < SLIP);
         assert_true(fabs(above - expected) < 0.1 * expected);
     }

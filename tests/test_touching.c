@@ -4,57 +4,8 @@
  * coincident cloths, a cloth on a box, lips of a tear. Nothing crosses, by a search of the test's own over all edges and
  * triangles, and nothing is thrown apart.
  */
-#include "contact_worlds.h"
+#include "crossing_count.h"
 #include "random_cases.h"
-
-/* ---- Crossings ------------------------------------------------------------------------------- */
-
-static double volume(const sinew_real *a, const sinew_real *b, const sinew_real *c, const sinew_real *d)
-{
-    double e[3][3];
-    for (int k = 0; k < 3; k++) {
-        e[0][k] = (double)b[k] - (double)a[k];
-        e[1][k] = (double)c[k] - (double)a[k];
-        e[2][k] = (double)d[k] - (double)a[k];
-    }
-    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-}
-
-/* True if the open segment pq passes through the inside of the triangle abc. */
-static bool segment_crosses(const sinew_real *p, const sinew_real *q, const sinew_real *a, const sinew_real *b,
-                            const sinew_real *c)
-{
-    if (!(volume(p, a, b, c) * volume(q, a, b, c) < 0))
-        return false;
-    const double u = volume(p, q, a, b), v = volume(p, q, b, c), w = volume(p, q, c, a);
-    return (u > 0 && v > 0 && w > 0) || (u < 0 && v < 0 && w < 0);
-}
-
-/* Number of edges of the world's surface that pass through one of its triangles. */
-static int32_t count_crossings(const sinew_world *world)
-{
-    sinew_error error = {0};
-    sinew_surface s = {0};
-    assert_int_equal(sinew_world_surface(world, &s, &error), SINEW_OK);
-    s.triangles = make_array(3 * (size_t)s.triangle_count, sizeof *s.triangles);
-    s.edge_count = 0;
-    assert_int_equal(sinew_world_surface(world, &s, &error), SINEW_OK);
-    sinew_real *x = positions_of(world);
-    int32_t crossings = 0;
-    for (int32_t t = 0; t < s.triangle_count; t++)
-        for (int32_t k = 0; k < 3 * s.triangle_count; k++) {
-            const int32_t *face = s.triangles + 3 * (size_t)t;
-            const int32_t p = s.triangles[k], q = s.triangles[k % 3 == 2 ? k - 2 : k + 1];
-            if (p == face[0] || p == face[1] || p == face[2] || q == face[0] || q == face[1] || q == face[2])
-                continue;
-            crossings += segment_crosses(x + 3 * (size_t)p, x + 3 * (size_t)q, x + 3 * (size_t)face[0],
-                                         x + 3 * (size_t)face[1], x + 3 * (size_t)face[2]);
-        }
-    free(x);
-    free(s.triangles);
-    return crossings;
-}
 
 static double largest_speed(const sinew_world *world, const sinew_real *before, double h)
 {
@@ -104,8 +55,8 @@ static void add_neighbours(sinew_world *world, sinew_solver_kind solver, random_
     const int cells = 1 + random_index(r, 2);
     add_floor(world);
     add_box(world, solver, cells, SIZE, (const double[]){0, 1e-3 + SIZE / 2, 0}, 1e5);
-    add_box(world, solver, cells, SIZE, (const double[]){SIZE + round_off(r), 1e-3 + SIZE / 2, random_between(r, 0, 0.5) * SIZE},
-            1e5);
+    add_box(world, solver, cells, SIZE,
+            (const double[]){SIZE + round_off(r), 1e-3 + SIZE / 2, random_between(r, 0, 0.5) * SIZE}, 1e5);
 }
 
 static sinew_body add_flat_cloth(sinew_world *world, int n, double height)

@@ -19,8 +19,8 @@
  *     sinew_contact_report report;
  *     sinew_world_contact_report(world, &report, &error);
  *
- * Does not: untangle surfaces that intersect at the start (each step counts the intersections), or model heat, wear
- * and adhesion.
+ * Does not: untangle all surfaces that overlap at the start (each step counts what is left), or model heat, wear and
+ * adhesion.
  */
 #ifndef SINEW_CONTACT_H
 #define SINEW_CONTACT_H
@@ -56,6 +56,9 @@ typedef struct sinew_contact_def {
     /* True (default): the step filter prevents new intersections, at any number of iterations; the modes penalty and
      * projection do not support it. */
     bool intersection_free;
+    /* True (default): surfaces that overlap when a step begins are moved apart, without a change of velocities. Needs
+     * intersection_free. False: overlaps are accepted and counted. */
+    bool untangle;
     /* Thickness of a surface in m, >= 0; a pair of surfaces keeps half the sum of both thicknesses as distance. Default
      * 1e-3. */
     sinew_real thickness;
@@ -226,6 +229,10 @@ typedef struct sinew_contact_report {
     int32_t intersections;     /* number of intersecting pairs of triangles; -1 with SINEW_MEASURE_NOTHING */
     /* Number of intersecting pairs at the start of the step, which the step filter ignores; -1: unknown. */
     int32_t intersections_before;
+    /* Number of pairs of objects that overlap in the step (an object that intersects itself counts as one pair), after
+     * this step's untangling; the largest displacement in m that one of them still needs. */
+    int32_t overlaps;
+    double overlap_depth;
     double motion_lag;       /* largest distance in m of pins and colliders from their prescribed positions */
     double friction_heat;    /* heat of friction in the step, friction force times slip, in J */
     double restitution_work; /* energy in J that restitution added, relative to a perfectly inelastic impact */

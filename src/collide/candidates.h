@@ -31,6 +31,12 @@ typedef enum sinew_candidate_kind {
     SINEW_CANDIDATE_VERTEX_PLANE
 } sinew_candidate_kind;
 
+/* Overlapping candidate pairs. */
+typedef enum sinew_candidate_overlap {
+    SINEW_CANDIDATE_INSIDE = 1, /* the vertex is inside the collider of the face, and its contact pushes it out */
+    SINEW_CANDIDATE_OVERLAPS    /* the contact keeps the present distance (contact/untangle.h) */
+} sinew_candidate_overlap;
+
 typedef struct sinew_candidate {
     int32_t v[4]; /* vertices of both features; sinew_candidate_kind says which belong to which feature */
     /* Numbers of both features: vertex and primitive, two edges, or vertex and object of a plane. */
@@ -43,7 +49,8 @@ typedef struct sinew_candidate {
     uint8_t kind; /* kind of the pair, a value of sinew_candidate_kind */
     /* Bit a: weight w[a] is zero, so that the closest point is on a corner or a side of its feature. */
     uint8_t zero_weights;
-    uint8_t inside; /* 1: the vertex is inside the collider of the face; n points out, and distance is negative */
+    /* Not 0: the sides overlap, n points out, and distance is negative: a value of sinew_candidate_overlap. */
+    uint8_t inside;
 } sinew_candidate;
 
 typedef struct sinew_candidates {

@@ -162,12 +162,13 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
                           uint64_t *key)
 {
     const double m[3] = {(double)p->n[0], (double)p->n[1], (double)p->n[2]};
-    if (p->inside) {
-        *key = sinew_contact_key(SINEW_CONTACT_VERTEX_FACE, p->v[0], p->second);
-        return true;
-    }
+    const bool round = f->objects[f->object[p->v[0]]].radius > 0 || f->objects[f->object[p->v[3]]].radius > 0;
     if (p->kind == SINEW_CANDIDATE_VERTEX_PLANE) {
         *key = sinew_contact_key(SINEW_CONTACT_VERTEX_PLANE, p->v[0], p->second);
+        return true;
+    }
+    if (p->inside && !round) {
+        *key = sinew_contact_key(SINEW_CONTACT_VERTEX_FACE, p->v[0], p->second);
         return true;
     }
     return p->kind == SINEW_CANDIDATE_EDGE_EDGE ? candidate_edges_key(f, x, p, m, offset, key)
@@ -221,7 +222,8 @@ static bool contact_from_candidate(const sinew_collision_mesh *f, const sinew_ca
     t->radius = f->objects[a].radius + f->objects[b].radius;
     if (p->inside) {
         const double whole = t->offset;
-        t->offset = fmin(whole, (1 - OUT_FRACTION) * t->distance + whole);
+        t->offset = p->inside == SINEW_CANDIDATE_OVERLAPS ? fmin(whole, t->distance)
+                                                          : fmin(whole, (1 - OUT_FRACTION) * t->distance + whole);
         t->initial_penetration = whole - t->offset;
     }
     t->mu = sqrt(f->objects[a].friction * f->objects[b].friction);
@@ -242,7 +244,8 @@ static void contact_list_sort(sinew_contact_list *contacts, int32_t found)
             contacts->list[contacts->count++] = contacts->found[order[k].minor];
         } else {
             sinew_contact_constraint *last = &contacts->list[contacts->count - 1];
-            last->offset = fmax(last->offset, contacts->found[order[k].minor].offset);
+            if (!(last->initial_penetration > 0)) /* the offset belongs to the weights of one pair */
+                last->offset = fmax(last->offset, contacts->found[order[k].minor].offset);
         }
 }
 

@@ -25,6 +25,9 @@
 
 typedef struct sinew_contact_work sinew_contact_work;
 
+/* Surfaces nearer than this fraction of the offset touch: half the floor of the step filter. */
+#define SINEW_CONTACT_TOUCHING 0.5e-2
+
 /* Data of one body that contact handling reads. */
 typedef struct sinew_contact_body {
     const sinew_mesh *mesh; /* mesh of the body; NULL: the body was removed */
@@ -195,11 +198,15 @@ struct sinew_contact_work {
     sinew_real *guess; /* [particle_count][4] initial guess for solvers that would start from q_tilde, in m */
     sinew_real *x_projected_start; /* [particle_count][4] mode `projection`: positions at step start, projected, m */
     sinew_real
-        *x_unprojected_start;    /* [particle_count][4] positions at step start before `projection` or separation, m */
-    sinew_real *v_step_start;    /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
-    bool step_start_stored;      /* true: step_start_contacts holds contacts of this step, not of an earlier one */
-    bool first_pass;             /* the current detection pass is the first of the step */
-    bool separated;              /* surfaces touched at the start of the step and were separated (touching.c) */
+        *x_unprojected_start; /* [particle_count][4] positions at step start before `projection` or separation, m */
+    sinew_real *v_step_start; /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
+    bool step_start_stored;   /* true: step_start_contacts holds contacts of this step, not of an earlier one */
+    bool first_pass;          /* the current detection pass is the first of the step */
+    /* Positions were stored in x_unprojected_start and moved at the start of the step (touching.c, untangle.c). */
+    bool separated;
+    bool untangled;              /* surfaces overlapped at the start of the step (untangle.c) */
+    bool patched;                /* vertices of overlapping surfaces were moved, which deforms their bodies */
+    bool overlapping;            /* surfaces still overlap after untangling, and their candidate pairs are dropped */
     bool projected;              /* true: the contact mode `projection` has moved particles at the start of the step */
     double residual_gate;        /* multipliers are updated only if the residual is below this force, in N */
     int32_t detection_iteration; /* number of iterations of the step before the last detection pass */
@@ -220,6 +227,8 @@ struct sinew_contact_work {
     uint32_t saved_version[2], saved_form_version[2];
     bool listed;              /* true: the list of contacts holds the contacts at the end of the last step */
     bool intersections_known; /* true: report.intersections was computed at the current positions */
+    bool free_known;          /* true: no surfaces overlap at the current positions; the step filter keeps it so */
+    struct sinew_untangle *untangle; /* NULL: no overlap was sought yet (untangle.h) */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
         x_inertial_capacity, truncated_capacity, contact_count_capacity, kinematic_capacity, inflation_radius_capacity,
@@ -233,10 +242,21 @@ struct sinew_contact_work {
 /* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
 sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
 /* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). If any moved, sets
- * `separated`, and the pass must be repeated. */
-sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, sinew_error *error);
-/* Restores the positions of a discarded step that separated touching surfaces. */
+ * *moved, and the pass must be repeated. */
+sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error);
+/* Stores the positions at the start of the step before they are moved, once a step, and sets `separated`. False: out of
+ * memory. */
+bool sinew_contact_store_positions(const sinew_contact_view *view);
+/* Restores the positions of a discarded step that moved surfaces apart. */
 void sinew_contact_undo_separation(const sinew_contact_view *view);
+/* Moves overlapping surfaces apart before the first detection pass, by moving q, q_tilde and the first guess
+ * (untangle.c). */
+sinew_status sinew_contact_untangle(const sinew_contact_view *view, sinew_error *error);
+/* Removes candidate pairs of overlapping surfaces, and adds pairs that keep their present distance (untangle.c). */
+sinew_status sinew_contact_drop_overlaps(const sinew_contact_view *view, sinew_error *error);
+/* Removes the kinetic energy that displaced patches have given to bodies in this step (untangle_calm.c). */
+void sinew_contact_calm_patches(const sinew_contact_view *view);
+void sinew_contact_untangle_release(sinew_contact_work *c, const sinew_allocator *allocator);
 /* Refuses a thickness (m) that does not fit the mesh of the body in this slot (thickness.c). */
 sinew_status sinew_contact_check_thickness(const sinew_contact_work *c, int32_t slot, const sinew_mesh *mesh,
                                            double thickness, sinew_error *error);

@@ -230,6 +230,8 @@ static sinew_status find_candidates(const sinew_contact_view *view, sinew_error 
             status = sinew_fail_memory(error, "contacts");
     if (status == SINEW_OK)
         status = sinew_contact_resolve_penetration(view, error);
+    if (status == SINEW_OK)
+        status = sinew_contact_drop_overlaps(view, error);
     c->report.detection_seconds += sinew_seconds() - began;
     c->report.pairs = c->pairs.count > c->report.pairs ? c->pairs.count : c->report.pairs;
     c->report.dropped += c->pairs.dropped;

@@ -160,7 +160,14 @@ static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_c
 {
     const bool first = view->contact->first_pass;
     const double growth = t->offset * (double)view->time_step / RISING_TIME;
-    const bool touched = first && view->contact->separated && t->distance < RISING_START * t->offset;
+    const sinew_contact_work *c = view->contact;
+    /* Surfaces that have been freed are at any distance below the offset. */
+    const double start = c->untangled ? (t->was_active ? 0 : 1) : RISING_START;
+    const bool touched = first && c->separated && t->distance < start * t->offset;
+    if (c->overlapping && t->distance < 0 && !view->quasistatic) {
+        t->rising = DBL_MIN; /* marks both objects until they are free */
+        return;
+    }
     if (view->quasistatic || !(t->rising > 0 || touched) || t->distance < 0 ||
         t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER) {
         t->rising = 0;

@@ -168,7 +168,7 @@ static void candidate_out(const sinew_contact_work *c, int32_t object, int32_t v
     double e[2][3], n[3], size = 0;
     *p = (sinew_candidate){.v = {v, corners[0], corners[1], corners[2]}, .first = v, .second = primitive, .w = {1}};
     p->kind = SINEW_CANDIDATE_VERTEX_FACE;
-    p->inside = 1;
+    p->inside = SINEW_CANDIDATE_INSIDE;
     for (size_t a = 0; a < 3; a++) {
         p->w[1 + a] = -nearest.weights[a];
         n[a] = (double)nearest.point[a] - (double)x[a];

@@ -298,6 +298,7 @@ static void change_velocities(const sinew_contact_view *view, const sinew_real *
     const double before = kinetic_energy(view);
     if (sinew_contact_mode_get(c->def.mode)->velocity_friction)
         apply_velocity_friction(view, x);
+    sinew_contact_calm_patches(view);
     const double rubbed = kinetic_energy(view);
     apply_restitution(view, c->v_step_start, x);
     c->energy.rubbed = rubbed - before;
@@ -448,7 +449,7 @@ static uint32_t contact_step_bits(const sinew_contact_view *view)
         force = fmax(force, c->contacts.list[k].force);
     uint32_t bits = r->dropped > 0 ? SINEW_STEP_CONTACT_FULL : 0;
     bits |= r->filtered_vertices > 0 || r->motion_lag > 0 ? SINEW_STEP_TRUNCATED : 0;
-    bits |= r->intersections > 0 ? SINEW_STEP_INTERSECTING : 0;
+    bits |= r->intersections > 0 || r->overlaps > 0 ? SINEW_STEP_INTERSECTING : 0;
     const bool open =
         c->too_near || r->friction_lag > VIOLATION_MAX * force || r->cone_violation > VIOLATION_MAX * force;
     return bits | (open ? SINEW_STEP_CONTACT : 0);
@@ -485,9 +486,10 @@ void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result
     }
     c->report.stationarity = result->residual;
     c->intersections_known = measured;
+    c->free_known = c->free_known && c->report.dropped == 0;
     c->listed = true;
     c->step_start_stored = false;
     memcpy(view->v_before, c->v_step_start, 4 * (size_t)view->particle_count * sizeof *c->v_step_start);
-    c->projected = c->separated = false;
+    c->projected = c->separated = c->overlapping = false;
     result->bits |= contact_step_bits(view);
 }

@@ -614,17 +614,24 @@ static void gather_step_start(const sinew_contact_view *view)
     memcpy(c->x_pass_start, c->x_step_start, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
 }
 
-/* The first detection pass. If surfaces touch, they are separated, and the pass is repeated. */
+/* The first detection pass, after overlapping surfaces were moved apart. If surfaces touch, they are separated, and the
+ * pass is repeated. */
 static sinew_status detect_first(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
+    bool moved = false;
     c->separated = false;
-    gather_step_start(view);
-    sinew_status status = sinew_contact_detect(view, true, error);
-    if (status == SINEW_OK && sinew_contact_is_filtered(c))
-        status = sinew_contact_separate_touching(view, error);
-    if (status != SINEW_OK || !c->separated)
+    sinew_status status = sinew_contact_untangle(view, error);
+    if (status != SINEW_OK)
         return status;
+    gather_step_start(view);
+    status = sinew_contact_detect(view, true, error);
+    if (status == SINEW_OK && sinew_contact_is_filtered(c))
+        status = sinew_contact_separate_touching(view, &moved, error);
+    if (status != SINEW_OK || !moved)
+        return status;
+    /* Layers that touch on both sides may have no common solution: the next step looks for overlaps. */
+    c->free_known = false;
     gather_step_start(view);
     return sinew_contact_detect(view, true, error);
 }
@@ -665,7 +672,7 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     for (int32_t o = 0; o < c->mesh.object_count; o++)
         c->fraction[o] = 0;
     status = detect_first(view, error);
-    if (status == SINEW_OK && intersections < 0 && view->measure != SINEW_MEASURE_NOTHING)
+    if (status == SINEW_OK && c->report.intersections_before < 0 && view->measure != SINEW_MEASURE_NOTHING)
         c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_step_start, NULL, 0);
     /* Without contact elements, the step starts as in a world without contact. */
     view->solve->first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
@@ -676,6 +683,7 @@ void sinew_contact_abandon(const sinew_contact_view *view)
 {
     sinew_contact_projection_undo(view);
     sinew_contact_undo_separation(view);
+    view->contact->free_known = false;
     sinew_contact_restore_previous(view);
     view->solve->contact = NULL;
     view->solve->first_guess = NULL;

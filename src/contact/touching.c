@@ -23,15 +23,14 @@
 #include <string.h>
 
 #include "contact/modes.h"
-#include "mesh/mesh.h"
+#include "contact/untangle.h"
 #include "math/vec3.h"
 
-#define TOUCHING 0.5e-2 /* pairs nearer than this fraction of the offset touch: half the floor of the step filter */
-#define TARGET   2e-2   /* distance after the separation, as a fraction of the offset */
-#define ULPS     64     /* smallest floor, in machine epsilons of the largest coordinate (step_filter.c) */
-#define TIE      1e-3   /* scores that differ by less than this fraction of the mean edge are equal */
-#define PASSES   200    /* Gauss-Seidel passes over the pairs: a row of 20 bodies needs about 100 */
-#define MISSED   1e-2   /* relative error of the target at which the passes end */
+#define TARGET 2e-2 /* distance after the separation, as a fraction of the offset */
+#define ULPS   64   /* smallest floor, in machine epsilons of the largest coordinate (step_filter.c) */
+#define TIE    1e-3 /* scores that differ by less than this fraction of the mean edge are equal */
+#define PASSES 200  /* Gauss-Seidel passes over the pairs: a row of 20 bodies needs about 100 */
+#define MISSED 1e-2 /* relative error of the target at which the passes end */
 
 /* Faces at each vertex, in the order of primitives. */
 typedef struct vertex_faces {
@@ -145,16 +144,6 @@ static double ring_extreme(const sinew_contact_work *c, const vertex_faces *inci
 }
 
 /* ---- Choice of the side ---------------------------------------------------------------------- */
-
-/* True if the normals of an object's faces point out of a volume. */
-static bool object_is_closed(const sinew_contact_view *view, int32_t o)
-{
-    const sinew_collision_object *object = &view->contact->mesh.objects[o];
-    if (object->kinematic)
-        return view->colliders[object->collider].closed;
-    const sinew_mesh *mesh = view->bodies[object->body].mesh;
-    return mesh && sinew_mesh_tet_count(mesh) > 0;
-}
 
 /* Ranks of candidate directions, for ties: out of a closed surface, by the order of two open surfaces, any other. */
 enum {
@@ -270,7 +259,7 @@ static void choose_side(const sinew_contact_view *view, const touching_work *w, 
                      .side = {closest_feature_of(p, false), closest_feature_of(p, true)},
                      .tie = isfinite(edge) ? TIE * edge : 0,
                      .rank = -1};
-    const bool closed_a = object_is_closed(view, a), closed_b = object_is_closed(view, b);
+    const bool closed_a = sinew_object_is_closed(view, a), closed_b = sinew_object_is_closed(view, b);
     if (closed_a && closed_b)
         side_try_difference(c, &s);
     side_try_normals(view, &s, 1, closed_b, !closed_a && a >= b);
@@ -302,7 +291,7 @@ static double pair_resolution(const sinew_contact_work *c, const sinew_candidate
 
 static bool pair_touches(const sinew_contact_work *c, const sinew_candidate *p)
 {
-    const double limit = fmax(TOUCHING * pair_offset(&c->mesh, p), pair_resolution(c, p) / 2);
+    const double limit = fmax(SINEW_CONTACT_TOUCHING * pair_offset(&c->mesh, p), pair_resolution(c, p) / 2);
     return !p->inside && fabs((double)p->distance) < limit;
 }
 
@@ -335,6 +324,61 @@ static void list_touching(const sinew_contact_view *view, touching_work *w)
             choose_side(view, w, p, t->n);
             t->distance = signed_distance(c, p, t->n);
         }
+    }
+}
+
+/* ---- Sheets ---------------------------------------------------------------------------------- */
+
+#define SHEET_NORMALS 32  /* directions of pairs that are tried for two sheets */
+#define SHEET_DEPTH   2.0 /* two sheets part as a whole up to this depth, in offsets */
+
+/* Object of one side of a pair that touches; -1: a plane. */
+static int32_t touching_object(const sinew_collision_mesh *f, const touching_pair *t, bool second)
+{
+    if (second && t->candidate->kind == SINEW_CANDIDATE_VERTEX_PLANE)
+        return -1;
+    return f->object[t->candidate->v[second ? 3 : 0]];
+}
+
+/* Gives all pairs of two sheets one direction, if the sheets part as a whole in it: single pairs of sheets that nearly
+ * coincide would choose opposite sides, and three layers a cycle. first: the first pair of these objects. */
+static void align_sheets(const sinew_contact_view *view, touching_work *w, int32_t first)
+{
+    const sinew_contact_work *c = view->contact;
+    const int32_t a = touching_object(&c->mesh, &w->pairs[first], false),
+                  b = touching_object(&c->mesh, &w->pairs[first], true);
+    double tried[SHEET_NORMALS][3], n[3];
+    int32_t count = 0;
+    for (int32_t k = first; k < w->count && count < SHEET_NORMALS; k++)
+        if (touching_object(&c->mesh, &w->pairs[k], false) == a && touching_object(&c->mesh, &w->pairs[k], true) == b)
+            memcpy(tried[count++], w->pairs[k].n, sizeof w->pairs[k].n);
+    const double depth = sinew_sheets_direction(view, a, b, tried[0], count, n);
+    if (depth > SHEET_DEPTH * pair_offset(&c->mesh, w->pairs[first].candidate))
+        return;
+    for (int32_t k = 0; k < w->count; k++) {
+        touching_pair *t = &w->pairs[k];
+        const int32_t x = touching_object(&c->mesh, t, false), y = touching_object(&c->mesh, t, true);
+        if ((x != a || y != b) && (x != b || y != a))
+            continue;
+        for (int i = 0; i < 3; i++)
+            t->n[i] = x == a ? n[i] : -n[i];
+        /* Sheets that cross along common vertices touch there, and overlap beside them. */
+        t->distance = fmin(signed_distance(c, t->candidate, t->n), -depth);
+    }
+}
+
+/* Aligns the pairs of every two sheets. */
+static void align_all_sheets(const sinew_contact_view *view, touching_work *w)
+{
+    const sinew_collision_mesh *f = &view->contact->mesh;
+    for (int32_t k = 0; k < w->count; k++) {
+        const int32_t a = touching_object(f, &w->pairs[k], false), b = touching_object(f, &w->pairs[k], true);
+        bool seen = b < 0 || a >= b || f->objects[a].vertex_count == 0 || f->objects[b].vertex_count == 0 ||
+                    sinew_object_is_closed(view, a) || sinew_object_is_closed(view, b);
+        for (int32_t i = 0; i < k && !seen; i++)
+            seen = touching_object(f, &w->pairs[i], false) == a && touching_object(f, &w->pairs[i], true) == b;
+        if (!seen)
+            align_sheets(view, w, k);
     }
 }
 
@@ -468,15 +512,17 @@ static void touching_release(const sinew_contact_view *view, touching_work *w)
         sinew_release(view->allocator, arrays[k]);
 }
 
-/* Stores the positions before the separation, for a step that is discarded. */
-static bool store_positions(const sinew_contact_view *view)
+bool sinew_contact_store_positions(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
     const size_t n = 4 * (size_t)view->particle_count;
+    if (c->separated)
+        return true;
     if (!sinew_reserve(view->allocator, &c->x_unprojected_start, &c->x_unprojected_start_capacity, n,
                        sizeof *c->x_unprojected_start))
         return false;
     memcpy(c->x_unprojected_start, view->q, n * sizeof *view->q);
+    c->separated = true;
     return true;
 }
 
@@ -488,23 +534,25 @@ void sinew_contact_undo_separation(const sinew_contact_view *view)
     c->separated = false;
 }
 
-sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, sinew_error *error)
+sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     int64_t count = 0;
     for (int64_t k = 0; k < c->pairs.count; k++)
         count += pair_touches(c, &c->pairs.list[k]);
+    *moved = false;
     if (count == 0)
         return SINEW_OK;
     touching_work w = {0};
-    const bool good = touching_allocate(view, &w, count) && store_positions(view);
+    const bool good = touching_allocate(view, &w, count) && sinew_contact_store_positions(view);
     if (good) {
         mark_anchored(view, &w);
         list_touching(view, &w);
+        align_all_sheets(view, &w);
         if (!separate_pairs(view, &w, true))
             separate_pairs(view, &w, false);
         apply_separation(view, &w);
-        c->separated = true;
+        *moved = true;
     }
     touching_release(view, &w);
     return good ? SINEW_OK : sinew_fail_memory(error, "touching surfaces");

@@ -27,6 +27,7 @@ bool sinew_reader_contact(sinew_reader *reader)
         def.mode = (sinew_contact_mode)sinew_keyword_index(sinew_node_text(mode), SINEW_CONTACT_MODE_NAMES);
     sinew_take_boolean(node, "self", &def.self);
     sinew_take_boolean(node, "intersection_free", &def.intersection_free);
+    sinew_take_boolean(node, "untangle", &def.untangle);
     sinew_take_number(node, "thickness", &def.thickness);
     sinew_take_number(node, "friction", &def.friction);
     sinew_take_number(node, "restitution", &def.restitution);

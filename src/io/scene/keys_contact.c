@@ -55,6 +55,7 @@ static const sinew_field contact_fields[] = {
     {"self", BOOLEAN, .meaning = "self-collision of bodies; true unless given"},
     {"intersection_free", BOOLEAN,
      .meaning = "surfaces do not intersect, at any number of iterations; true unless given"},
+    {"untangle", BOOLEAN, .meaning = "surfaces that overlap are moved apart, a part in each step; true unless given"},
     {"stiffness", NUMBER, .meaning = "augmented: in units of the stiffness of bodies at the contact; 10 unless given",
      .minimum = 0.1, .maximum = 1e4},
     {"penalty", NUMBER, .meaning = "penalty, half_space: normal stiffness; 1e8 unless given", .unit = "N/m",

@@ -27,6 +27,7 @@ sinew_contact_def sinew_default_contact_def(void)
                                .on = true,
                                .self = true,
                                .intersection_free = true,
+                               .untangle = true,
                                .thickness = (sinew_real)1e-3,
                                .friction = (sinew_real)0.3,
                                .stiffness = 10,
@@ -127,7 +128,7 @@ void sinew_contact_moved(sinew_world *world)
 {
     world->q_version++;
     if (world->contact)
-        world->contact->intersections_known = false;
+        world->contact->intersections_known = world->contact->free_known = false;
 }
 
 void sinew_contact_detach(sinew_world *world)
@@ -199,6 +200,7 @@ void sinew_contact_release(sinew_world *world)
     sinew_contact_surfaces_release(c, m);
     sinew_candidates_release(&c->pairs, m);
     sinew_step_filter_release(&c->step_filter, m);
+    sinew_contact_untangle_release(c, m);
     sinew_contact_list_release(&c->contacts, m);
     sinew_contact_list_release(&c->previous, m);
     sinew_batch_destroy(m, c->batch);

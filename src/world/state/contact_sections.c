@@ -174,7 +174,7 @@ static void state_take_contacts(sinew_world *world, bool whole, sinew_section_re
                                             : world->bodies[n->object_slot[s]].generation;
         }
     c->cached = c->stale = true;
-    c->intersections_known = false;
+    c->intersections_known = c->free_known = false;
     c->report = (sinew_contact_report){0};
 }
 

@@ -163,6 +163,7 @@ static void put_contact(signature *s, const sinew_world *world)
     signature_put_text(s, "mode", sinew_contact_mode_name(def->mode));
     signature_put_text(s, "self", def->self ? "true" : "false");
     signature_put_text(s, "intersection_free", def->intersection_free ? "true" : "false");
+    signature_put_text(s, "untangle", def->untangle ? "true" : "false");
     signature_put_number(s, "thickness", (double)def->thickness);
     signature_put_number(s, "friction", (double)def->friction);
     signature_put_number(s, "restitution", (double)def->restitution);

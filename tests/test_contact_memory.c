@@ -8,17 +8,52 @@
 
 typedef struct place {
     failing_allocator memory;
+    sinew_solver_kind kind;
     sinew_world *world;
     char *state;
     size_t size;
 } place;
 
-/* A floor, a box that penetrates a collider, and a smaller box on top. */
+/* Hard threads around the upper box: a net whose triangles are not those of its threads. */
+static void add_threads(sinew_world *world)
+{
+    const sinew_real x[12] = {0,
+                              (sinew_real)0.37,
+                              0,
+                              (sinew_real)0.1,
+                              (sinew_real)0.37,
+                              0,
+                              (sinew_real)0.1,
+                              (sinew_real)0.37,
+                              (sinew_real)0.1,
+                              0,
+                              (sinew_real)0.37,
+                              (sinew_real)0.1};
+    const int32_t corners[6] = {0, 2, 1, 0, 3, 2}, edges[8] = {0, 1, 1, 2, 2, 3, 3, 0};
+    sinew_error error = {0};
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.vertex_count = 4;
+    def.positions = x;
+    def.triangle_count = 2;
+    def.triangles = corners;
+    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
+    must(&error);
+    sinew_energy_def threads = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+    threads.body = add_mesh(world, mesh, 1, NULL, NULL);
+    threads.hard = true;
+    threads.elements = edges;
+    threads.element_count = 4;
+    add_energy(world, &threads);
+    sinew_mesh_destroy(mesh);
+}
+
+/* A floor, a box that penetrates a collider, a smaller box on top, and above it threads for solvers that keep them. */
 static void make_place(place *p)
 {
     sinew_world_def def = sinew_default_world_def();
     def.thread_count = 1;
     def.allocator = hooks_of(&p->memory);
+    def.solver = sinew_default_solver_def(p->kind);
     p->world = make_world(&def);
     set_touch(p->world, 4e-3, 0.3);
     add_floor(p->world);
@@ -27,6 +62,8 @@ static void make_place(place *p)
     add_collider(p->world, &box);
     add_box(p->world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){0, 0.15, 0}, 1e5);
     add_box(p->world, SINEW_SOLVER_NEWTON, 1, 0.1, (const double[]){0, 0.303, 0.02}, 1e5);
+    if (p->kind != SINEW_SOLVER_NEWTON)
+        add_threads(p->world);
 }
 
 static sinew_status take_step(place *p, sinew_error *error)
@@ -88,10 +125,9 @@ static void walk(place *p, const char *what, sinew_status (*operation)(place *, 
     p->memory.fail_at = 0;
 }
 
-static void every_allocation(void **state)
+static void fail_every_allocation(sinew_solver_kind kind)
 {
-    (void)state;
-    place p = {0};
+    place p = {.kind = kind};
     make_place(&p);
     walk(&p, "first step", take_step);
     for (int i = 0; i < 10; i++)
@@ -100,7 +136,7 @@ static void every_allocation(void **state)
     p.size = sinew_world_state_size(p.world);
     p.state = make_array(p.size, 1);
     assert_int_equal(sinew_world_state_save(p.world, p.state, p.size), SINEW_OK);
-    place fresh = {.state = p.state, .size = p.size};
+    place fresh = {.kind = kind, .state = p.state, .size = p.size};
     make_place(&fresh);
     walk(&fresh, "load", load);
     walk(&fresh, "step after loading", take_step);
@@ -112,6 +148,14 @@ static void every_allocation(void **state)
     assert_int_equal(p.memory.live, 0);
     assert_int_equal(fresh.memory.live, 0);
     free(p.state);
+}
+
+static void every_allocation(void **state)
+{
+    const sinew_solver_kind kinds[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_SAP};
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        fail_every_allocation(kinds[k]);
 }
 
 int main(void)

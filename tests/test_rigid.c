@@ -405,6 +405,28 @@ static void a_corner_is_joined_where_it_is(void **unused)
 
 /* ---- Refusals ----------------------------------------------------------------------------------- */
 
+/* A closed surface without volume: four triangles of four points in an oblique plane. */
+static sinew_mesh *make_flat_tet(void)
+{
+    static const double corners[4][2] = {{0, 0}, {1, 0.1}, {0.2, 1.1}, {0.9, 0.8}};
+    static const int32_t triangles[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
+    sinew_real x[12];
+    for (int a = 0; a < 4; a++) {
+        x[3 * a] = (sinew_real)corners[a][0];
+        x[3 * a + 1] = (sinew_real)(0.3 * corners[a][0] - 0.7 * corners[a][1]);
+        x[3 * a + 2] = (sinew_real)corners[a][1];
+    }
+    sinew_error error;
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.vertex_count = 4;
+    def.positions = x;
+    def.triangle_count = 4;
+    def.triangles = triangles;
+    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
+    assert_non_null(mesh);
+    return mesh;
+}
+
 static void what_cannot_be_rigid_is_refused(void **unused)
 {
     (void)unused;
@@ -431,6 +453,11 @@ static void what_cannot_be_rigid_is_refused(void **unused)
     def = sinew_default_body_def();
     def.mesh = sheet;
     assert_true(sinew_world_add_rigid(world, &def, &error).index < 0);
+    sinew_mesh *flat = make_flat_tet();
+    def.mesh = flat;
+    assert_true(sinew_world_add_rigid(world, &def, &error).index < 0);
+    assert_int_equal(error.status, SINEW_ERROR_DATA);
+    sinew_mesh_destroy(flat);
     sinew_world_destroy(world);
     sinew_mesh_destroy(sheet);
     sinew_mesh_destroy(bar);

@@ -29,7 +29,7 @@
 #define RISING_START 2.5e-2
 /* Time in s in which their offset grows to its full value: at once, the bodies would be thrown apart. Chosen: boxes that
  * start face to face gain no measurable speed (test_touching). */
-#define RISING_TIME        0.2
+#define RISING_TIME 0.2
 /* Factor on the inertia of rigid bodies in k_n. A tower of ten rigid boxes tips over within 3 s with 1, moves 20 um with
  * 10, and 15 um with 100, with a tenth of the multiplier updates (docs/evidence/rigid.md). */
 #define RIGID_STIFFNESS    100

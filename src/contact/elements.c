@@ -370,7 +370,7 @@ static bool fill_batch(const sinew_contact_view *view, bool wide, sinew_batch **
     const sinew_allocator *m = view->allocator;
     const sinew_energy_ops *ops = wide ? sinew_simd()->contact_wide : sinew_simd()->contact;
     const int32_t first = wide ? c->narrow_count : 0, count = wide ? c->element_count - first : c->narrow_count;
-    const int32_t *particles = contact_element_particles(c, first);
+    int32_t *particles = contact_element_particles(c, first);
     if (count == 0)
         return true;
     if (!*batch) {

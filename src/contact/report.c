@@ -192,7 +192,6 @@ static void contact_vertex_velocity(const sinew_contact_view *view, int32_t vert
 static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *v, const sinew_real *x)
 {
-    const sinew_contact_work *c = view->contact;
     double speed = 0, own[3];
     for (int a = 0; a < 4; a++) {
         contact_vertex_velocity(view, t->v[a], v, x, own);

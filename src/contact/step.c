@@ -314,6 +314,9 @@ static double contact_filtered_force(const sinew_contact_view *view, const sinew
     double along = 0, square = 0, approach = 0;
     int32_t sharing = 1;
     for (int k = 0; k < s.count; k++) {
+        /* The gradient at a particle of an affine body is mostly the force that keeps the body rigid. */
+        if (s.rigid[k])
+            return 0;
         const sinew_real *gradient = view->solve->gradient + 4 * (size_t)s.particle[k];
         if (view->pinned[s.particle[k]])
             continue;

@@ -14,6 +14,7 @@
  * factor, mass, centre and second moment equal those of the body, so four rigidly joined points move like the body (any
  * rigid body has an equivalent set of points: Routh, Elementary Rigid Dynamics, 1905).
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -69,6 +70,28 @@ static void inertia_frame_finish(const double origin[3], sinew_inertia *inertia)
         inertia->centre[i] += origin[i];
 }
 
+/* Volume in m3 that the rounding of its positions gives to a closed surface: its area times a few units of the largest
+ * coordinate. */
+static double surface_volume_noise(const sinew_mesh *mesh, const sinew_mesh_report *report)
+{
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
+    const double zero[3] = {0, 0, 0};
+    double area = 0, largest = 0;
+    for (int32_t t = 0; t < mesh->triangle_count; t++) {
+        double x[4][3], e[2][3], n[3] = {0, 0, 0};
+        inertia_frame_gather(mesh, mesh->triangles + 3 * (size_t)t, 3, zero, x);
+        for (int i = 0; i < 3; i++) {
+            e[0][i] = x[2][i] - x[1][i];
+            e[1][i] = x[3][i] - x[1][i];
+        }
+        vec3_add_cross(e[0], e[1], 0.5, n);
+        area += vec3_norm(n);
+    }
+    for (int i = 0; i < 6; i++)
+        largest = fmax(largest, fabs(report->bounds[i]));
+    return 4 * epsilon * largest * area;
+}
+
 sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, sinew_error *error)
 {
     sinew_error_clear(error);
@@ -94,6 +117,9 @@ sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, 
         inertia_frame_gather(mesh, mesh->triangles + 3 * (size_t)t, 3, origin, x);
         inertia_frame_add_tet(x, signed_volume(x), inertia);
     }
+    if (mesh->tet_count == 0 && fabs(inertia->volume) <= surface_volume_noise(mesh, &report))
+        return sinew_fail(error, SINEW_ERROR_DATA,
+                          "the mesh is flat: it encloses nothing beyond the rounding of positions");
     if (!(inertia->volume > 0))
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "the mesh encloses %g m3; a surface that is inside out is turned by sinew mesh fix",

@@ -55,7 +55,12 @@ static void make_place(place *p)
     def.allocator = hooks_of(&p->memory);
     def.solver = sinew_default_solver_def(p->kind);
     p->world = make_world(&def);
-    set_touch(p->world, 4e-3, 0.3);
+    sinew_contact_def touch = sinew_default_contact_def();
+    sinew_error error = {0};
+    touch.thickness = (sinew_real)4e-3;
+    touch.restitution = (sinew_real)0.5;
+    sinew_world_set_contact(p->world, &touch, &error);
+    must(&error);
     add_floor(p->world);
     sinew_collider_def box = sinew_default_collider_def(SINEW_SHAPE_BOX);
     box.position[1] = (sinew_real)-0.4;

@@ -3,7 +3,6 @@
  * test_contact_state.c: persistent contact data: in saved states, when bodies and colliders are added and removed, and
  * for any number of threads.
  */
-#include "base/tagged_blob.h"
 #include "contact_worlds.h"
 #include "random_cases.h"
 #include "saved_state.h"
@@ -130,28 +129,6 @@ static void threads_agree(void **state)
 }
 
 /* ---- Forged states ------------------------------------------------------------------------------- */
-
-/* Writes bytes into a section and restores all checksums; returns false if there is no such section. */
-static bool forge(saved *s, const char *tag, size_t at, const void *bytes, size_t size)
-{
-    uint32_t count, zero = 0;
-    memcpy(&count, s->bytes + 20, sizeof count);
-    for (uint32_t k = 0; k < count; k++) {
-        sinew_section section;
-        char *row = s->bytes + 40 + 32 * (size_t)k;
-        memcpy(&section, row, sizeof section);
-        if (memcmp(section.tag, tag, 4) != 0 || at + size > section.size)
-            continue;
-        memcpy(s->bytes + section.offset + at, bytes, size);
-        section.checksum = sinew_checksum(0, s->bytes + section.offset, (size_t)section.size);
-        memcpy(row, &section, sizeof section);
-        memcpy(s->bytes + 32, &zero, sizeof zero);
-        const uint32_t whole = sinew_checksum(0, s->bytes, 40 + 32 * (size_t)count);
-        memcpy(s->bytes + 32, &whole, sizeof whole);
-        return true;
-    }
-    return false;
-}
 
 /* A world, an earlier state of it, and its current state. */
 typedef struct forgery {

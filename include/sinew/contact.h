@@ -64,8 +64,8 @@ typedef struct sinew_contact_def {
     sinew_real thickness;
     /* Coefficient of Coulomb friction mu, 0 .. 10; a pair of surfaces has sqrt(mu_1 mu_2). Default 0.3. */
     sinew_real friction;
-    /* Coefficient of restitution, 0 .. 1: separation speed over approach speed. A pair has the larger value. Default
-     * 0. */
+    /* Coefficient of restitution, 0 .. 1: separation speed over approach speed, of solids as a whole, of cloth, ropes
+     * and particles by contact (docs/guides/contact.md, Restitution). A pair has the larger value. Default 0. */
     sinew_real restitution;
     /* Stiffness of contacts in the mode AUGMENTED, > 0: relative to the stiffness of the bodies at the contact, 0.1 ..
      * 1e4, default 10. A larger value needs fewer but harder multiplier updates. */
@@ -235,7 +235,7 @@ typedef struct sinew_contact_report {
     double overlap_depth;
     double motion_lag;       /* largest distance in m of pins and colliders from their prescribed positions */
     double friction_heat;    /* heat of friction in the step, friction force times slip, in J */
-    double restitution_work; /* energy in J that restitution added, relative to a perfectly inelastic impact */
+    double restitution_work; /* energy in J that restitution added in the step, in the frame of moving colliders */
     /* [3] change of angular momentum in N m s that contact forces cause because their two points are apart. */
     double angular_momentum_error[3];
     double detection_seconds; /* wall-clock time of the detection passes of the step, in s */

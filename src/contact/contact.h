@@ -18,6 +18,7 @@
 #include "collide/filter/step_filter.h"
 #include "collide/contact_list.h"
 #include "collide/shapes/colliders.h"
+#include "contact/restitution.h"
 #include "energy/batch_layout.h"
 #include "energy/contact_data.h"
 #include "mesh/embedded_surface.h"
@@ -220,6 +221,7 @@ struct sinew_contact_work {
     bool too_near; /* true: at the end of the step, surfaces are nearer than the contact tolerance allows */
     sinew_contact_report report;
     sinew_contact_energy energy;
+    sinew_restitution restitution;
     /* Contact data saved while settled_copy.c estimates the position error of the step. */
     sinew_contact_constraint *saved_list; /* [contacts.count] saved copy of the list of contacts */
     sinew_real *saved_data; /* saved copy of the parameters of contact elements, followed by the data of their batch */
@@ -281,6 +283,8 @@ void sinew_contact_straighten_rigid(const sinew_contact_view *view, sinew_real *
  * and restores contacts whose features still exist. False: out of memory. */
 bool sinew_contact_cache_store(const sinew_contact_view *view);
 bool sinew_contact_cache_restore(const sinew_contact_view *view);
+/* Finds the collision object of a body or collider by slot; -1: none, or the slot has another generation. */
+int32_t sinew_contact_find_object(const sinew_collision_mesh *mesh, bool collider, int32_t slot, uint32_t generation);
 /* True if a contact has multipliers or forces to cache; builds the cache entry of a contact. */
 bool sinew_contact_is_cacheable(const sinew_contact_constraint *contact);
 sinew_contact_cache_entry sinew_contact_cache_entry_of(const sinew_contact_work *c,
@@ -329,6 +333,44 @@ double sinew_contact_clearance(const sinew_contact_view *view, const sinew_conta
 const sinew_contact_constraint *sinew_contact_next_listed(const sinew_contact_work *c, int32_t *next, int32_t *ended);
 /* Computes out [3 * count], N: contact forces on particles first .. first + count - 1 of the public order. */
 void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first, int32_t count, sinew_real *out);
+
+/* Restitution (restitution.h). Impacts with an approach speed below this value times g h do not rebound. Chosen, not
+ * measured. */
+#define SINEW_REBOUND_SPEED 2.0
+/* Stages of a step: prepare finds pieces and allocates; reserve allocates for the contacts of a pass; begin stores the
+ * energy at the start; the losses are found before velocities change; impulses on colliders are added to the forces of
+ * the step. */
+sinew_status sinew_restitution_prepare(const sinew_contact_view *view, sinew_error *error);
+sinew_status sinew_restitution_reserve(const sinew_contact_view *view, sinew_error *error);
+void sinew_restitution_begin(const sinew_contact_view *view);
+void sinew_restitution_find_losses(const sinew_contact_view *view, const sinew_real *x);
+void sinew_restitution_apply(const sinew_contact_view *view, const sinew_real *x);
+void sinew_restitution_add_collider_forces(const sinew_contact_view *view);
+/* Allocates for `count` impacts; those in progress stay. False: out of memory. */
+bool sinew_restitution_reserve_impacts(sinew_restitution *restitution, const sinew_allocator *allocator, size_t count);
+void sinew_restitution_release(sinew_restitution *restitution, const sinew_allocator *allocator);
+/* True if restitution acts on rigid motions of both objects; else it acts on the vertices of the contact. */
+bool sinew_contact_is_at_body_level(const sinew_contact_view *view, const sinew_contact_constraint *contact);
+/* Finds the pieces of all bodies after a change of their meshes (pieces.c). False: out of memory. */
+bool sinew_contact_find_pieces(const sinew_contact_view *view);
+/* Energy lost in a step (energy_budget.c): allocates; stores the energy at the start; computes `loss` and `island`. */
+bool sinew_budget_reserve(const sinew_contact_view *view);
+void sinew_budget_begin(const sinew_contact_view *view);
+void sinew_budget_find_losses(const sinew_contact_view *view, const sinew_real *x);
+/* Largest s <= 1 for which the energy linear s + square s^2 is at most `budget`, or at most 0. */
+double sinew_budget_scale(double linear, double square, double budget);
+/* Weighted displacements in the step of the body vertices and of the collider vertices of a contact, in m. Their sum is
+ * the displacement of the first side relative to the second. Valid until the step of the colliders ends. */
+void sinew_contact_displacements(const sinew_contact_view *view, const sinew_contact_constraint *contact,
+                                 const sinew_real *x, double body[3], double collider[3]);
+/* Changes of velocities contact by contact (vertex_impulses.c). */
+void sinew_contact_vertex_restitution(const sinew_contact_view *view, const sinew_real *x);
+void sinew_contact_velocity_friction(const sinew_contact_view *view, const sinew_real *x);
+/* Adds to the report the angular impulse over `time` of a contact force f on the first side and -f on the second; it
+ * is not zero because the contact points are apart. */
+void sinew_contact_add_couple(sinew_contact_work *c, const sinew_contact_constraint *contact, const sinew_real *x,
+                              const double f[3], double time);
+bool sinew_contact_is_between_bodies(const sinew_contact_work *c, const sinew_contact_constraint *contact);
 
 /* One detection pass at x_pass_start (detection_pass.c): candidate pairs, step filter and contacts. `first`: the first
  * pass of the step. */

@@ -372,6 +372,8 @@ sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, si
     status = find_contacts(view, error);
     if (status == SINEW_OK)
         status = sinew_contact_make_elements(view, error);
+    if (status == SINEW_OK)
+        status = sinew_restitution_reserve(view, error);
     list_transient_batches(c);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.c: the end of a step: forces, events, friction heat, restitution, and the report of contact.
+ * report.c: the end of a step: forces, events, friction heat, and the report of contact. Restitution: restitution.c.
  */
 #include <math.h>
 #include <string.h>
@@ -9,8 +9,6 @@
 #include "contact/modes.h"
 #include "math/vec3.h"
 
-/* Impacts with an approach speed below this value times g h do not rebound. Chosen, not measured. */
-#define REBOUND_SPEED 2.0
 /* Relative penetration, friction lag and cone violation above which the status bit `contact` is set. Without the bit,
  * test_no_crossing allows a violation of 1.01 % of half the sum of both thicknesses. */
 #define VIOLATION_MAX 1e-2
@@ -54,15 +52,6 @@ static void contact_add_work(const sinew_contact_view *view, const sinew_contact
         c->energy.normal += t->force * t->n[i] * displacement;
         c->energy.friction += t->friction[i] * displacement;
     }
-}
-
-static double kinetic_energy(const sinew_contact_view *view)
-{
-    double sum = 0;
-    for (int32_t i = 0; i < view->particle_count; i++)
-        for (size_t k = 0; k < 3; k++)
-            sum += (double)view->mass[i] * (double)view->v[4 * (size_t)i + k] * (double)view->v[4 * (size_t)i + k];
-    return sum / 2;
 }
 
 /* Sets normal force and friction of each contact at the end of the step, and the multipliers for the next step; adds
@@ -120,8 +109,8 @@ static void contact_point(const sinew_contact_work *c, const sinew_contact_const
 
 /* Adds to the report the angular impulse over `time` of a contact force f on the first side and -f on the second; it
  * is not zero because the contact points are apart. */
-static void contact_add_couple(sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
-                               const double f[3], double time)
+void sinew_contact_add_couple(sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
+                              const double f[3], double time)
 {
     double z[3] = {0, 0, 0};
     for (size_t i = 0; i < 3; i++)
@@ -130,7 +119,7 @@ static void contact_add_couple(sinew_contact_work *c, const sinew_contact_constr
     vec3_add_cross(z, f, time, c->report.angular_momentum_error);
 }
 
-static bool contact_is_between_bodies(const sinew_contact_work *c, const sinew_contact_constraint *t)
+bool sinew_contact_is_between_bodies(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     return !c->mesh.objects[t->first].kinematic && !c->mesh.objects[t->second].kinematic;
 }
@@ -152,8 +141,8 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
         for (int i = 0; i < 3; i++)
             f[i] = t->force * t->n[i] + t->friction[i];
         contact_point(c, t, x, point);
-        if (contact_is_between_bodies(c, t)) {
-            contact_add_couple(c, t, x, f, h);
+        if (sinew_contact_is_between_bodies(c, t)) {
+            sinew_contact_add_couple(c, t, x, f, h);
             continue;
         }
         const bool is_second = second->kinematic;
@@ -168,125 +157,15 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
     }
 }
 
-/* ---- Restitution and velocity friction --------------------------------------------------------- */
+/* ---- Changes of velocities ------------------------------------------------------------------- */
 
-/* Computes the velocity of a collision vertex, with particle velocities v [particle_count][4], in m/s. The velocity of
- * collider vertices is their displacement in the step over h. */
-static void contact_vertex_velocity(const sinew_contact_view *view, int32_t vertex, const sinew_real *v,
-                                    const sinew_real *x, double velocity[3])
+static double kinetic_energy(const sinew_contact_view *view)
 {
-    const sinew_contact_work *c = view->contact;
-    sinew_real own[4];
-    if (vertex < c->mesh.moved_count)
-        sinew_contact_vertex_position(c, vertex, v, own);
-    for (size_t i = 0; i < 3; i++) {
-        const size_t at = 4 * (size_t)vertex + i;
-        velocity[i] = vertex < c->mesh.moved_count
-                          ? (double)own[i]
-                          : ((double)x[at] - (double)c->x_step_start[at]) / (double)view->time_step;
-    }
-}
-
-/* Separation speed of the two sides of a contact along its normal, with particle velocities v [particle_count][4],
- * in m/s. The velocity of collider vertices is their displacement in the step over h. */
-static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
-                                       const sinew_real *v, const sinew_real *x)
-{
-    double speed = 0, own[3];
-    for (int a = 0; a < 4; a++) {
-        contact_vertex_velocity(view, t->v[a], v, x, own);
-        for (size_t i = 0; i < 3; i++)
-            speed += (double)t->w[a] * t->n[i] * own[i];
-    }
-    return speed;
-}
-
-/* Effective mass 1 / sum w^2/m of a contact over its free vertices, in kg; 0: no free vertex. */
-static double contact_effective_mass(const sinew_contact_view *view, const sinew_contact_constraint *t)
-{
-    const sinew_contact_work *c = view->contact;
-    const sinew_contact_support s = sinew_contact_support_of(c, t);
     double sum = 0;
-    for (int k = 0; k < s.count; k++)
-        sum += view->pinned[s.particle[k]] ? 0 : s.weight[k] * s.weight[k] / (double)view->mass[s.particle[k]];
-    return sum > 0 ? 1 / sum : 0;
-}
-
-static void contact_apply_impulse(const sinew_contact_view *view, const sinew_contact_constraint *t, double impulse)
-{
-    const sinew_contact_work *c = view->contact;
-    const sinew_contact_support s = sinew_contact_support_of(c, t);
-    for (int k = 0; k < s.count; k++) {
-        const int32_t p = s.particle[k];
-        for (size_t i = 0; !view->pinned[p] && i < 3; i++)
-            view->v[4 * (size_t)p + i] += (sinew_real)(impulse * s.weight[k] / (double)view->mass[p] * t->n[i]);
-    }
-}
-
-/* Approach speed at the moment of impact instead of the start of the step: v^2 = v_n^2 + 2 a d, with gravity a along
- * the normal and the clearance d at the last detection pass. v_old: velocities at the start of the step. */
-static double contact_impact_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
-                                   const sinew_real *v_old, const sinew_real *x)
-{
-    const double *g = (const double[3]){(double)view->gravity[0], (double)view->gravity[1], (double)view->gravity[2]};
-    const double before = -contact_separation_speed(view, t, v_old, x), left = fmax(0, t->distance - t->offset);
-    const double pull = -(g[0] * t->n[0] + g[1] * t->n[1] + g[2] * t->n[2]);
-    return before > 0 ? sqrt(fmax(0, before * before + 2 * pull * left)) : 0;
-}
-
-/* Applies restitution impulses along contact normals, one contact after the other. Impulses between free bodies
- * conserve linear momentum to round-off. */
-static void apply_restitution(const sinew_contact_view *view, const sinew_real *v_old, const sinew_real *x)
-{
-    sinew_contact_work *c = view->contact;
-    const double h = (double)view->time_step;
-    double g = 0;
-    for (int i = 0; i < 3; i++)
-        g += (double)view->gravity[i] * (double)view->gravity[i];
-    for (int32_t k = 0; k < c->contacts.count; k++) {
-        const sinew_contact_constraint *t = &c->contacts.list[k];
-        const double e = fmax(c->mesh.objects[t->first].restitution, c->mesh.objects[t->second].restitution);
-        const double mass = contact_effective_mass(view, t);
-        if (!(e > 0) || !(t->force > 0) || !(mass > 0))
-            continue;
-        const double approach_speed = contact_impact_speed(view, t, v_old, x),
-                     separation_speed = contact_separation_speed(view, t, view->v, x);
-        if (!(approach_speed > REBOUND_SPEED * sqrt(g) * h) || separation_speed >= e * approach_speed)
-            continue;
-        c->report.restitution_work +=
-            0.5 * mass * (e * e * approach_speed * approach_speed - separation_speed * separation_speed);
-        contact_apply_impulse(view, t, mass * (e * approach_speed - separation_speed));
-        if (contact_is_between_bodies(c, t))
-            contact_add_couple(c, t, x, t->n, mass * (e * approach_speed - separation_speed));
-    }
-}
-
-/* Changes particle velocities by Coulomb friction impulses after the solve of the step (PD, section 6). */
-static void apply_velocity_friction(const sinew_contact_view *view, const sinew_real *x)
-{
-    sinew_contact_work *c = view->contact;
-    const double h = (double)view->time_step;
-    for (int32_t k = 0; k < c->contacts.count; k++) {
-        const sinew_contact_constraint *t = &c->contacts.list[k];
-        const double mass = contact_effective_mass(view, t);
-        double slide[3] = {0, 0, 0}, own[3], along = 0;
-        if (!(t->force > 0) || !(mass > 0) || t->mu <= 0)
-            continue;
-        for (int a = 0; a < 4; a++) {
-            contact_vertex_velocity(view, t->v[a], view->v, x, own);
-            for (size_t i = 0; i < 3; i++)
-                slide[i] += (double)t->w[a] * own[i];
-        }
-        for (int i = 0; i < 3; i++)
-            along += slide[i] * t->n[i];
-        for (int i = 0; i < 3; i++)
-            slide[i] -= along * t->n[i];
-        const double speed = vec3_norm(slide), max = t->mu * t->force * h / mass;
-        sinew_contact_constraint across = *t;
-        for (int i = 0; i < 3; i++)
-            across.n[i] = speed > 0 ? slide[i] / speed : 0;
-        contact_apply_impulse(view, &across, -mass * fmin(speed, max));
-    }
+    for (int32_t i = 0; i < view->particle_count; i++)
+        for (size_t k = 0; k < 3; k++)
+            sum += (double)view->mass[i] * (double)view->v[4 * (size_t)i + k] * (double)view->v[4 * (size_t)i + k];
+    return sum / 2;
 }
 
 /* Applies velocity friction and restitution after the solve of the step, and records the kinetic energy that they
@@ -294,12 +173,13 @@ static void apply_velocity_friction(const sinew_contact_view *view, const sinew_
 static void change_velocities(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
+    sinew_restitution_find_losses(view, x);
     const double before = kinetic_energy(view);
     if (sinew_contact_mode_get(c->def.mode)->velocity_friction)
-        apply_velocity_friction(view, x);
+        sinew_contact_velocity_friction(view, x);
     sinew_contact_calm_patches(view);
     const double rubbed = kinetic_energy(view);
-    apply_restitution(view, c->v_step_start, x);
+    sinew_restitution_apply(view, x);
     c->energy.rubbed = rubbed - before;
     c->energy.rebound = kinetic_energy(view) - rubbed;
     c->report.friction_heat += fmax(0, -c->energy.rubbed);
@@ -473,9 +353,10 @@ void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result
     measure_contacts(view);
     sinew_contact_find_ended(view, x);
     measure_truncated(view);
+    change_velocities(view, x);
     end_collider_steps(view, x);
     colliders_add_forces(view, x);
-    change_velocities(view, x);
+    sinew_restitution_add_collider_forces(view);
     if (measured) {
         measure_clearance(view, x);
     } else {

@@ -645,6 +645,8 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     c->time = view->time;
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
     sinew_status status = sinew_contact_surfaces(view, error);
+    if (status == SINEW_OK)
+        status = sinew_restitution_prepare(view, error);
     if (status != SINEW_OK)
         return status;
     if (!reserve_step_vectors(view, c) || !sinew_contact_store_previous(view))
@@ -679,7 +681,11 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
         c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_step_start, NULL, 0);
     /* Without contact elements, the step starts as in a world without contact. */
     view->solve->first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
-    return status == SINEW_OK && mode->begin ? mode->begin(view, error) : status;
+    if (status == SINEW_OK && mode->begin)
+        status = mode->begin(view, error);
+    if (status == SINEW_OK)
+        sinew_restitution_begin(view);
+    return status;
 }
 
 void sinew_contact_abandon(const sinew_contact_view *view)

@@ -86,9 +86,8 @@ bool sinew_contact_cache_store(const sinew_contact_view *view)
 
 /* ---- From cache entries to contacts ---------------------------------------------------------- */
 
-/* Finds the collision object of a body or collider by slot; -1: none, or the slot has another generation. Bodies
- * precede colliders, both in the order of their slots. */
-static int32_t entry_find_object(const sinew_collision_mesh *f, bool collider, int32_t slot, uint32_t generation)
+/* Bodies precede colliders, both in the order of their slots. */
+int32_t sinew_contact_find_object(const sinew_collision_mesh *f, bool collider, int32_t slot, uint32_t generation)
 {
     int32_t low = 0, high = f->object_count;
     while (low < high) {
@@ -222,7 +221,7 @@ static bool contact_of_entry(const sinew_contact_view *view, const primitive_ind
     int32_t objects[2], v[5] = {0}, features[2];
     const int *sizes = feature_size[entry->kind];
     for (int s = 0; s < 2; s++)
-        objects[s] = entry_find_object(f, entry->flags >> s & 1, entry->object_slot[s], entry->generation[s]);
+        objects[s] = sinew_contact_find_object(f, entry->flags >> s & 1, entry->object_slot[s], entry->generation[s]);
     if (objects[0] < 0 || objects[1] < 0)
         return false;
     for (int k = 0; k < 5; k++) {

@@ -395,6 +395,8 @@ void sinew_contact_release(sinew_world *world);
 void sinew_query_release(sinew_world *world);
 /* Called after the caller has set positions: resets contact counts that belong to the old positions. */
 void sinew_contact_moved(sinew_world *world);
+/* Ends impacts of bodies some of whose particles first .. first + count - 1 were given other positions. */
+void sinew_contact_forget_impacts(sinew_world *world, int32_t first, int32_t count);
 /* Removes contacts from the objective until the next step, so that the solver is not prepared with old contacts. */
 void sinew_contact_detach(sinew_world *world);
 bool sinew_contact_is_on(const sinew_world *world);

@@ -328,6 +328,7 @@ sinew_status sinew_world_set_positions(sinew_world *world, int32_t first, int32_
     if (!sinew_world_may_change(world, __func__, &world->error))
         return SINEW_ERROR_USAGE;
     sinew_contact_moved(world);
+    sinew_contact_forget_impacts(world, first, count);
     return set_points(world, world->q, first, count, q);
 }
 

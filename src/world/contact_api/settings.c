@@ -100,8 +100,10 @@ sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def
         return SINEW_ERROR_MEMORY;
     world->contact->def = *def;
     /* Contact is switched off: contacts of the last step must leave the objective. */
-    if (!def->on)
+    if (!def->on) {
         sinew_contact_detach(world);
+        world->contact->restitution.impact_count = 0;
+    }
     return SINEW_OK;
 }
 
@@ -129,6 +131,26 @@ void sinew_contact_moved(sinew_world *world)
     world->q_version++;
     if (world->contact)
         world->contact->intersections_known = world->contact->free_known = false;
+}
+
+void sinew_contact_forget_impacts(sinew_world *world, int32_t first, int32_t count)
+{
+    if (!world->contact)
+        return;
+    sinew_restitution *r = &world->contact->restitution;
+    const int32_t impacts = r->impact_count;
+    r->impact_count = 0;
+    for (int32_t k = 0; k < impacts; k++) {
+        bool moved = false;
+        for (int s = 0; s < 2; s++) {
+            const int32_t slot = r->impacts[k].slot[s];
+            const sinew_body_record *body =
+                r->impacts[k].vertex[s] >= 0 && slot < world->body_count ? &world->bodies[slot] : NULL;
+            moved = moved || (body && body->first < first + count && first < body->first + body->count);
+        }
+        if (!moved)
+            r->impacts[r->impact_count++] = r->impacts[k];
+    }
 }
 
 void sinew_contact_detach(sinew_world *world)
@@ -209,6 +231,7 @@ void sinew_contact_release(sinew_world *world)
     sinew_batch_layout_release(&c->wide_layout, m);
     sinew_batch_work_release(&c->batch_work, m);
     sinew_batch_work_release(&c->wide_batch_work, m);
+    sinew_restitution_release(&c->restitution, m);
     void *arrays[] = {c->bodies,
                       c->followed,
                       c->vertex_followed,

@@ -3,6 +3,7 @@
  * contact_sections.c: the sections of contact in a state:
  *
  *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each
+ *     IMPT   impacts in progress, one sinew_impact (contact/restitution.h) each; absent without impacts
  *     CVEL   one per body: velocities at the start of the last step (known_points.h)
  *     COLL   one per collider with a delay or a pose: collider_state
  *
@@ -39,6 +40,16 @@ static void state_put_contacts(const sinew_world *world, sinew_section_writer *w
     sinew_section_end(writer);
 }
 
+static void state_put_impacts(const sinew_world *world, sinew_section_writer *writer)
+{
+    const sinew_restitution *r = &world->contact->restitution;
+    if (r->impact_count == 0)
+        return;
+    sinew_section_begin(writer, "IMPT", true, 0);
+    sinew_section_put(writer, r->impacts, (size_t)r->impact_count * sizeof *r->impacts);
+    sinew_section_end(writer);
+}
+
 static void state_put_collider(const sinew_collider_record *r, int32_t index, sinew_section_writer *writer)
 {
     collider_state entry = {r->generation, r->posed, r->behind, {{0}}};
@@ -53,6 +64,8 @@ void sinew_contact_put_sections(const sinew_world *world, sinew_section_writer *
 {
     if (sinew_contact_is_on(world))
         state_put_contacts(world, writer);
+    if (sinew_contact_is_on(world))
+        state_put_impacts(world, writer);
     for (int32_t i = 0; sinew_contact_is_on(world) && world->v_before && i < world->body_count; i++)
         if (world->bodies[i].mesh)
             sinew_known_points_put(world, world->v_before, "CVEL", i, writer);
@@ -93,6 +106,35 @@ static sinew_status state_check_contacts(sinew_section_reader *reader, sinew_err
     return SINEW_OK;
 }
 
+static bool impact_is_sound(const sinew_impact *n)
+{
+    const double numbers[] = {n->budget,   n->normal[0], n->normal[1], n->normal[2], n->point[0],
+                              n->point[1], n->point[2],  n->drive[0],  n->drive[1],  n->drive[2]};
+    bool sound = is_finite_force(n->approach) && is_finite_force(n->force) && is_finite_force(n->largest_change) &&
+                 n->slot[0] >= 0 && n->slot[1] >= 0;
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+        sound = sound && isfinite(numbers[k]);
+    return sound;
+}
+
+static sinew_status state_check_impacts(sinew_section_reader *reader, sinew_error *error)
+{
+    size_t size = 0;
+    const char *content = sinew_sections_find(reader, "IMPT", 0, &size);
+    if (!content)
+        return SINEW_OK;
+    if (size % sizeof(sinew_impact) != 0 || size / sizeof(sinew_impact) > INT32_MAX / 4)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its impacts are cut off");
+    for (size_t at = 0; at < size; at += sizeof(sinew_impact)) {
+        sinew_impact impact;
+        memcpy(&impact, content + at, sizeof impact);
+        if (!impact_is_sound(&impact))
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: impact %zu has an invalid number",
+                              at / sizeof impact);
+    }
+    return SINEW_OK;
+}
+
 static sinew_status state_check_collider(int32_t index, sinew_section_reader *reader, sinew_error *error)
 {
     size_t size;
@@ -118,6 +160,8 @@ sinew_status sinew_contact_check_sections(const sinew_world *world, bool whole, 
                                           sinew_error *error)
 {
     sinew_status status = state_check_contacts(reader, error);
+    if (status == SINEW_OK)
+        status = state_check_impacts(reader, error);
     uint32_t seen = 0;
     for (int32_t i = 0; i < world->collider_count && status == SINEW_OK; i++)
         if (world->colliders[i].there) {
@@ -134,13 +178,22 @@ sinew_status sinew_contact_check_sections(const sinew_world *world, bool whole, 
 
 /* ---- Restoring of contact sections ------------------------------------------------------------- */
 
+/* Allocates memory for the impacts of a state; those of the world stay. */
+static bool state_reserve_impacts(sinew_world *world, sinew_section_reader *reader)
+{
+    size_t size = 0;
+    return !sinew_sections_find(reader, "IMPT", 0, &size) ||
+           sinew_restitution_reserve_impacts(&world->contact->restitution, &world->allocator,
+                                             size / sizeof(sinew_impact));
+}
+
 bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader)
 {
     size_t size = 0;
     sinew_contact_work *c = world->contact;
     if (!sinew_contact_is_on(world))
         return true;
-    if (!sinew_world_need_v_before(world))
+    if (!sinew_world_need_v_before(world) || !state_reserve_impacts(world, reader))
         return false;
     if (!sinew_sections_find(reader, "TCHS", 0, &size) || size <= c->cache_capacity)
         return true;
@@ -156,6 +209,29 @@ void sinew_contact_take_body(const sinew_world *world, int32_t index, sinew_sect
     sinew_known_points_take(world, world->v_before, "CVEL", index, reader);
 }
 
+/* Generation of the slot of a body or collider; `otherwise` if there is no such slot. */
+static uint32_t generation_of(const sinew_world *world, bool collider, int32_t slot, uint32_t otherwise)
+{
+    if (slot < 0 || slot >= (collider ? world->collider_count : world->body_count))
+        return otherwise;
+    return collider ? world->colliders[slot].generation : world->bodies[slot].generation;
+}
+
+static void state_take_impacts(sinew_world *world, bool whole, sinew_section_reader *reader)
+{
+    sinew_restitution *r = &world->contact->restitution;
+    size_t size = 0;
+    const char *content = sinew_sections_find(reader, "IMPT", 0, &size);
+    r->impact_count = content ? (int32_t)(size / sizeof *r->impacts) : 0;
+    if (r->impact_count > 0)
+        memcpy(r->impacts, content, size);
+    for (int32_t k = 0; whole && k < r->impact_count; k++)
+        for (int s = 0; s < 2; s++) {
+            sinew_impact *n = &r->impacts[k];
+            n->generation[s] = generation_of(world, n->vertex[s] < 0, n->slot[s], n->generation[s]);
+        }
+}
+
 static void state_take_contacts(sinew_world *world, bool whole, sinew_section_reader *reader)
 {
     sinew_contact_work *c = world->contact;
@@ -168,10 +244,7 @@ static void state_take_contacts(sinew_world *world, bool whole, sinew_section_re
     for (int32_t k = 0; whole && k < c->cache_count; k++)
         for (int s = 0; s < 2; s++) {
             sinew_contact_cache_entry *n = &c->cache[k];
-            const bool collider = n->flags >> s & 1;
-            if (n->object_slot[s] >= 0 && n->object_slot[s] < (collider ? world->collider_count : world->body_count))
-                n->generation[s] = collider ? world->colliders[n->object_slot[s]].generation
-                                            : world->bodies[n->object_slot[s]].generation;
+            n->generation[s] = generation_of(world, n->flags >> s & 1, n->object_slot[s], n->generation[s]);
         }
     c->cached = c->stale = true;
     c->intersections_known = c->free_known = false;
@@ -195,6 +268,8 @@ void sinew_contact_take_sections(sinew_world *world, bool whole, sinew_section_r
             r->pose[k / 6][k % 6] = (sinew_real)entry.pose[k / 6][k % 6];
     }
     sinew_contact_moved(world);
-    if (sinew_contact_is_on(world))
-        state_take_contacts(world, whole, reader);
+    if (!sinew_contact_is_on(world))
+        return;
+    state_take_contacts(world, whole, reader);
+    state_take_impacts(world, whole, reader);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/sort_pairs.h"
+#include "base/stop.h"
 #include "contact/untangle.h"
 #include "math/vec3.h"
 #include "sinew/tree.h"
@@ -277,6 +278,8 @@ static sinew_status list_pairs(const sinew_contact_view *view, sinew_error *erro
             return sinew_fail_memory(error, "overlapping surfaces");
         count = sinew_detect_intersections(c->detector, c->x_pass_start, t->pairs, count);
     }
+    if (sinew_stop_came())
+        return SINEW_ERROR_INTERRUPTED;
     if (count < 0)
         return sinew_fail_memory(error, "overlapping surfaces");
     t->pair_count = (int32_t)count;

@@ -218,6 +218,8 @@ struct sinew_contact_work {
     double multiplier_change;
     int32_t idle_updates;        /* number of consecutive convergence tests that found multiplier_change unchanged */
     double redetect_penetration; /* smallest relative penetration that caused a pass in this step; HUGE_VAL: none */
+    /* Largest error of friction at the end of the step, and largest normal force there or at the last update, in N. */
+    double friction_error, friction_scale;
     bool too_near; /* true: at the end of the step, surfaces are nearer than the contact tolerance allows */
     sinew_contact_report report;
     sinew_contact_energy energy;
@@ -397,6 +399,11 @@ bool sinew_contact_gate(const sinew_contact_view *view);
 sinew_real *sinew_contact_element_data(const sinew_contact_work *c, int32_t element);
 /* Returns the normal force (N) and the slip u (m) of a contact element at positions q. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
+/* Error of friction of a contact in N (report.c): friction of size `friction`, limited to `limit`, against Coulomb's law
+ * with the normal force `force`. Below its limit friction is right up to mu times the force; at its limit it slides and
+ * is right only there. */
+double sinew_contact_friction_error(const sinew_contact_constraint *contact, double friction, double limit,
+                                    double force);
 /* Computes values [element_count][4], N: multipliers of a solver that keeps its own (XPBD): the normal force, then
  * the tangential force on the first side. False: the solver keeps none. */
 bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values);

@@ -9,9 +9,10 @@
 #include "contact/modes.h"
 #include "math/vec3.h"
 
-/* Relative penetration, friction lag and cone violation above which the status bit `contact` is set. Without the bit,
+/* Relative penetration and error of friction above which the status bit `contact` is set. Without the bit,
  * test_no_crossing allows a violation of 1.01 % of half the sum of both thicknesses. */
 #define VIOLATION_MAX 1e-2
+#define SLIDES        1e-6 /* friction within this fraction of its limit slides: round-off of single precision */
 
 /* ---- Contact forces -------------------------------------------------------------------------- */
 
@@ -34,6 +35,12 @@ static void contact_spring_friction(const sinew_contact_constraint *t, double li
     const double stiffness = max > limit && slip > 0 ? limit / slip : t->kt;
     for (int i = 0; i < 3; i++)
         friction[i] = -stiffness * u[i];
+}
+
+double sinew_contact_friction_error(const sinew_contact_constraint *t, double friction, double limit, double force)
+{
+    const double bound = t->mu * force;
+    return friction >= (1 - SLIDES) * limit ? fabs(friction - bound) : fmax(0, friction - bound);
 }
 
 /* Adds the work of a contact on its particles over the step to the energy balance, computed from the forces of the
@@ -62,6 +69,7 @@ static void contacts_take_forces(const sinew_contact_view *view, const sinew_rea
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
     const bool open = sinew_contact_gate(view);
     c->energy = (sinew_contact_energy){0};
+    c->friction_error = c->friction_scale = 0;
     for (int32_t k = 0; k < c->contacts.count; k++) {
         sinew_contact_constraint *t = &c->contacts.list[k];
         const int32_t e = c->element_of[k];
@@ -80,6 +88,9 @@ static void contacts_take_forces(const sinew_contact_view *view, const sinew_rea
         t->force = own ? (double)own[4 * (size_t)e] : t->force;
         const double lag = fabs(t->mu * t->force - (double)data[SINEW_CONTACT_LIMIT]), size = vec3_norm(t->friction);
         if (mode->multipliers && !own) {
+            const double limit = (double)data[SINEW_CONTACT_LIMIT];
+            c->friction_error = fmax(c->friction_error, sinew_contact_friction_error(t, size, limit, t->force));
+            c->friction_scale = fmax(c->friction_scale, fmax(t->force, t->lagged_normal_force));
             c->report.friction_lag = fmax(c->report.friction_lag, lag);
             c->report.cone_violation = fmax(c->report.cone_violation, size - t->mu * t->force);
         }
@@ -323,14 +334,10 @@ static uint32_t contact_step_bits(const sinew_contact_view *view)
 {
     const sinew_contact_work *c = view->contact;
     const sinew_contact_report *r = &c->report;
-    double force = 0;
-    for (int32_t k = 0; k < c->contacts.count; k++)
-        force = fmax(force, c->contacts.list[k].force);
     uint32_t bits = r->dropped > 0 ? SINEW_STEP_CONTACT_FULL : 0;
     bits |= r->filtered_vertices > 0 || r->motion_lag > 0 ? SINEW_STEP_TRUNCATED : 0;
     bits |= r->intersections > 0 || r->overlaps > 0 ? SINEW_STEP_INTERSECTING : 0;
-    const bool open =
-        c->too_near || r->friction_lag > VIOLATION_MAX * force || r->cone_violation > VIOLATION_MAX * force;
+    const bool open = c->too_near || c->friction_error > VIOLATION_MAX * c->friction_scale;
     return bits | (open ? SINEW_STEP_CONTACT : 0);
 }
 

@@ -47,7 +47,8 @@ enum {
     SINEW_UPDATE_NUMBERS = 1 << 1,   /* contact data changed: multipliers, lagged normal forces */
     /* the set of contacts changed: the driver updates the objective's transient elements */
     SINEW_UPDATE_ELEMENTS = 1 << 2,
-    SINEW_UPDATE_FAILED = 1 << 3 /* collision detection failed: the step is abandoned */
+    SINEW_UPDATE_ITERATE = 1 << 4, /* another iteration is needed even if the residual is below the tolerance */
+    SINEW_UPDATE_FAILED = 1 << 3   /* collision detection failed: the step is abandoned */
 };
 
 /* Operations of contact between iterations (src/contact/step.c). The driver calls them; line searches call `limit`. */
@@ -226,7 +227,8 @@ struct sinew_solve {
      * error. */
     sinew_objective *error_objective;
     bool has_hard;
-    bool converged; /* set by an iteration that has converged: the step ends */
+    bool must_iterate; /* true: a contact update requires an iteration before the step may end */
+    bool converged;    /* set by an iteration that has converged: the step ends */
     /* text that names redundant and contradictory constraints; "" if there are none */
     char constraint_message[SINEW_MESSAGE_MAX];
 

@@ -301,7 +301,7 @@ static bool looks_at_residuals(const sinew_solve *s)
 static void driver_start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
-    s->converged = s->in_subproblem = false;
+    s->converged = s->in_subproblem = s->must_iterate = false;
     s->constraint_message[0] = '\0';
     if (s->ops->kkt)
         s->ops->kkt->take_step(s);
@@ -460,6 +460,7 @@ static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint
         return false;
     }
     contacts_changed(s, what);
+    s->must_iterate = what & SINEW_UPDATE_ITERATE;
     return what != 0;
 }
 
@@ -495,13 +496,14 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
     while (*bits == 0 && !s->converged && iteration < max && !sinew_stop_came()) {
         if (watch)
             sinew_solve_evaluate(s);
-        if (watch && driver_finished(s, before)) {
+        if (watch && !s->must_iterate && driver_finished(s, before)) {
             if (!goes_on(s, iteration, bits))
                 break;
             before = HUGE_VAL;
             continue;
         }
         before = s->residual;
+        s->must_iterate = false;
         *bits |= s->ops->iterate(s);
         iteration++;
         if (sinew_stop_came())

@@ -162,7 +162,7 @@ static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_c
     const double growth = t->offset * (double)view->time_step / RISING_TIME;
     const sinew_contact_work *c = view->contact;
     /* Surfaces that have been freed are at any distance below the offset. */
-    const double start = c->untangled ? (t->was_active ? 0 : 1) : RISING_START;
+    const double start = c->untangled && !t->was_active ? 1 : RISING_START;
     const bool touched = first && c->separated && t->distance < start * t->offset;
     if (c->overlapping && t->distance < 0 && !view->quasistatic) {
         t->rising = DBL_MIN; /* marks both objects until they are free */

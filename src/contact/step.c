@@ -427,7 +427,10 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
     /* A multiplier update that the remaining iterations cannot solve would worsen the step. */
     if (solved && (s->def.iterations - iteration < UPDATE_ITERATIONS_MIN || multipliers_converged(view, s)))
         return 0;
-    const bool open = sinew_contact_gate(view), large = solved && change_needs_iteration(c, s->q);
+    const bool open = sinew_contact_gate(view);
+    /* In single precision these iterations move the work of contacts under a lifted block from 4 % above that of gravity
+     * to 6 % below it (test_contact_balance). */
+    const bool large = sizeof(sinew_real) > 4 && solved && change_needs_iteration(c, s->q);
     set_multipliers(view, s, open);
     if (sinew_contact_relax_round(view, s->q, true) > 0)
         sinew_contact_write_numbers(c);

@@ -67,8 +67,11 @@ class Drawing:
         self.step = {"ordinary": rng.choice((1 / 60, 0.01)), "short": 1e-3, "long": 0.1, "quasistatic": 0.02}[
             chosen["time"]]
         self.frames, self.steps = rng.randint(2, 5), rng.randint(1, 2)
-        self.thickness = rng.choice((1e-3, 4e-3, 1e-2))
-        self.gap = self.thickness + rng.uniform(0.002, 0.02)
+        self.thickness = {"thin": 1e-4, "thick": 3e-2}.get(chosen["thickness"], rng.choice((1e-3, 4e-3, 1e-2)))
+        # Distance of boxes around bodies when they start. Touching ones have no distance at all.
+        self.gap = {"apart": self.thickness + rng.uniform(0.002, 0.02), "touching": 0.0,
+                    "near": self.thickness * rng.uniform(0.05, 0.95),
+                    "overlapping": -rng.uniform(0.005, 0.1)}[chosen["placing"]]
 
     # ---- Numbers ----
 
@@ -277,7 +280,8 @@ class Drawing:
             initial["transform"] = {"pivot": body["transform"]["translate"],
                                     "scale": [digits(rng.uniform(0.7, 1.4)) for _ in range(3)]}
         if falling and kind in ("rest", "moving"):
-            initial["velocity"] = [0, digits(-min(20, self.gap / self.step)), 0]
+            speed = min(20, self.gap / self.step) if self.gap > 0 else rng.uniform(0, 2)
+            initial["velocity"] = [0, digits(-speed), 0]
         if initial:
             body["initial"] = initial
 
@@ -313,13 +317,14 @@ class Drawing:
 
     # ---- Between bodies ----
 
-    def partner(self, box):
-        rng, kind = self.rng, self.chosen["partner"]
+    def partner(self, box, name="partner"):
+        """A body of the feature `name` above a box, and its own box."""
+        rng, kind = self.rng, self.chosen[name]
         refused = {e for s, e in self.program.refused if s == self.chosen["solver"]}
         top = box[1] + box[0][1] + self.gap
         mesh = {"solid": rng.choice(("box", "ball", "beam")), "sheet": "cloth", "rope": "rope",
-                "rigid": rng.choice(("box", "ball"))}[kind]
-        body, other = self.body("partner", mesh, below=top)
+                "rigid": rng.choice(names.RIGID)}[kind]
+        body, other = self.body(name, mesh, below=top)
         if kind == "rigid":
             body["rigid"] = True
             del body["energies"]
@@ -332,7 +337,16 @@ class Drawing:
             body["pins"] = [{"select": self.end_of(other, 1)}]
         if kind != "rigid" or self.chosen["start"] not in ("twisted",):
             self.start(body, other, falling=self.chosen["contact"] != "off" and self.chosen["time"] != "quasistatic")
-        return body
+        self.own_contact(body)
+        return body, other
+
+    def own_contact(self, body):
+        """Settings of contact that a body has of its own."""
+        if self.chosen["thickness"] == "body" and self.rng.random() < 0.7:
+            body.setdefault("contact", {})["thickness"] = self.rng.choice((5e-4, 2e-3, 2e-2))
+        if self.chosen["contact_options"] == "drawn" and self.rng.random() < 0.3:
+            own = body.setdefault("contact", {})
+            own[self.rng.choice(("friction", "restitution"))] = digits(self.rng.random())
 
     def coupling(self, box):
         rng, kind = self.rng, self.chosen["coupling"]
@@ -358,9 +372,12 @@ class Drawing:
         contact = {"thickness": self.thickness}
         if chosen["contact"] != "augmented":
             contact["mode"] = chosen["contact"]
+        if chosen["restitution"] != "none":
+            contact["restitution"] = 1 if chosen["restitution"] == "full" else digits(rng.uniform(0.05, 0.95))
+        if chosen["friction"] != "default":
+            contact["friction"] = 0 if chosen["friction"] == "none" else digits(rng.uniform(0.5, 3))
         if chosen["contact_options"] == "drawn":
-            for key, value in {"friction": rng.choice((0, 0.5, 3)), "restitution": digits(rng.random()),
-                               "self": rng.random() < 0.5, "stiffness": digits(10 ** rng.uniform(-1, 3)),
+            for key, value in {"self": rng.random() < 0.5, "stiffness": digits(10 ** rng.uniform(-1, 3)),
                                "multiplier_interval": rng.randint(0, 5), "max_detections": rng.randint(1, 20),
                                "intersection_free": rng.random() < 0.7, "pair_limit": rng.choice((0, 5, 1000)),
                                "penalty": digits(10 ** rng.uniform(2, 8)),
@@ -453,8 +470,12 @@ class Drawing:
         if chosen["tear"] != "no":
             body["tear"] = {"strain": digits(rng.uniform(0.02, 0.4)), "by": chosen["tear"], "most": rng.randint(1, 16)}
         scene["bodies"] = [body]
+        self.own_contact(body)
         if chosen["partner"] != "none":
-            scene["bodies"].append(self.partner(box))
+            partner, above = self.partner(box)
+            scene["bodies"].append(partner)
+        if chosen["guest"] != "none":
+            scene["bodies"].append(self.partner(above, "guest")[0])
         if chosen["coupling"] != "none":
             scene["couplings"] = [self.coupling(box)]
         scene["contact"] = self.contact()

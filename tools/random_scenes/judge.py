@@ -268,8 +268,6 @@ def no_guarantee(case):
         return "the mode has no step filter"
     if contact.get("intersection_free") is False or contact.get("pair_limit"):
         return "switched off by settings"
-    if any(b.get("rigid") for b in scene["bodies"]):
-        return "a rigid body collides by its cage"
     if contact.get("self") is False and any("tear" in b for b in scene["bodies"]):
         return "pieces of a torn body are one body"
     if any("show" in b or "fill" in b["mesh"] for b in scene["bodies"]) and scene.get("write") != "body":

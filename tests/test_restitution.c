@@ -499,7 +499,7 @@ int main(void)
         cmocka_unit_test(oblique_impacts),  cmocka_unit_test(rising_plate),
         cmocka_unit_test(rows_of_three),    cmocka_unit_test(restitution_is_the_larger_one),
         cmocka_unit_test(random_impacts),   cmocka_unit_test(random_plates),
-        cmocka_unit_test(bad_coefficients),
+        cmocka_unit_test(bad_coefficients), cmocka_unit_test(rigid_bodies),
     };
     return cmocka_run_group_tests_name("restitution", tests, NULL, NULL);
 }

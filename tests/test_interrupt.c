@@ -48,7 +48,8 @@ bool __wrap_sinew_stop_came(void)
     "[{\"select\": {\"half_space\": {\"point\": [-0.74, 0, 0], \"normal\": [-1, 0, 0]}}}]}]}"
 
 #define PILE(energy)                                                                                                   \
-    "{\"sinew\": 1, \"time_step\": 0.02, \"contact\": {\"thickness\": 0.01, \"friction\": 0.4, \"restitution\": 0.8}, \"colliders\": " \
+    "{\"sinew\": 1, \"time_step\": 0.02, \"contact\": {\"thickness\": 0.01, \"friction\": 0.4, \"restitution\": "      \
+    "0.8}, \"colliders\": "                                                                                            \
     "[{\"shape\": \"plane\"}], \"bodies\": [{\"mesh\": {\"generator\": \"beam\", \"cells\": [3, 2, 2], \"size\": "     \
     "[0.5, 0.4, 0.4]}, \"transform\": {\"translate\": [0, 0.23, 0]}, \"initial\": {\"velocity\": [0, -1, 0]}, "        \
     "\"energies\": [" energy "]}, {\"mesh\": {\"generator\": \"beam\", \"cells\": [2, 2, 2], \"size\": [0.3, 0.3, "    \

@@ -151,6 +151,13 @@ static uint32_t take_steps(sinew_world *world, int count)
 
 /* ---- At rest ------------------------------------------------------------------------------------ */
 
+/* Largest relative error of the force on the floor. Contacts of rigid bodies are 100 times as stiff (elements.c), about
+ * 1e8 N/m here: in single precision the round-off of a height, 5e-9 m, is up to a hundredth of the weight of 39 N. */
+static double weight_bound(bool rigid)
+{
+    return rigid && sizeof(sinew_real) == sizeof(float) ? 2e-2 : 1e-3;
+}
+
 static void bodies_at_rest_are_borne_by_their_weight(void **unused)
 {
     (void)unused;
@@ -170,7 +177,7 @@ static void bodies_at_rest_are_borne_by_their_weight(void **unused)
             print_message("%-11s %-5s force / weight - 1 = %.1e, kinetic energy %.1e J, violation %.1e m\n",
                           sinew_get_solver_info(kinds[k])->name, rigid ? "rigid" : "rods", -force[1] / weight - 1,
                           measures_of(world).kinetic, report_of(world).violation);
-            assert_true(fabs(-force[1] - weight) < 1e-3 * weight);
+            assert_true(fabs(-force[1] - weight) < weight_bound(rigid) * weight);
             assert_false(bits & (SINEW_STEP_CONTACT | SINEW_STEP_TRUNCATED | SINEW_STEP_CONSTRAINTS));
             sinew_world_destroy(world);
         }

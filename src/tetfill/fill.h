@@ -23,7 +23,7 @@ enum {
     FILL_COMPONENTS_MAX = 4, /* largest number of components of the inside that are separated in one tet */
     /* largest number of triangles in a tet whose components are separated: the work is quadratic */
     FILL_NEAR_MAX = 256,
-    FILL_BLOCK = 64 /* number of lattice tets that a thread takes at once */
+    FILL_BLOCK = 64 /* number of lattice tets, or of surface triangles, that a thread takes at once */
 };
 
 /* A point is inside the surface if its absolute winding number is above this value. */

@@ -9,7 +9,7 @@
 
 typedef struct fill_trace {
     double x[FILL_SAMPLES + 4][3]; /* positions of the samples, then of the tet's corners, in m */
-    int32_t sum[FILL_LINKS + 4];   /* sum of the signs of the surface crossings of each link of fill_pattern */
+    int32_t sum[FILL_LINKS + 4];   /* sum of the signs of the surface crossings of each link */
     int32_t count[FILL_LINKS + 4]; /* number of crossings of each link with the surface */
     /* change of the winding number from the tet's first corner to each sample and corner */
     int32_t C[FILL_SAMPLES + 4];

@@ -415,8 +415,8 @@ static bool filter_separate(sinew_step_filter *g, const sinew_collision_mesh *f)
 }
 
 /* Reduces the step fraction tau of the vertices of pairs that are too near. All factors refer to tau before the
- * pass, so the order of pairs does not matter. Skips pairs without a change in the last pass. Returns true if any
- * tau was reduced. */
+ * pass, so the order of pairs does not matter. Skips pairs whose vertices kept their tau in the previous pass.
+ * Returns true if any tau was reduced. */
 static bool filter_truncate_pass(sinew_step_filter *g, int pass)
 {
     bool any = false;

@@ -138,7 +138,8 @@ enum {
     TET_TILE = SINEW_POLAR_TILE
 };
 
-/* A tile: consecutive groups of tets, in fans of one size, that a kernel processes together. */
+/* A tile: consecutive groups of tets that a kernel processes together, in fans (chains of tets that share faces) of one
+ * size. */
 typedef struct tet_tile {
     int32_t first, count;
     int fan;

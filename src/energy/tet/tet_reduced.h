@@ -97,7 +97,8 @@ KERNEL_INLINE wide_mask solve_definite(const wide A[6], wide shift, const wide g
     return good0 & good1 & good2;
 }
 
-/* Objective of the proximal map over singular values: psi + r/2 |s - s0|^2 and its gradient, r = w2 / w */
+/* Objective of the proximal map over singular values: psi + r/2 |s - s0|^2 and its gradient, r =
+ * ADMM's squared weight over the energy's weight */
 KERNEL_INLINE wide isotropic_prox_value(const wide s[3], const wide s0[3], wide r, const sinew_real *material,
                                         tet_stress *stress, wide g[3])
 {

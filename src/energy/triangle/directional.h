@@ -139,7 +139,8 @@ KERNEL_INLINE void directional_solve(wide M[36], const wide g[6], wide d[6])
     }
 }
 
-/* Objective of the proximal map over the entries of F: psi + r/2 |Z - Y|^2 and its gradient, r = w2 / w */
+/* Objective of the proximal map over the entries of F: psi + r/2 |Z - Y|^2 and its gradient, r =
+ * ADMM's squared weight over the energy's weight */
 KERNEL_INLINE wide directional_prox_value(const wide Z[6], const wide Y[6], wide r, const sinew_real *material,
                                           triangle_stress *stress, wide g[6])
 {

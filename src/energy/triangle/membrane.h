@@ -156,7 +156,8 @@ KERNEL_INLINE void triangle_fit_stiffness(const sinew_reduced_kernel *kernel, in
     }
 }
 
-/* Objective of the proximal map over singular values: psi + r/2 |s - s0|^2 and its gradient, r = w2 / w */
+/* Objective of the proximal map over singular values: psi + r/2 |s - s0|^2 and its gradient, r =
+ * ADMM's squared weight over the energy's weight */
 KERNEL_INLINE wide membrane_prox_value(const wide s[2], const wide s0[2], wide r, const sinew_real *material,
                                        triangle_stress *stress, wide g[2])
 {

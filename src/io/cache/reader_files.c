@@ -142,7 +142,8 @@ static bool csv_add_frame(sinew_cache_reader *reader, int64_t offset)
     return true;
 }
 
-/* Reads one line of a CSV file including its newline; NULL at the end of the file, or if the line does not fit. */
+/* Reads one line of a CSV file including its newline; NULL at the end of the file, or if the
+ * line is unfinished or does not fit. */
 static char *next_line(FILE *stream, char line[line_size])
 {
     return fgets(line, line_size, stream) && strchr(line, '\n') ? line : NULL;

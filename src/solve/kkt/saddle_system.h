@@ -70,7 +70,8 @@ typedef struct sinew_saddle {
 /* Terms that sinew_saddle_assemble() adds to the matrix. */
 typedef struct sinew_saddle_fill {
     const sinew_real *q; /* [particle_count][4] positions at which second derivatives are taken */
-    /* true: the particle block A includes second derivatives of the energies; false: A is M/h^2 (masses) */
+    /* true: the particle block A includes second derivatives of the energies; false: A is M/h^2 (masses),
+     * which is 0 in quasistatic worlds */
     bool hessian;
     bool project;          /* true: element Hessians are projected to positive semi-definite matrices */
     bool curvature;        /* true: constraints->blocks, which must be set, are subtracted from the particle block A */

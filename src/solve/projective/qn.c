@@ -305,7 +305,7 @@ static void remember_elastic(const sinew_solve *s, qn *n)
     n->old_known = true;
 }
 
-/* ---- One quasi-Newton iteration -------------------------------------------------------------- */
+/* ---- Operations of the solver ---------------------------------------------------------------- */
 
 static void qn_begin(sinew_solve *s)
 {

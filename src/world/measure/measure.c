@@ -14,8 +14,8 @@ typedef struct measure_context {
     const sinew_world *world;
 } measure_context;
 
-/* Adds the terms of particles first .. last - 1 to sums: [0] mass, [1] twice the kinetic energy, [2] potential energy,
- * [3..5] mass times position. */
+/* Adds the terms of particles first .. last - 1 to sums: [0] mass, [1] twice the kinetic energy, [2] potential
+ * energy of gravity and external forces, [3..5] mass times position. */
 static void measure_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const sinew_world *world = ((const measure_context *)context)->world;

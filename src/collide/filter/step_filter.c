@@ -23,6 +23,11 @@
 #define SEPARATION_EXTRA 0.1
 #define PATIENT_PASSES   8   /* number of passes that reduce the step fraction tau; later passes set tau to 0 */
 #define PASSES_MAX       200 /* maximum number of passes that reduce tau; afterwards all vertices stop */
+/* The list of watched pairs is built for distances that are larger than the present ones by these fractions, of each
+ * and of the largest, and is used at most so many times. They change cost and no result. */
+#define REACH_GROWTH  0.25
+#define REACH_LARGEST 0.02
+#define REACH_USES    32
 
 /* ---- Memory of the step filter ------------------------------------------------------------------ */
 
@@ -38,6 +43,8 @@ bool sinew_step_filter_begin(sinew_step_filter *g, const sinew_collision_mesh *f
         !sinew_reserve(m, &g->x_pass_start, &g->x_pass_start_capacity, 4 * n, sizeof *g->x_pass_start) ||
         !sinew_reserve(m, &g->x_accepted, &g->x_accepted_capacity, 4 * n, sizeof *g->x_accepted) ||
         !sinew_reserve(m, &g->x_requested, &g->x_requested_capacity, 4 * n, sizeof *g->x_requested) ||
+        !sinew_reserve(m, &g->x_end, &g->x_end_capacity, 4 * n, sizeof *g->x_end) ||
+        !sinew_reserve(m, &g->reach, &g->reach_capacity, 2 * n, sizeof *g->reach) ||
         !sinew_reserve(m, &g->predicted, &g->predicted_capacity, 4 * n, sizeof *g->predicted) ||
         !sinew_reserve(m, &g->trust_regions, &g->trust_region_capacity, (size_t)f->object_count,
                        sizeof *g->trust_regions))
@@ -112,9 +119,12 @@ bool sinew_step_filter_build(sinew_step_filter *g, const sinew_collision_mesh *f
     }
     sinew_trust_region_begin(g, f);
     g->pair_count = pairs->count;
+    g->watched_uses = 0;
     if (!sinew_reserve_spare(&f->allocator, &g->pairs, &g->pair_capacity, (size_t)pairs->count, sizeof *g->pairs) ||
         !sinew_reserve_spare(&f->allocator, &g->near_pairs, &g->near_pair_capacity, (size_t)pairs->count,
                              sizeof *g->near_pairs) ||
+        !sinew_reserve_spare(&f->allocator, &g->watched_pairs, &g->watched_capacity, (size_t)pairs->count,
+                             sizeof *g->watched_pairs) ||
         !sinew_reserve_spare(&f->allocator, &g->seen, &g->seen_capacity, (size_t)pairs->count, sizeof *g->seen))
         return false;
     for (int64_t k = 0; k < pairs->count && !sinew_stop_came_in(k); k++)
@@ -124,8 +134,9 @@ bool sinew_step_filter_build(sinew_step_filter *g, const sinew_collision_mesh *f
 
 void sinew_step_filter_release(sinew_step_filter *g, const sinew_allocator *allocator)
 {
-    void *arrays[] = {g->pairs,     g->near_pairs,   g->seen,       g->stamp,       g->work,      g->fixed,
-                      g->truncated, g->x_pass_start, g->x_accepted, g->x_requested, g->predicted, g->trust_regions};
+    void *arrays[] = {g->pairs,        g->near_pairs, g->watched_pairs, g->reach,     g->x_end,
+                      g->seen,         g->stamp,      g->work,          g->fixed,     g->truncated,
+                      g->x_pass_start, g->x_accepted, g->x_requested,   g->predicted, g->trust_regions};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     *g = (sinew_step_filter){0};
@@ -175,17 +186,46 @@ static void filter_deviation_range(const void *context, int32_t member, int32_t 
 }
 
 /* True if a filtered pair cannot come too near for any tau: the separation shrinks by at most the displacements of both
- * features. Within one object only differences of predicted displacements count, which p->approach bounds. */
-static bool pair_stays_separated(const sinew_step_filter *g, const sinew_filter_pair *p)
+ * features. Within one object only differences of predicted displacements count, which p->approach bounds. `bounds`:
+ * two distances of each vertex, as in `work`. */
+static bool pair_stays_separated(const sinew_filter_pair *p, const sinew_real *bounds)
 {
     const size_t whole = p->same ? 0 : 1;
     double predicted[2] = {0, 0};
     for (int a = 0; a < 4; a++) {
-        const double far = (double)g->work[2 * (size_t)p->v[a] + whole];
+        const double far = (double)bounds[2 * (size_t)p->v[a] + whole];
         double *max = &predicted[a >= p->first];
         *max = far > *max ? far : *max;
     }
     return (double)p->separation - (double)p->approach - predicted[0] - predicted[1] > (double)p->min;
+}
+
+/* True if the list of watched pairs has every pair that may come too near: no vertex goes beyond its reach. */
+static bool filter_watches_enough(const sinew_step_filter *g)
+{
+    if (g->watched_uses == 0 || g->watched_uses >= REACH_USES)
+        return false;
+    for (size_t k = 0; k < 2 * (size_t)g->vertex_count; k++)
+        if (!(g->work[k] <= g->reach[k]))
+            return false;
+    return true;
+}
+
+/* Lists the pairs that may come too near while each vertex stays within its reach. Solvers change displacements by
+ * little from one iteration to the next, so most iterations test these pairs alone. */
+static void filter_watch_pairs(sinew_step_filter *g)
+{
+    const size_t count = 2 * (size_t)g->vertex_count;
+    double max = 0;
+    for (size_t k = 0; k < count; k++)
+        max = fmax(max, (double)g->work[k]);
+    for (size_t k = 0; k < count; k++)
+        g->reach[k] = (sinew_real)((1 + REACH_GROWTH) * (double)g->work[k] + REACH_LARGEST * max);
+    g->watched_uses = 0;
+    g->watched_count = 0;
+    for (int64_t k = 0; k < g->pair_count && !sinew_stop_came_in(k); k++)
+        if (!pair_stays_separated(&g->pairs[k], g->reach))
+            g->watched_pairs[g->watched_count++] = (int32_t)k;
 }
 
 static void filter_list_near_pairs(sinew_step_filter *g, const sinew_collision_mesh *f, int32_t threads)
@@ -195,9 +235,12 @@ static void filter_list_near_pairs(sinew_step_filter *g, const sinew_collision_m
     if (g->pair_count == 0)
         return;
     sinew_over_particles(threads, g->vertex_count, filter_deviation_range, &pass);
-    for (int64_t k = 0; k < g->pair_count && !sinew_stop_came_in(k); k++)
-        if (!pair_stays_separated(g, &g->pairs[k]))
-            g->near_pairs[g->near_count++] = (int32_t)k;
+    if (!filter_watches_enough(g))
+        filter_watch_pairs(g);
+    g->watched_uses = sinew_stop_came() ? 0 : g->watched_uses + 1;
+    for (int64_t k = 0; k < g->watched_count && !sinew_stop_came_in(k); k++)
+        if (!pair_stays_separated(&g->pairs[g->watched_pairs[k]], g->work))
+            g->near_pairs[g->near_count++] = g->watched_pairs[k];
 }
 
 /* Corners of a filtered pair at the start and at the end of the motion. */
@@ -206,15 +249,22 @@ typedef struct pair_motion {
     sinew_real now[4][4], there[4][4];
 } pair_motion;
 
-/* Computes the position of vertex v at the end of its truncated motion. It differs from sinew_step_filter_position()
- * by round-off only, far below the floor of a pair. */
-static void filter_vertex_end(const sinew_step_filter *g, int32_t v, sinew_real x[4])
+/* Computes x_end of vertex v. It differs from sinew_step_filter_position() by round-off only, far below the floor of a
+ * pair. */
+static void filter_set_end(sinew_step_filter *g, int32_t v)
 {
     const sinew_real *from = g->x_accepted + 4 * (size_t)v, *to = g->x_requested + 4 * (size_t)v;
+    sinew_real *x = g->x_end + 4 * (size_t)v;
     const double tau = (double)from[3];
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < 3; c++)
         x[c] = (sinew_real)((double)from[c] + tau * ((double)to[c] - (double)from[c]));
     x[3] = 0;
+}
+
+static void filter_set_ends(sinew_step_filter *g)
+{
+    for (int32_t v = 0; v < g->vertex_count; v++)
+        filter_set_end(g, v);
 }
 
 static pair_motion pair_motion_of(const sinew_step_filter *g, const sinew_filter_pair *p)
@@ -223,7 +273,7 @@ static pair_motion pair_motion_of(const sinew_step_filter *g, const sinew_filter
     for (int a = 0; a < 4; a++) {
         memcpy(m.now[a], g->x_accepted + 4 * (size_t)p->v[a], sizeof m.now[a]);
         m.now[a][3] = 0;
-        filter_vertex_end(g, p->v[a], m.there[a]);
+        memcpy(m.there[a], g->x_end + 4 * (size_t)p->v[a], sizeof m.there[a]);
     }
     return m;
 }
@@ -233,11 +283,8 @@ static pair_motion pair_motion_of(const sinew_step_filter *g, const sinew_filter
 static bool pair_ends_separated(const sinew_step_filter *g, const sinew_filter_pair *p)
 {
     double height[4];
-    for (int a = 0; a < 4; a++) {
-        sinew_real x[4];
-        filter_vertex_end(g, p->v[a], x);
-        height[a] = height_along(p->n, x);
-    }
+    for (int a = 0; a < 4; a++)
+        height[a] = height_along(p->n, g->x_end + 4 * (size_t)p->v[a]);
     return pair_separation(p, height) >= (double)p->min;
 }
 
@@ -327,6 +374,7 @@ static void filter_move_requested(sinew_step_filter *g, int32_t v, double move, 
 {
     for (size_t c = 0; c < 3; c++)
         g->x_requested[4 * (size_t)v + c] += (sinew_real)(move * (double)n[c]);
+    filter_set_end(g, v);
     g->truncated[v] = 1;
     g->stamp[v] = g->moves;
 }
@@ -408,6 +456,7 @@ static bool filter_separate(sinew_step_filter *g, const sinew_collision_mesh *f)
     memset(g->seen, 0, (size_t)g->near_count * sizeof *g->seen);
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
     g->moves = 1;
+    filter_set_ends(g);
     int passes = 0;
     while (passes < SEPARATION_PASSES && !sinew_stop_came() && !filter_separate_pairs(g, f))
         passes++;
@@ -422,6 +471,7 @@ static bool filter_truncate_pass(sinew_step_filter *g, int pass)
     bool any = false;
     for (int32_t v = 0; v < g->vertex_count; v++)
         g->work[2 * (size_t)v] = 1;
+    filter_set_ends(g);
     for (int64_t k = 0; k < g->near_count && !sinew_stop_came_in(k); k++) {
         sinew_filter_pair *p = &g->pairs[g->near_pairs[k]];
         if (pair_last_stamp(g, p) < pass)

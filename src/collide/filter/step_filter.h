@@ -61,8 +61,11 @@ typedef struct sinew_trust_region {
 
 typedef struct sinew_step_filter {
     int32_t vertex_count;
-    int64_t pair_count, near_count;
+    int64_t pair_count, near_count, watched_count;
     sinew_filter_pair *pairs; /* [pair_count] candidate pairs of the detection pass */
+    int32_t *watched_pairs;   /* [watched_count] indices of pairs that might come too near within `reach` */
+    sinew_real *reach;        /* [vertex_count][2] distances of `work` for which watched_pairs is complete, in m */
+    int32_t watched_uses;     /* number of motions that used watched_pairs; 0: the list is not built */
     int32_t *near_pairs;      /* [near_count] indices of pairs that might come too near in this motion */
     /* [near_count] value of `moves` at the last test of each pair; < 0: the pair was not separated */
     int32_t *seen;
@@ -77,12 +80,13 @@ typedef struct sinew_step_filter {
     sinew_real *x_pass_start; /* [vertex_count][4] positions at the start of the detection pass, in m */
     sinew_real *x_accepted;   /* [vertex_count][4] admissible positions, in m; the fourth number is tau of the motion */
     sinew_real *x_requested;  /* [vertex_count][4] end of the motion that the caller requests, in m */
+    sinew_real *x_end;        /* [vertex_count][4] end of the truncated motion, in m; the fourth number is 0 */
     sinew_real *predicted;    /* [vertex_count][4] predicted displacement, in m; fourth: radius of the trust region */
     sinew_trust_region *trust_regions; /* [object_count] trust region of each object */
     bool partial; /* true: some tau or sigma is below 1, so that the end of the motion is not final */
     size_t pair_capacity, near_pair_capacity, seen_capacity, stamp_capacity, work_capacity, fixed_capacity,
-        truncated_capacity, x_pass_start_capacity, x_accepted_capacity, x_requested_capacity, predicted_capacity,
-        trust_region_capacity;
+        truncated_capacity, x_pass_start_capacity, x_accepted_capacity, x_requested_capacity, x_end_capacity,
+        predicted_capacity, trust_region_capacity, watched_capacity, reach_capacity;
 } sinew_step_filter;
 
 /* Starts a detection pass of the step filter: allocates the arrays of vertices and objects; the caller then fills

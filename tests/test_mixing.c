@@ -6,10 +6,13 @@
 #include "contact_worlds.h"
 #include "random_cases.h"
 
+/* Round-off of a speed in m/s: positions of about 0.03 m in single precision, over H. */
 #ifdef SINEW_SINGLE
-#define EXACT 2e-3
+#define EXACT     2e-3
+#define ROUND_OFF 1e-5
 #else
-#define EXACT 1e-5
+#define EXACT     1e-5
+#define ROUND_OFF 0
 #endif
 
 #define G         9.81
@@ -163,9 +166,9 @@ static void slide(random_cases *r, bool on_sheet, bool of_world)
         velocity_of(world, body, after);
         sinew_world_field(world, SINEW_FIELD_CONTACT_FORCE, sinew_body_first_particle(world, body), 1, f, &error);
         must(&error);
-        const double lost = root * G * H;
-        near(after[0], before[0] - lost * cos(angle), lost, "the speed along x of a sliding particle");
-        near(after[2], before[2] - lost * sin(angle), lost, "the speed along z of a sliding particle");
+        const double lost = root * G * H, scale = lost + ROUND_OFF / EXACT;
+        near(after[0], before[0] - lost * cos(angle), scale, "the speed along x of a sliding particle");
+        near(after[2], before[2] - lost * sin(angle), scale, "the speed along z of a sliding particle");
         for (int c = 0; c < 3; c++)
             near((double)f[c], m * (after[c] - before[c]) / H + (c == 1 ? m * G : 0), m * G, "the force of a contact");
         memcpy(before, after, sizeof before);

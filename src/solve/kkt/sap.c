@@ -60,7 +60,7 @@ typedef struct sap {
     /* empty set, for the linear system of the other energies; NULL if there are none */
     sinew_constraints *no_constraints;
     sinew_saddle *rest; /* that linear system; NULL if there are no other energies */
-    /* Of worlds with contact: */
+    /* The members below are used in worlds with contact only. */
     double *impressed; /* [free_count][3] constraint forces so far, in the directions of their iterates: F, in N */
     double *product;   /* [free_count][3] (M/h^2 + H) dq of the last solution, in N */
     sinew_real *start; /* [particle_count][4] positions at the start of a line search, in m */

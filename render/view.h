@@ -64,7 +64,8 @@ sinew_status view_draw(view *v, sinew_error *error);
 
 /* ---- Light of the pixels (view_light.c) -------------------------------------------------------- */
 
-/* Passes, for pixels first .. last-1 of row y: first samples; additional samples for noisy pixels; means and variances. */
+/* Passes, for pixels first .. last-1 of row y: first samples; additional samples for noisy pixels; means and
+ * variances. */
 void view_first_span(const view *v, int32_t y, int32_t first, int32_t last);
 void view_more_span(const view *v, int32_t y, int32_t first, int32_t last);
 void view_mean_span(const view *v, int32_t y, int32_t first, int32_t last);

@@ -23,7 +23,9 @@ typedef struct touch_case {
     drawn_contact scene;
     sinew_solver_kind solver;
     int32_t iterations, steps, cells;
-    double size, young, h, friction, height, speed[3]; /* m, Pa, s, 1, m above the ground, m/s */
+    /* size in m, Young's modulus in Pa, time step in s, friction coefficient, height above the ground in m, velocity
+     * in m/s */
+    double size, young, h, friction, height, speed[3];
 } touch_case;
 
 static inline touch_case draw_touch(random_cases *r)

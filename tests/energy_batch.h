@@ -347,8 +347,8 @@ static inline double sample_parameter(const sinew_parameter *p)
     return p->preset > 10 || strcmp(p->name, "rigidity") == 0 ? random_in(1, 3) : thin ? random_in(0.5, 2) : p->preset;
 }
 
-/* True: sample_make() draws all parameters. False: those that are not moduli have their defaults, where limits coincide,
- * directions are axes, and terms vanish. */
+/* True: sample_make() draws all parameters. False: those that are not moduli have their defaults, where limits
+ * coincide, directions are axes, and terms vanish. */
 static bool sample_draws_all;
 
 static inline int choice_count(const char *choices)

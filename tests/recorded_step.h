@@ -3,10 +3,10 @@
  * recorded_step.h: a step of a random scene (random_scene.h), its reported errors, and the minima of its objective by
  * independent methods, for tests of the reported errors.
  *
- * For springs the minimum comes from a Newton's method in long double (spring_referee.h); for solids, from the library's
- * Newton and quasi-Newton methods in double, run to convergence on the step's objective. If g has several local minima,
- * both may end in different ones. The single build writes its steps to a file, and the double build of the same program
- * finds their minima with its smaller round-off.
+ * For springs the minimum comes from a Newton's method in long double (spring_referee.h); for solids, from the
+ * library's Newton and quasi-Newton methods in double, run to convergence on the step's objective. If g has several
+ * local minima, both may end in different ones. The single build writes its steps to a file, and the double build of
+ * the same program finds their minima with its smaller round-off.
  */
 #ifndef SINEW_RECORDED_STEP_H
 #define SINEW_RECORDED_STEP_H
@@ -122,12 +122,13 @@ static inline recorded_step take_steps(const drawn_scene *d)
 
 #define REFEREES 3
 typedef struct minima {
-    double gap[REFEREES];      /* J, above each minimum found */
-    double distance[REFEREES]; /* m: largest distance of a particle from its position at each minimum */
-    double relative[REFEREES]; /* the same over the diagonal of the particle's body, largest of all bodies */
+    double gap[REFEREES];      /* optimality gap of the step's end above each minimum found, in J */
+    double distance[REFEREES]; /* largest distance of a particle from its position at each minimum, in m */
+    /* largest distance over the diagonal of the particle's body at rest, at each minimum */
+    double relative[REFEREES];
     int count;
-    double fall;  /* J: decrease from the start of the step to the lowest minimum */
-    double noise; /* J: round-off of the step's g, measured as its difference from the reference */
+    double fall;  /* decrease of g from the start of the step to the lowest minimum, in J */
+    double noise; /* round-off of the step's g in J, measured as its difference from the reference */
 } minima;
 
 static inline void add_minimum(minima *t, const recorded_step *step, double start, double end, double minimum)

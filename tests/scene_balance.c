@@ -42,7 +42,8 @@ static double norm(const sinew_real *x, const sinew_real *y)
 
 /* J: energies whose round-off the balance has. Internal forces cancel in it and leave the round-off of |force times
  * displacement|; velocities are differences of rounded positions, m |u| |q| / h. h: s, 0 in quasistatic scenes.
- * rounded: J, the sum of |force| |q|; a displacement is known to the round-off of q, so work to the round-off of this. */
+ * rounded: J, the sum of |force| |q|; a displacement is known to the round-off of q, so work to the round-off of
+ * this. */
 static double gross_of(sinew_world *world, const particles *p, double h, double *rounded)
 {
     double sum = 0;

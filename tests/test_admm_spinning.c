@@ -5,10 +5,10 @@
  *
  * A scene has a generated mesh, a material that ADMM supports, E = 1e4 .. 1e8, nu = 0.1 .. 0.49, h = 0.1 .. 0.003 s and
  * a spin of 3 .. 30 rad/s about a random axis; the body is free, pinned or held by springs at one end. A weight solves
- * the scene if each of STEPS steps reaches the tolerance within ITERATIONS_MAX iterations. A Newton world in the same state,
- * which is never stepped, measures the residuals. Of the scenes that one of the fixed weights solves, the automatic
- * weight has to solve 95 % within twice the iterations of the best fixed weight. All results are finite. The weight is
- * part of the saved state, and its bits do not depend on the number of threads.
+ * the scene if each of STEPS steps reaches the tolerance within ITERATIONS_MAX iterations. A Newton world in the same
+ * state, which is never stepped, measures the residuals. Of the scenes that one of the fixed weights solves, the
+ * automatic weight has to solve 95 % within twice the iterations of the best fixed weight. All results are finite. The
+ * weight is part of the saved state, and its bits do not depend on the number of threads.
  */
 #include "make_world.h"
 #include "random_cases.h"

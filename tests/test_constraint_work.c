@@ -418,8 +418,8 @@ static void balances_close_with_hard_constraints(void **unused)
                    solvers[k], worst[k][kind].work, worst[k][kind].open, worst[k][kind].off);
 }
 
-/* Without gravity, the first step of a motor does the work sum m |u|^2: half becomes kinetic energy, half is the loss of
- * implicit Euler. */
+/* Without gravity, the first step of a motor does the work sum m |u|^2: half becomes kinetic energy, half is the
+ * loss of implicit Euler. */
 static void a_motor_starts_an_arm(void **unused)
 {
     (void)unused;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_contact_energy.c: the contact energy of four and of eight particles (src/energy/edge/contact_kernel.h) in every
- * SIMD variant against the formula of its head, written out again in double: value, gradient and Hessian by finite differences of that formula, the
- * proximal map against a search, the block of one vertex against the whole Hessian, and the hard constraint.
+ * SIMD variant against the formula of its head, written out again in double: value, gradient and Hessian by finite
+ * differences of that formula, the proximal map against a search, the block of one vertex against the whole Hessian,
+ * and the hard constraint.
  */
 #include <stdarg.h>
 #include <setjmp.h>

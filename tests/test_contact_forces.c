@@ -2,8 +2,8 @@
  *
  * test_contact_forces.c: the list of contacts, the report and the forces on colliders are one and the same contact.
  * Random piles of cubes on a floor, beside a cube that is pinned, in every step: forces of the list change the momentum
- * of each body and the angular momentum of all, add up to those on the colliders, and give the numbers of the report; no
- * contact is between two sides that cannot move.
+ * of each body and the angular momentum of all, add up to those on the colliders, and give the numbers of the report;
+ * no contact is between two sides that cannot move.
  */
 #include "contact_worlds.h"
 #include "random_cases.h"

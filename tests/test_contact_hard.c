@@ -16,7 +16,7 @@
 #ifdef SINEW_SINGLE
 #define TOLERANCE 1e-6
 #define SLIP      1e-3
-#define STRETCH   1e-2 /* of an edge */
+#define STRETCH   1e-2 /* largest relative change of the length of a hard edge */
 #else
 #define TOLERANCE 1e-7
 #define SLIP      1e-6
@@ -262,7 +262,7 @@ static void an_inextensible_cloth_lies_on_a_ball(void **unused)
         energy = now;
         contacts = report_of(world).contacts > contacts ? report_of(world).contacts : contacts;
         assert_int_equal(report_of(world).intersections, 0);
-        /* A step that says nothing of constraints meets them: tolerance times the diagonal, in edges. */
+        /* Without the status bit `constraints` all constraints are met: edges to the tolerance times the diagonal. */
         assert_true(bits & SINEW_STEP_CONSTRAINTS || longest < 2 * TOLERANCE * sqrt(2) * (N - 1) + 1e-6);
     }
     print_message(

@@ -106,8 +106,8 @@ static void penalty(void **state)
     }
 }
 
-/* m: largest distance of a block's lowest vertex from the surface of a collider that lifts it at `speed` m/s. The top of
- * the collider starts at y = 0.1. */
+/* m: largest distance of a block's lowest vertex from the surface of a collider that lifts it at `speed` m/s. The
+ * top of the collider starts at y = 0.1. */
 static double lifted_gap(sinew_shape_kind shape, double speed)
 {
     sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);

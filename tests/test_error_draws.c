@@ -95,7 +95,8 @@ static void write_step(const error_draw *d, FILE *file)
     recorded_free(&t);
 }
 
-/* Writes the steps of the kept draws, then those of the drawn cases of single precision, to the file that the double build names. */
+/* Writes the steps of the kept draws, then those of the drawn cases of single precision, to the file that the double
+ * build names. */
 static void write_single_steps(random_cases *r, const char *path)
 {
     FILE *file = fopen(path, "wb");
@@ -145,10 +146,10 @@ static FILE *run_single_build(const char *path, uint64_t seed)
 /* ---- Judgement --------------------------------------------------------------------------------- */
 
 typedef enum verdict {
-    RIGHT,    /* within a factor of 2, or both at the round-off of positions */
-    BOUND,    /* an upper bound that holds */
-    NEAR,     /* within a factor of 5, also a bound that does not hold */
-    WRONG,    /* worse */
+    RIGHT,    /* reported error within a factor of 2 of the true one, or both at the round-off of positions */
+    BOUND,    /* an upper bound was reported, and holds */
+    NEAR,     /* reported error or violated bound within a factor of 5 of the true error */
+    WRONG,    /* reported error more than a factor of 5 from the true one */
     UNKNOWN,  /* no position error reported */
     NO_STEP,  /* step not finite, or refused */
     UNJUDGED, /* no referee converged */

@@ -189,7 +189,8 @@ static void expect_points(const sinew_world *world, sinew_body body, int32_t cou
                      expected[i]);
 }
 
-/* A sheet with a moving mesh: FRAMES frames, 0.03 s apart, each with random bumps and a drift. Vertex 0 has no triangle.
+/* A sheet with a moving mesh: FRAMES frames, 0.03 s apart, each with random bumps and a drift. Vertex 0 has no
+ * triangle.
  */
 typedef struct moving_sheet {
     sinew_mesh *mesh;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_gap_buckled.c: the optimality gap of soft cloth far above its equilibrium. The way down passes indefinite Hessians
- * and small regions where they are definite. Each gap is compared with the decrease that Newton's method finds from the
- * same positions. In single precision that method does not settle, and the test is skipped.
+ * test_gap_buckled.c: the optimality gap of soft cloth far above its equilibrium. The way down passes indefinite
+ * Hessians and small regions where they are definite. Each gap is compared with the decrease that Newton's method finds
+ * from the same positions. In single precision that method does not settle, and the test is skipped.
  */
 #include "random_cases.h"
 #include "small_world.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_interrupt.c: steps that are interrupted, at chosen polls of the flag (base/stop.h) and at random moments by another
- * thread and by signals. An interrupted step leaves the state unchanged, and further steps have the bits of an
+ * test_interrupt.c: steps that are interrupted, at chosen polls of the flag (base/stop.h) and at random moments by
+ * another thread and by signals. An interrupted step leaves the state unchanged, and further steps have the bits of an
  * undisturbed run: for every solver, with contact, hard constraints and bodies that tear, and from saved states.
  *
  * The program wraps sinew_stop_came() (tests/CMakeLists.txt), so that a test can interrupt at the n-th poll of a step.

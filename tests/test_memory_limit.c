@@ -2,9 +2,9 @@
  *
  * test_memory_limit.c: memory_limit of worlds. Two boxes fall on each other and on a floor under random limits, from
  * less than the world itself to more than it ever needs. Hooks below the limit count the bytes that are really held:
- * these never exceed the limit. A call that needs more fails with SINEW_ERROR_MEMORY and a text that names the limit; the
- * state before it is kept, and an unlimited world goes on from it with the bits of an undisturbed run.
- * Also: sinew_sort, which replaces qsort because qsort allocates, against qsort.
+ * these never exceed the limit. A call that needs more fails with SINEW_ERROR_MEMORY and a text that names the limit;
+ * the state before it is kept, and an unlimited world goes on from it with the bits of an undisturbed run. Also:
+ * sinew_sort, which replaces qsort because qsort allocates, against qsort.
  */
 #include <stdatomic.h>
 

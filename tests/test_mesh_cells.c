@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_cells.c: every type of cell that Gmsh, VTK and glTF files may hold. Cells that the library does not simulate are
- * skipped by their number of nodes, which this file has from the formulas of Lagrange elements, and are counted by name.
+ * test_mesh_cells.c: every type of cell that Gmsh, VTK and glTF files may hold. Cells that the library does not
+ * simulate are skipped by their number of nodes, which this file has from the formulas of Lagrange elements, and are
+ * counted by name.
  */
 #include "mesh_files.h"
 

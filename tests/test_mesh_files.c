@@ -241,7 +241,8 @@ static void stl_round_trip(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Corners of a large STL merge to the vertices of the sheet, while the reader's table of vertices grows several times. */
+/* Corners of a large STL merge to the vertices of the sheet, while the reader's table of vertices grows several
+ * times. */
 static void large_stl(void **state)
 {
     (void)state;

@@ -206,8 +206,8 @@ static void a_motor_is_switched(void **unused)
     }
 }
 
-/* Shared numbers of a batch: an element that is off has weight zero and gets its last weight when it is switched on. The
- * version changes with any number, the version of the form with any number but the weight. */
+/* Shared numbers of a batch: an element that is off has weight zero and gets its last weight when it is switched on.
+ * The version changes with any number, the version of the form with any number but the weight. */
 static void shared_numbers_wait_for_elements(void **unused)
 {
     (void)unused;

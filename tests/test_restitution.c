@@ -98,7 +98,8 @@ static double pair_bound(const impact_case *k)
 static void check_stiff(const impact_case *k)
 {
     const double floor = rebound_from_floor(k), each = rebound_from_each_other(k);
-    /* A vibrating body rebounds a little without restitution, too: by 0.07 of the speed (balls, whose poles are soft). */
+    /* A vibrating body rebounds a little without restitution, too: by 0.07 of the speed (balls, whose poles are
+     * soft). */
     const double own = k->e > 0 ? STIFF * k->e : 0.1, pair = k->e > 0 ? pair_bound(k) * k->e : 0.1;
     if (!(fabs(floor - k->e) <= own && (fabs(each - k->e) <= pair || !solves(k))))
         fail_msg("%s: rebounds with %.4f from a floor, with %.4f from each other", name_of(k), floor, each);
@@ -150,8 +151,8 @@ static sinew_body add_rigid_impactor(sinew_world *world, const impact_case *k, d
     return body;
 }
 
-/* Rigid bodies, by newton and xpbd. Sweeps of xpbd load the vertices of a face unevenly, so bodies turn, and keep a part
- * of the energy as spin. Energy in hard distances is not measured: newton leaves 1e-9 of the whole there. */
+/* Rigid bodies, by newton and xpbd. Sweeps of xpbd load the vertices of a face unevenly, so bodies turn, and keep a
+ * part of the energy as spin. Energy in hard distances is not measured: newton leaves 1e-9 of the whole there. */
 static void rigid_bodies(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_rigid_contact.c: rigid bodies touch with their own surfaces. Random scenes of boxes and balls against each other,
- * a soft body and a moving collider: nothing crosses (by brute force), bodies stay rigid, threads and resumed states
- * give the same bits. The list of contacts bears the weight, and its particles and weights give its points.
+ * test_rigid_contact.c: rigid bodies touch with their own surfaces. Random scenes of boxes and balls against each
+ * other, a soft body and a moving collider: nothing crosses (by brute force), bodies stay rigid, threads and resumed
+ * states give the same bits. The list of contacts bears the weight, and its particles and weights give its points.
  */
 #include "rigid_contact_scenes.h"
 

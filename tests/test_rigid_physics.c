@@ -140,8 +140,8 @@ static void dominoes_fall(void **unused)
 
 /* ---- Rolling ------------------------------------------------------------------------------------ */
 
-/* A ball rolls down a slope of 20 degrees with 5/7 g sin(angle). A tessellated one stands on its facets and loses energy
- * where it passes from one to the next, as a spokeless wheel does: printed for ever finer balls. */
+/* A ball rolls down a slope of 20 degrees with 5/7 g sin(angle). A tessellated one stands on its facets and loses
+ * energy where it passes from one to the next, as a spokeless wheel does: printed for ever finer balls. */
 static void balls_roll(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene.c: the scene reader. Every kind of mistake is refused with its line and the right form. Selections, starts,
- * forces, couplings and materials equal independent computations from the text. The published schema equals the
+ * test_scene.c: the scene reader. Every kind of mistake is refused with its line and the right form. Selections,
+ * starts, forces, couplings and materials equal independent computations from the text. The published schema equals the
  * reader's own and accepts the same scenes.
  */
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_generators.c: each key of a generator in a scene sets its number of the def: the mesh of a scene that gives
- * all keys is the one that the library makes from the same numbers, and each key alone changes the mesh.
+ * test_scene_generators.c: each key of a generator in a scene sets its number of the def: the mesh of a scene that
+ * gives all keys is the one that the library makes from the same numbers, and each key alone changes the mesh.
  */
 #include <stdlib.h>
 

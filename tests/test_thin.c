@@ -413,8 +413,8 @@ static void graded_meshes_carry_point_loads(void **unused)
     }
 }
 
-/* With shell_jump, uniform meshes carry point loads: the pinched cylinder is within 5 % with 16 and 32 cells a side, the
- * plate within 1 % with 8. */
+/* With shell_jump, uniform meshes carry point loads: the pinched cylinder is within 5 % with 16 and 32 cells a side,
+ * the plate within 1 % with 8. */
 static void jumps_make_uniform_meshes_carry_point_loads(void **unused)
 {
     (void)unused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_touching.c: bodies that touch when the world starts: boxes face to face, boxes that overlap by round-off,
- * coincident cloths, a cloth on a box, lips of a tear. Nothing crosses, by a search of the test's own over all edges and
- * triangles, and nothing is thrown apart.
+ * coincident cloths, a cloth on a box, lips of a tear. Nothing crosses, by a search of the test's own over all edges
+ * and triangles, and nothing is thrown apart.
  */
 #include "crossing_count.h"
 #include "random_cases.h"
@@ -147,8 +147,8 @@ typedef struct torn_world {
     sinew_body body;
 } torn_world;
 
-/* A beam with both ends pinned, above a box or a floor that it may fall on; one end moves away. A box rests on the floor
- * far away, so that the world has a contact from the start. */
+/* A beam with both ends pinned, above a box or a floor that it may fall on; one end moves away. A box rests on the
+ * floor far away, so that the world has a contact from the start. */
 static torn_world make_torn_world(sinew_solver_kind solver, random_cases *r)
 {
     sinew_error error = {0};

@@ -14,10 +14,10 @@ static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN
 enum {
     SOLVERS = sizeof solvers / sizeof solvers[0],
     STEPS = 100,
-    AFTER = 5 /* steps that a free world goes on */
+    AFTER = 5 /* number of steps after the world is free, which must keep it free */
 };
 
-#define SIZE      0.1  /* m: side of the boxes */
+#define SIZE      0.1  /* side of the boxes, in m */
 #define THICKNESS 1e-3 /* m */
 #define STEP_TIME 0.01 /* s */
 
@@ -72,7 +72,7 @@ static sinew_body add_posed_box(sinew_world *world, sinew_solver_kind solver, in
 
 /* A cloth of n x n vertices. */
 typedef struct cloth_shape {
-    double size, height, tilt[2]; /* m, m, slopes */
+    double size, height, tilt[2]; /* side length and height in m, slopes of the plane */
     /* Beyond the middle the cloth is folded back over a half circle and sinks to the height `end` (m, along its border
      * from end - slope to end + slope) above the first part. */
     bool folded;
@@ -128,8 +128,8 @@ static sinew_body random_box(sinew_world *world, sinew_solver_kind solver, rando
     return add_posed_box(world, solver, 1 + random_index(r, 3), SIZE, &p);
 }
 
-/* Two boxes, the upper one sunk into a face of the lower by less than a quarter of its side, rotated about the normal of
- * the face, on a floor or in the air. */
+/* Two boxes, the upper one sunk into a face of the lower by less than a quarter of its side, rotated about the
+ * normal of the face, on a floor or in the air. */
 static void start_boxes(sinew_world *world, sinew_solver_kind solver, random_cases *r)
 {
     const double depth = random_between(r, 0.01, 0.25) * SIZE;
@@ -322,9 +322,10 @@ enum {
 /* ---- Measures ----------------------------------------------------------------------------------- */
 
 typedef struct energies {
-    double kinetic, work; /* J: now; of gravity along the motion, since the start */
+    double kinetic, work; /* kinetic energy now, and work of gravity along the motion since the start, in J */
     double weight;        /* N */
-    double turnover;      /* J: sum of |work|, and the elastic energy of the start */
+    /* energy turned over since the start, in J: sum of |work|, and the elastic energy of the start */
+    double turnover;
 } energies;
 
 /* Kinetic energy, and the work of gravity in the last step: positions that untangling moves do no work. */
@@ -348,11 +349,11 @@ static void measure_energies(const sinew_world *world, const double *mass, energ
 
 typedef struct outcome {
     int freed;         /* step after which the world was free; -1: never */
-    int32_t crossings; /* at the end */
+    int32_t crossings; /* number of crossings after the last step */
     int32_t again;     /* crossings after the world was free */
     double excess;     /* largest kinetic energy above the bound, as a fraction of the energy turned over */
-    bool named;        /* a world that is not free says so in every step */
-    bool bad;          /* not finite, unprepared */
+    bool named;        /* true: the status of every step of a world that is not free has the bit of overlaps */
+    bool bad;          /* true: positions are not finite, or the world was not prepared */
 } outcome;
 
 static outcome run_case(sinew_world *world)

@@ -2,7 +2,8 @@
  *
  * test_verdict.c: when a step is solved. The status follows the position error relative to the size of each body, which
  * is computed here from rest positions and fields; steps without an estimate follow residual and last estimate;
- * `measure` = auto spends at most a tenth of the work. Random worlds of two bars of different sizes, by several solvers.
+ * `measure` = auto spends at most a tenth of the work. Random worlds of two bars of different sizes, by several
+ * solvers.
  */
 #include "contact_worlds.h"
 #include "random_cases.h"

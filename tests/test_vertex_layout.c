@@ -356,8 +356,8 @@ static void bounds_are_bounds(void **unused)
     for_all("bounds", TOLERANCE_BOUND, check_bound);
 }
 
-/* The same checks with parameters that are not the defaults, except bounds: they are divided by the block, which is mere
- * round-off where a membrane is squashed. */
+/* The same checks with parameters that are not the defaults, except bounds: they are divided by the block, which is
+ * mere round-off where a membrane is squashed. */
 static void parameters_are_used(void **unused)
 {
     (void)unused;

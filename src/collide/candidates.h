@@ -31,7 +31,7 @@ typedef enum sinew_candidate_kind {
     SINEW_CANDIDATE_VERTEX_PLANE
 } sinew_candidate_kind;
 
-/* Overlapping candidate pairs. */
+/* Kinds of candidate pairs whose sides overlap. */
 typedef enum sinew_candidate_overlap {
     SINEW_CANDIDATE_INSIDE = 1, /* the vertex is inside the collider of the face, and its contact pushes it out */
     SINEW_CANDIDATE_OVERLAPS    /* the contact keeps the present distance (contact/untangle.h) */

@@ -52,10 +52,11 @@ typedef struct sinew_collision_mesh {
      * Borrowed. */
     const int32_t *followed;
     int32_t *object; /* [vertex_count] index of the object that each vertex belongs to */
-    /* [moved_count] particle of each body vertex, in the world's internal order, ascending within a body; -1: the vertex
-     * belongs to the surface of a rigid body */
+    /* [moved_count] particle of each body vertex, in the world's internal order, ascending within a body; -1: the
+     * vertex belongs to the surface of a rigid body */
     int32_t *particle;
-    /* [moved_count][4] weights b of the vertices of rigid bodies in their frame vertices; NULL: there is no rigid body */
+    /* [moved_count][4] weights b of the vertices of rigid bodies in their frame vertices; NULL: there is no rigid
+     * body */
     sinew_real *frame_weights;
     sinew_real *rest;    /* [vertex_count][4] rest positions, in m; colliders: positions in their own frame */
     int32_t (*edges)[2]; /* [edge_count] two vertices of each edge, the lower number first; each edge once */

@@ -244,7 +244,8 @@ static void contact_list_sort(sinew_contact_list *contacts, int32_t found)
             contacts->list[contacts->count++] = contacts->found[order[k].minor];
         } else {
             sinew_contact_constraint *last = &contacts->list[contacts->count - 1];
-            if (!(last->initial_penetration > 0)) /* the offset belongs to the weights of one pair */
+            /* an offset reduced by initial penetration holds for the weights of its own pair only */
+            if (!(last->initial_penetration > 0))
                 last->offset = fmax(last->offset, contacts->found[order[k].minor].offset);
         }
 }

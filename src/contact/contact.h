@@ -76,7 +76,7 @@ typedef struct sinew_contact_view {
 } sinew_contact_view;
 
 enum {
-    SINEW_CACHED_RISING = 1 << 2 /* the offset of the contact still grows (`rising` of the contact) */
+    SINEW_CACHED_RISING = 1 << 2 /* the contact has a growing offset (`rising` of sinew_contact_constraint) */
 };
 
 /* A cached contact, with indices that stay valid when the collision mesh is rebuilt: objects by slot and generation,
@@ -85,7 +85,7 @@ typedef struct sinew_contact_cache_entry {
     int32_t kind;           /* kind of the contact, a value of sinew_contact_kind */
     int32_t object_slot[2]; /* slots in the world of the first and the second object */
     uint32_t generation[2]; /* generations of the two slots in `object_slot`: a reused slot has another generation */
-    uint32_t flags;         /* bit s, s = 0 or 1: object s is a collider; else a body. SINEW_CACHED_RISING */
+    uint32_t flags;         /* bit s (0 or 1): object s is a collider, else a body; and the bit SINEW_CACHED_RISING */
     uint32_t sides;         /* bit k: entry k of `vertices` belongs to the second object */
     /* Vertices of the first feature, then of the second; vertices[4]: the contact's first vertex. */
     int32_t vertices[5];
@@ -245,8 +245,8 @@ struct sinew_contact_work {
 
 /* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
 sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
-/* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). If any moved, sets
- * *moved, and the pass must be repeated. */
+/* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). If any moved,
+ * sets *moved, and the pass must be repeated. */
 sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error);
 /* Stores the positions at the start of the step before they are moved, once a step, and sets `separated`. False: out of
  * memory. */
@@ -339,9 +339,9 @@ void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first
 /* Restitution (restitution.h). Impacts with an approach speed below this value times g h do not rebound. Chosen, not
  * measured. */
 #define SINEW_REBOUND_SPEED 2.0
-/* Stages of a step: prepare finds pieces and allocates; reserve allocates for the contacts of a pass; begin stores the
- * energy at the start; the losses are found before velocities change; impulses on colliders are added to the forces of
- * the step. */
+/* Stages of restitution in a step, in the order of the calls: prepare finds pieces and allocates; reserve allocates
+ * for the contacts of a pass; begin stores the energy at the start; the losses are found before velocities change;
+ * impulses on colliders are added to the forces of the step. */
 sinew_status sinew_restitution_prepare(const sinew_contact_view *view, sinew_error *error);
 sinew_status sinew_restitution_reserve(const sinew_contact_view *view, sinew_error *error);
 void sinew_restitution_begin(const sinew_contact_view *view);
@@ -355,7 +355,8 @@ void sinew_restitution_release(sinew_restitution *restitution, const sinew_alloc
 bool sinew_contact_is_at_body_level(const sinew_contact_view *view, const sinew_contact_constraint *contact);
 /* Finds the pieces of all bodies after a change of their meshes (pieces.c). False: out of memory. */
 bool sinew_contact_find_pieces(const sinew_contact_view *view);
-/* Energy lost in a step (energy_budget.c): allocates; stores the energy at the start; computes `loss` and `island`. */
+/* The energy that islands lose in a step (energy_budget.c), by three calls: allocate; store the energy at the start
+ * of the step; compute `loss` and `island`. */
 bool sinew_budget_reserve(const sinew_contact_view *view);
 void sinew_budget_begin(const sinew_contact_view *view);
 void sinew_budget_find_losses(const sinew_contact_view *view, const sinew_real *x);
@@ -399,9 +400,9 @@ bool sinew_contact_gate(const sinew_contact_view *view);
 sinew_real *sinew_contact_element_data(const sinew_contact_work *c, int32_t element);
 /* Returns the normal force (N) and the slip u (m) of a contact element at positions q. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
-/* Error of friction of a contact in N (report.c): friction of size `friction`, limited to `limit`, against Coulomb's law
- * with the normal force `force`. Below its limit friction is right up to mu times the force; at its limit it slides and
- * is right only there. */
+/* Error of friction of a contact in N (report.c): friction of size `friction`, limited to `limit`, against Coulomb's
+ * law with the normal force `force`. Friction below its limit sticks and is correct up to mu times the force;
+ * friction at its limit slides, and must equal mu times the force. */
 double sinew_contact_friction_error(const sinew_contact_constraint *contact, double friction, double limit,
                                     double force);
 /* Computes values [element_count][4], N: multipliers of a solver that keeps its own (XPBD): the normal force, then
@@ -421,7 +422,7 @@ typedef struct sinew_contact_support {
 } sinew_contact_support;
 
 sinew_contact_support sinew_contact_support_of(const sinew_contact_work *c, const sinew_contact_constraint *contact);
-/* Adds to z [3] the part of the particles, sum w q, with any field q [particle_count][4]. */
+/* Adds to z [3] the weighted sum over the particles, sum w q, of any field q [particle_count][4]. */
 void sinew_contact_support_add(const sinew_contact_support *support, const sinew_real *q, double z[3]);
 
 /* Computes the position of a collision vertex: of a body at q [particle_count][4] (any field of the particles may stand

@@ -25,13 +25,14 @@
 #include "energy/contact_data.h"
 #include "contact/modes.h"
 
-/* Contacts of surfaces that touched (touching.c) start at this fraction of the offset or less. */
+/* Contacts nearer than this fraction of the offset have just been separated by touching.c, whose target is 2e-2:
+ * their offset starts at the distance and grows. */
 #define RISING_START 2.5e-2
-/* Time in s in which their offset grows to its full value: at once, the bodies would be thrown apart. Chosen: boxes that
- * start face to face gain no measurable speed (test_touching). */
+/* Time in s over which the offset of separated contacts grows to its full value: a full offset at once would throw
+ * the bodies apart. Chosen: boxes that start face to face gain no measurable speed (test_touching). */
 #define RISING_TIME 0.2
-/* Factor on the inertia of rigid bodies in k_n. A tower of ten rigid boxes tips over within 3 s with 1, moves 20 um with
- * 10, and 15 um with 100, with a tenth of the multiplier updates (docs/evidence/rigid.md). */
+/* Factor on the inertia of rigid bodies in k_n. A tower of ten rigid boxes tips over within 3 s with 1, moves 20 um
+ * with 10, and 15 um with 100, with a tenth of the multiplier updates (docs/evidence/rigid.md). */
 #define RIGID_STIFFNESS    100
 #define FRICTION_UNBOUNDED 1e30 /* friction limit in N of penalty springs, which never slide */
 
@@ -153,15 +154,15 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
 
 /* ---- Parameters of contact elements --------------------------------------------------------- */
 
-/* Limits the offset of a contact whose sides touched: in each step it grows from the distance at the start, by the whole
- * offset in RISING_TIME. Later passes keep the limit of the first. Equilibria have no time, and contacts of embedded
- * surfaces and of vertices inside a collider have rules of their own. */
+/* Limits the offset of a contact of separated surfaces: in each step it grows from the distance at the start, by the
+ * whole offset in RISING_TIME. Later passes keep the limit of the first. Equilibria have no time, and contacts of
+ * embedded surfaces and of vertices inside a collider have rules of their own. */
 static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *t)
 {
     const bool first = view->contact->first_pass;
     const double growth = t->offset * (double)view->time_step / RISING_TIME;
     const sinew_contact_work *c = view->contact;
-    /* Surfaces that have been freed are at any distance below the offset. */
+    /* Untangled surfaces may be at any distance below the offset, so all their new contacts count as separated. */
     const double start = c->untangled && !t->was_active ? 1 : RISING_START;
     const bool touched = first && c->separated && t->distance < start * t->offset;
     if (c->overlapping && t->distance < 0 && !view->quasistatic) {

@@ -4,10 +4,10 @@
  *
  *     L = k^2 E_kin(v_n) + E_el(q_n) + f.(q - q_n) + W - heat - E_kin(v) - E_el(q)
  *
- * for each island: bodies that contacts with a force, or elements of one energy, join. k v_n is the damped velocity of
- * the step, E_el the energy of all elements but contacts and hard ones, with the targets of the step, f the external
- * forces, W the work of moving colliders, heat the work of friction. L contains the loss of implicit Euler, which
- * damps impacts, and what the solver left; it is negative where the step gained energy.
+ * for each island, which is a set of bodies that contacts with a force, or elements of one energy, join. k v_n is the
+ * damped velocity of the step, E_el the energy of all elements but contacts and hard ones, with the targets of the
+ * step, f the external forces, W the work of moving colliders, heat the work of friction. L contains the loss of
+ * implicit Euler, which damps impacts, and what the solver left; it is negative where the step gained energy.
  *
  * Known limits: the work of moving pins and of drives (motors) is not part of L.
  */

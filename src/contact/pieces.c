@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pieces.c: the pieces of bodies: particles that the cells of the mesh connect (restitution.h). A body that is torn
+ * pieces.c: finds the pieces of bodies, the connected components of their meshes (restitution.h). A body that is torn
  * apart, or whose mesh has several components, has a rigid motion for each of them.
  *
  * Known limit: cells count, not energies; elements that are switched off still connect their vertices.
@@ -30,7 +30,7 @@ static void pieces_join(const sinew_contact_view *view, const sinew_contact_body
     }
 }
 
-/* Numbers the pieces of a body by their lowest vertices. */
+/* Numbers the pieces (connected components) of a body in the order of their lowest vertices. */
 static void pieces_number(const sinew_contact_view *view, int32_t slot)
 {
     sinew_restitution *r = &view->contact->restitution;

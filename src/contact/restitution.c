@@ -5,24 +5,28 @@
  * An impact lasts several steps: vertices touch one after another, the body is compressed and vibrates. Implicit Euler
  * damps the vibration, so that little of the energy returns by itself. The impulse therefore acts when the impact ends.
  * For each pair of pieces (pieces.c), or of a piece and a collider, with force-weighted normal N and point P of its
- * contacts, u the relative velocity of the rigid motions at P and G its response to impulses (rigid_modes.h):
+ * contacts, u the relative velocity of the rigid motions at P and G its response to impulses (rigid_modes.h), a the
+ * relative acceleration by external forces along -N, d the clearance at detection, e the coefficient of restitution, mu
+ * that of friction:
  *
- *     begin   contacts bear force and the approach v = -N.u at the start of the step exceeds 2 g h, and 0.02 of its
+ *     begin   contacts bear force, and the approach v = -N.u at the start of the step exceeds 2 g h and 0.02 of its
  *             change in the step:
  *             approach = sqrt(v^2 + 2 a d),  budget = 0
- *     on      budget += energy lost in the step (energy_budget.c); N and P are means over the impact by force, P moves
- *             with the centres of mass: the arms are those of the impulse so far
+ *     go on   budget += energy lost in the step (energy_budget.c); N and P are force-weighted means over the impact,
+ *             and P moves with the centres of mass, so that its arms are those of the impulse so far
  *     end     |change of N.u in the step| <= max(2 g h, 0.02 of the largest change) and N.u >= -that, or no force;
  *             where N.u < e approach:
  *                 stick   p from u + G p = e approach N
- *                 slide   p = j (N - mu T), j from N.(u + G p) = e approach, where p is outside of the cone; T = u_t/|u_t|
+ *                 slide   p = j (N - mu T), j from N.(u + G p) = e approach, where p is outside of the cone; T is
+ *                         the unit vector of the tangential part of u
  *             p is scaled until p.u + p.G p / 2 <= budget, and acts on both rigid motions
  *
- * Linear momentum does not change; nor does angular momentum, as both impulses act at one point. Impacts that end
- * together are solved in turns. The budgets of an island are shared. Impacts are a part of states.
+ * Linear momentum does not change; nor does angular momentum, because both impulses act at one point. Impacts that end
+ * in the same step are solved by Gauss-Seidel passes. Impacts of one island of touching bodies share their budgets.
+ * Saved states include impacts in progress.
  *
- * Known limits: a row of bodies that touch passes an impact on one pair after another. Impacts of one piece with itself
- * do not rebound.
+ * Known limits: in a row of touching bodies, impacts of pairs follow each other and do not happen at once. Impacts of one
+ * piece with itself do not rebound.
  */
 #include <math.h>
 #include <string.h>
@@ -34,14 +38,16 @@
 /* An impact has ended when the separation speed changes by less than this fraction of its largest change in a step.
  * Stiff boxes and balls end within three steps, soft ones when they part (test_restitution). */
 #define CALM 0.02
-/* Impacts that end together are solved until each separates by this fraction of its approach too slowly, at most. */
+/* Tolerance of the Gauss-Seidel passes over impacts that end in the same step: error of a separation speed as a
+ * fraction of the approach speed. Chosen, not measured. */
 #define SOLVED 1e-9
 
 enum {
     SOLVE_PASSES = 64
 };
 
-/* Coordinates of a node: velocity at the start of the step, velocity now, change by impulses, external acceleration. */
+/* Fields whose coordinates in its rigid modes a node has: velocity at the start of the step, velocity now, change by
+ * impulses, external acceleration. */
 enum {
     BEFORE,
     NOW,
@@ -52,34 +58,36 @@ enum {
 
 /* A piece or a collider in an impact. */
 typedef struct impact_node {
-    int32_t id;               /* piece; or number of pieces plus object of the collision mesh */
-    sinew_rigid_modes modes;  /* none for a collider */
-    double c[COORDINATES][6]; /* coordinates of its velocities and accelerations */
+    int32_t id; /* index of a piece; for a collider the number of pieces plus its object of the collision mesh */
+    sinew_rigid_modes modes;  /* rigid motions of a piece; none for a collider */
+    double c[COORDINATES][6]; /* [BEFORE .. PULL] coordinates of velocities and accelerations in the modes */
 } impact_node;
 
-/* A pair of objects with contacts in this step or an impact in progress. */
+/* A pair of pieces, or of a piece and a collider, with contacts in this step or an impact in progress. */
 typedef struct impact_pair {
-    int32_t id[2];     /* ids of the nodes, in ascending order */
-    int32_t node[2];   /* indices of the nodes */
-    int32_t object[2]; /* objects of the collision mesh */
+    int32_t id[2];     /* ids of both nodes (impact_node), in ascending order */
+    int32_t node[2];   /* indices of both nodes in the list of nodes */
+    int32_t object[2]; /* objects of both nodes in the collision mesh */
     double mu;
-    double force, clearance;              /* normal force in N; force-weighted clearance at detection, in m */
-    double normal[3], point[3], drive[3]; /* force-weighted sums, then means: as in sinew_impact */
-    double impulse[3];                    /* impulse on the first node, in N s */
-    bool active, ended;                   /* an impact is in progress; it ends in this step */
+    double force, clearance; /* normal force in N; force-weighted clearance at detection, in m */
+    /* force-weighted sums over contacts, then their means; meanings as in sinew_impact */
+    double normal[3], point[3], drive[3];
+    double impulse[3];  /* impulse of restitution on the first node, in N s */
+    bool active, ended; /* active: an impact is in progress; ended: it ends in this step */
     sinew_impact impact;
 } impact_pair;
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* A particle that carries a collision vertex of a body. */
+/* Particle of a vertex of the collision mesh; for the surface of a rigid body one of its four particles, which are
+ * of the same piece. */
 static int32_t vertex_particle(const sinew_contact_work *c, int32_t v)
 {
     const sinew_collision_mesh *f = &c->mesh;
     return f->particle[f->particle[v] >= 0 ? v : f->objects[f->object[v]].first_vertex];
 }
 
-/* Piece, or number of pieces plus collider, on the side of a contact with positive weights (`first`) or the other. */
+/* Id (impact_node) of one side of a contact: the side with positive weights if `first`, else the other. */
 static int32_t contact_node(const sinew_contact_work *c, const sinew_contact_constraint *t, bool first)
 {
     const sinew_restitution *r = &c->restitution;
@@ -90,7 +98,7 @@ static int32_t contact_node(const sinew_contact_work *c, const sinew_contact_con
     return r->piece_count + (first ? t->first : t->second);
 }
 
-/* True if a body has rigid motions that rebound: it is made of tets. */
+/* True if restitution acts on the rigid motion of an object: a collider, or a body of tets. */
 static bool object_is_solid(const sinew_contact_view *view, int32_t object)
 {
     const sinew_collision_object *o = &view->contact->mesh.objects[object];
@@ -108,7 +116,7 @@ static double pair_restitution(const sinew_contact_work *c, const int32_t object
     return fmax(c->mesh.objects[object[0]].restitution, c->mesh.objects[object[1]].restitution);
 }
 
-/* Key of the pair of a contact, with or without a force; false: it belongs to no pair that rebounds. */
+/* Key of the pair of nodes that a contact belongs to; false: restitution does not act on rigid motions of this pair. */
 static bool contact_pair_key(const sinew_contact_view *view, const sinew_contact_constraint *t, uint64_t *key)
 {
     const sinew_contact_work *c = view->contact;
@@ -120,7 +128,8 @@ static bool contact_pair_key(const sinew_contact_view *view, const sinew_contact
     return a != b;
 }
 
-/* Finds the nodes of an impact; false: one of its objects no longer exists or does not rebound. */
+/* Finds ids and objects of both nodes of an impact; false: an object no longer exists or has no restitution of rigid
+ * motions. */
 static bool impact_find_nodes(const sinew_contact_view *view, const sinew_impact *impact, int32_t id[2],
                               int32_t object[2])
 {
@@ -143,8 +152,8 @@ static bool impact_find_nodes(const sinew_contact_view *view, const sinew_impact
            object_is_solid(view, object[1]);
 }
 
-/* Lists contacts, or only those with a force, and impacts by pair in `order`: minor is the contact, or the number of
- * contacts plus the impact. Returns the number of entries. */
+/* Lists impacts and contacts (all, or those with a force) in `order`, sorted by pair: the minor key is the contact,
+ * or the number of contacts plus the impact. Returns the number of entries. */
 static int32_t impacts_sort(const sinew_contact_view *view, bool with_force)
 {
     const sinew_contact_work *c = view->contact;
@@ -173,7 +182,7 @@ bool sinew_restitution_reserve_impacts(sinew_restitution *r, const sinew_allocat
     return impacts;
 }
 
-/* Reserves memory for the pairs of the contacts of this pass: the end of the step must not fail. */
+/* Allocates for the pairs of this detection pass: the end of the step, where impulses act, must not fail. */
 sinew_status sinew_restitution_reserve(const sinew_contact_view *view, sinew_error *error)
 {
     const sinew_allocator *m = view->allocator;
@@ -241,7 +250,7 @@ static void pair_average(impact_pair *pair)
     pair->clearance /= pair->force;
 }
 
-/* Makes the list of pairs from contacts with a force and impacts. */
+/* Builds the list of pairs from contacts with a force and from impacts in progress. */
 static void impacts_make_pairs(const sinew_contact_view *view, const sinew_real *x)
 {
     const sinew_contact_work *c = view->contact;
@@ -276,7 +285,7 @@ static void node_find(const sinew_contact_view *view, impact_node *node)
     sinew_rigid_modes_accelerate(view, &node->modes, node->c[PULL]);
 }
 
-/* Makes the list of nodes of all pairs, sorted by id. */
+/* Builds the list of nodes (pieces and colliders) of all pairs, sorted by id. */
 static void impacts_make_nodes(const sinew_contact_view *view)
 {
     sinew_restitution *r = &view->contact->restitution;
@@ -295,7 +304,7 @@ static void impacts_make_nodes(const sinew_contact_view *view)
     }
 }
 
-/* Relative velocity (or acceleration) of a pair's rigid motions at a point, in m/s. */
+/* Relative velocity (m/s) of a pair's rigid motions at a point, or for PULL their relative acceleration (m/s^2). */
 static void pair_velocity(const sinew_restitution *r, const impact_pair *pair, int which, const double point[3],
                           const double drive[3], double u[3])
 {
@@ -351,7 +360,7 @@ static void pair_begin_impact(const sinew_contact_view *view, impact_pair *pair)
     pair_velocity(r, pair, PULL, pair->point, pair->drive, pull);
     const double v = -vec3_dot(before, pair->normal), a = -vec3_dot(pull, pair->normal);
     const double change = fabs(vec3_dot(now, pair->normal) + v);
-    /* Neighbours that touch are pushed by others: their own approach is round-off. */
+    /* Bodies that rest against each other and are pushed by a third one have an approach of round-off size. */
     if (!(pair->force > 0) || !(v > fmax(least_speed(view), CALM * change)))
         return;
     sinew_impact impact = {.approach = sqrt(fmax(0, v * v + 2 * a * pair->clearance)), .largest_change = change};
@@ -374,7 +383,7 @@ static void impact_move_point(const sinew_contact_view *view, const impact_pair 
         impact->point[i] += (double)view->time_step * u[i];
 }
 
-/* Follows the impact of a pair for one step, and finds out whether it ends. */
+/* Updates the impact of a pair by one step, and decides whether it ends. */
 static void pair_follow_impact(const sinew_contact_view *view, impact_pair *pair)
 {
     const sinew_restitution *r = &view->contact->restitution;
@@ -386,24 +395,25 @@ static void pair_follow_impact(const sinew_contact_view *view, impact_pair *pair
     pair_velocity(r, pair, NOW, impact->point, impact->drive, now);
     const double speed = vec3_dot(now, impact->normal), change = fabs(speed - vec3_dot(before, impact->normal));
     impact->largest_change = fmax(impact->largest_change, change);
-    /* A third body may push the two together. */
+    /* A third body may push the two together during the impact, which raises their speed of approach. */
     impact->approach = fmax(impact->approach, -vec3_dot(before, impact->normal));
     const double calm = fmax(least_speed(view), CALM * impact->largest_change);
     pair->ended = !(pair->force > 0) || (change <= calm && speed >= -calm);
-    /* Objects that approach each other without a force touch at another point next: a new impact. */
+    /* Objects that still approach each other without a contact force meet next at another point, which is a new
+     * impact; this one ends without an impulse. */
     if (!(pair->force > 0) && speed < -calm)
         impact->approach = 0;
 }
 
 /* ---- Budgets --------------------------------------------------------------------------------- */
 
-/* Slot of the root of a pair's island. The first node is a piece: two colliders do not collide. */
+/* Body at the root of a pair's island. The first node is always a piece, because two colliders do not collide. */
 static int32_t pair_island(const sinew_restitution *r, const impact_pair *pair)
 {
     return r->island[r->piece_body[pair->id[0]]];
 }
 
-/* Counts the impacts of each island in `square`: all, or those that go on. */
+/* Counts the impacts of each island into `square`: all, or those that do not end in this step. */
 static void impacts_count(const sinew_contact_view *view, bool all)
 {
     sinew_restitution *r = &view->contact->restitution;
@@ -412,7 +422,8 @@ static void impacts_count(const sinew_contact_view *view, bool all)
         r->square[pair_island(r, &r->pairs[k])] += r->pairs[k].active && (all || !r->pairs[k].ended);
 }
 
-/* Adds the losses of the step to the budgets, and the budgets of each island up in `linear`. */
+/* Divides the energy that each island lost in the step among the budgets of its impacts, and sums the budgets of
+ * each island in `linear`. */
 static void impacts_add_losses(const sinew_contact_view *view)
 {
     sinew_restitution *r = &view->contact->restitution;
@@ -427,7 +438,7 @@ static void impacts_add_losses(const sinew_contact_view *view)
     }
 }
 
-/* Gives what is left in each island where an impact has ended to those that go on. */
+/* Where an impact has ended, divides the remaining budget of its island among the impacts that go on. */
 static void impacts_share_rest(const sinew_contact_view *view)
 {
     sinew_restitution *r = &view->contact->restitution;
@@ -444,7 +455,8 @@ static void impacts_share_rest(const sinew_contact_view *view)
 
 /* ---- Impulses -------------------------------------------------------------------------------- */
 
-/* p = G^+ b with the pseudo-inverse of a symmetric matrix: pins may leave directions without a response. */
+/* p = G^+ b with the pseudo-inverse of the symmetric response G to impulses: pins may leave directions without a
+ * response. */
 static void solve_response(const double G[9], const double b[3], double p[3])
 {
     double A[9], Q[9];
@@ -465,8 +477,8 @@ static void matrix_times(const double G[9], const double p[3], double out[3])
         out[i] = vec3_dot(G + 3 * i, p);
 }
 
-/* Impulse p that turns the normal part of u into `target`: sticking, or sliding where that is outside of the cone. False:
- * the objects do not respond. */
+/* Finds the impulse p that gives the relative velocity u the normal part `target`: by sticking friction, or by
+ * sliding friction if that exceeds Coulomb's cone. False: no impulse changes the normal velocity. */
 static bool find_impulse(const double G[9], const double n[3], const double u[3], double mu, double target, double p[3])
 {
     double goal[3], across[3], out[3];
@@ -506,7 +518,8 @@ static bool pair_rebound(const sinew_contact_view *view, impact_pair *pair)
     const double target = pair_restitution(c, pair->object) * impact->approach;
     pair_velocity(r, pair, NOW, impact->point, impact->drive, u);
     const double speed = vec3_dot(u, impact->normal), missing = target - speed;
-    /* Objects that another impulse drives together faster than they came have a new impact in the next step. */
+    /* If another impulse drives the objects together faster than they approached, the next step begins a new impact
+     * for them. */
     if (!(impact->approach > 0) || !(missing > SOLVED * impact->approach) || -speed > impact->approach)
         return false;
     sinew_rigid_modes_add_response(&a->modes, impact->point, G);
@@ -541,7 +554,7 @@ static void impacts_rebound(const sinew_contact_view *view)
             sinew_rigid_modes_apply(view, &r->nodes[k].modes, r->nodes[k].c[CHANGE]);
 }
 
-/* Keeps the impacts that go on. */
+/* Keeps the impacts that do not end in this step; the next step continues them. */
 static void impacts_keep(sinew_restitution *r)
 {
     r->impact_count = 0;

@@ -25,7 +25,7 @@ typedef struct sinew_impact {
     double largest_change;  /* largest change of the separation speed in a step, in m/s */
     double normal[3];       /* unit normal from the second to the first object, mean over the impact by force */
     double point[3];        /* contact point in m, mean over the impact by force; moves with the centres of mass */
-    double drive[3];        /* velocity of the collider at the point, in m/s; zero for two bodies */
+    double drive[3];        /* velocity of the collider at `point`, in m/s; zero for two bodies */
 } sinew_impact;
 
 typedef struct sinew_restitution {
@@ -33,7 +33,7 @@ typedef struct sinew_restitution {
     sinew_impact *impacts; /* [impact_count] impacts in progress, in the order of their objects */
     int32_t impact_count;
 
-    /* Pieces of bodies: particles that cells of the mesh connect. */
+    /* Pieces: connected components of the meshes of bodies. */
     bool pieces_known;     /* true: the pieces are those of shape_version */
     int64_t shape_version; /* value of shape_version of the view for which pieces were found */
     int32_t *piece;        /* [particle_count] piece of each particle */
@@ -42,7 +42,7 @@ typedef struct sinew_restitution {
     int32_t *piece_vertex; /* [piece_count] lowest mesh vertex of each piece */
     int32_t piece_count;
 
-    /* Energy of the step, by slots of bodies. */
+    /* Energies of the step; the index of an array over bodies is the slot of a body in the world. */
     sinew_real *q_start; /* [particle_count][4] positions at the start of the step, in m */
     double *energy;      /* [body_count] kinetic and elastic energy at the start of the step, in J */
     double *loss;        /* [body_count] energy that each island has lost in the step, at its root, in J */

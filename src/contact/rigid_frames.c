@@ -15,7 +15,8 @@
 #include "contact/contact.h"
 #include "math/small/decompose_batch.h"
 
-/* Masses, positions and their centre, of the four particles of a rigid body; rest: in its rest shape. */
+/* The four particles of a rigid body: masses m, their sum, positions x now and at rest relative to their centres of
+ * mass, and the centre now. */
 typedef struct rigid_frame {
     double m[4], total, x[4][3], rest[4][3], centre[3];
 } rigid_frame;
@@ -45,7 +46,8 @@ static bool frame_read(const sinew_contact_view *view, const sinew_real *q, int3
     return true;
 }
 
-/* R of (1), row-major; the moments are divided by their largest entry, which does not change R. */
+/* Rotation R of equation (1) of the file head, row-major; the moments are divided by their largest entry, which does
+ * not change R. */
 static void frame_rotation(const rigid_frame *f, double R[9])
 {
     int32_t count;

@@ -8,13 +8,13 @@
 #include "contact/rigid_modes.h"
 #include "math/vec3.h"
 
-/* Moments of inertia, and eigenvalues of the pins, below this fraction of their trace count as zero. Positions of single
- * precision have relative errors of 1e-7, which enter squared. */
+/* Moments of inertia, and eigenvalues of the pins, below this fraction of their trace count as zero. Positions of
+ * single precision have relative errors of 1e-7, which enter squared. */
 #define NO_INERTIA 1e-9
 #define NOT_HELD   1e-9
 
 enum {
-    EIGEN_SWEEPS = 30 /* more than any matrix needs: convergence is quadratic */
+    EIGEN_SWEEPS = 30 /* upper bound of Jacobi sweeps; convergence is quadratic, so no matrix needs as many */
 };
 
 /* ---- Symmetric eigenvalue problem ------------------------------------------------------------ */
@@ -66,7 +66,7 @@ static bool modes_contain(const sinew_contact_view *view, const sinew_rigid_mode
     return view->contact->restitution.piece[i] == m->piece;
 }
 
-/* Distance of a particle from the centre, in m. */
+/* Vector r from the centre of mass of a piece to a particle, in m. */
 static void modes_arm(const sinew_contact_view *view, const sinew_rigid_modes *m, int32_t i, double r[3])
 {
     for (size_t k = 0; k < 3; k++)
@@ -157,7 +157,8 @@ static double held_product(const double D[9], const double a[3], const double b[
     return sum;
 }
 
-/* K = sum phi^T D phi of the modes, [count][count]; false: nothing is pinned. */
+/* K = sum phi^T D phi over the particles: how the modes phi move in the prescribed directions D, [count][count];
+ * false: nothing is pinned. */
 static bool modes_gather_pins(const sinew_contact_view *view, const sinew_rigid_modes *m, double *K)
 {
     bool any = false;
@@ -207,7 +208,7 @@ void sinew_rigid_modes_find(const sinew_contact_view *view, int32_t piece, sinew
 
 /* ---- Velocities and impulses ----------------------------------------------------------------- */
 
-/* c[k] += the contribution of one particle with velocity v. */
+/* Adds the contribution of a particle of velocity v to the mode coordinates c. */
 static void modes_add_particle(const sinew_contact_view *view, const sinew_rigid_modes *m, int32_t i, const double v[3],
                                double c[6])
 {

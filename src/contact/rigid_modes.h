@@ -50,8 +50,8 @@ void sinew_rigid_modes_push(const sinew_rigid_modes *modes, const double point[3
                             double c[6]);
 /* Adds the field of the coordinates c [6] of the free modes to the velocities of the particles. */
 void sinew_rigid_modes_apply(const sinew_contact_view *view, const sinew_rigid_modes *modes, const double c[6]);
-/* Eigenvalues and eigenvectors of a symmetric matrix A [n][n], n <= 6, by Jacobi rotations: A becomes diagonal, row k of
- * Q [n][n] is the eigenvector of A[k][k]. */
+/* Eigenvalues and eigenvectors of a symmetric matrix A [n][n], n <= 6, by Jacobi rotations: A becomes diagonal, row
+ * k of Q [n][n] is the eigenvector of A[k][k]. */
 void sinew_symmetric_eigen(int n, double *A, double *Q);
 
 #endif

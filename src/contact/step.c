@@ -337,7 +337,8 @@ static double contact_filtered_force(const sinew_contact_view *view, const sinew
     double along = 0, square = 0, approach = 0;
     int32_t sharing = 1;
     for (int k = 0; k < s.count; k++) {
-        /* The gradient at a particle of an affine body is mostly the force that keeps the body rigid. */
+        /* The gradient at a particle of an affine body is mostly the force that keeps the body rigid, not that of
+         * contacts. */
         if (s.rigid[k])
             return 0;
         const sinew_real *gradient = view->solve->gradient + 4 * (size_t)s.particle[k];
@@ -362,10 +363,11 @@ static double contact_filtered_force(const sinew_contact_view *view, const sinew
 }
 
 /* Adds the force that the step filter bears to the multipliers of contacts with a truncated vertex. An update by k_n
- * times the penetration cannot find it: the filter bounds the penetration by the offset, and k_n times a thin offset is
- * far less than the weight (test_thickness). The gate does not apply, because the residual of such a vertex does not
- * fall. Solvers that correct a force slowly only get past the gate: they would end the step with forces that throw
- * bodies apart (test_contact_state with pd). Returns true if a multiplier changed. */
+ * times the penetration cannot find it: the filter bounds the penetration by the offset, and k_n times a thin offset
+ * is far less than the weight (test_thickness). The gate does not apply, because the residual of such a vertex does
+ * not fall. For solvers that correct wrong forces slowly, only the gate is passed: with the filter's force their
+ * steps would end with forces that throw bodies apart (test_contact_state with pd). Returns true if a multiplier
+ * changed. */
 static bool take_filtered_forces(const sinew_contact_view *view, sinew_solve *s)
 {
     sinew_contact_work *c = view->contact;
@@ -430,8 +432,8 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
     if (solved && (s->def.iterations - iteration < UPDATE_ITERATIONS_MIN || multipliers_converged(view, s)))
         return 0;
     const bool open = sinew_contact_gate(view);
-    /* In single precision these iterations move the work of contacts under a lifted block from 4 % above that of gravity
-     * to 6 % below it (test_contact_balance). */
+    /* In single precision these iterations move the work of contacts under a lifted block from 4 % above that of
+     * gravity to 6 % below it (test_contact_balance). */
     const bool large = sizeof(sinew_real) > 4 && solved && change_needs_iteration(c, s->q);
     set_multipliers(view, s, open);
     if (sinew_contact_relax_round(view, s->q, true) > 0)
@@ -523,7 +525,7 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
     return SINEW_UPDATE_ELEMENTS | SINEW_UPDATE_POSITIONS;
 }
 
-/* True if the penetration that the contacts miss justifies another detection pass. A contact acts at one point along
+/* True if penetration by pairs without a contact justifies another detection pass. A contact acts at one point along
  * one direction; after rotation or sliding, other candidate pairs may penetrate although the contacts are solved.
  * With the step filter, pairs that are not candidates cannot penetrate. */
 static bool missed_needs_detection(sinew_contact_work *c, const sinew_solve *s, int32_t iteration)

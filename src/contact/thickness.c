@@ -41,7 +41,7 @@ static void mesh_covariance(const sinew_mesh *mesh, double a[6])
     }
 }
 
-/* Extents of the mesh along three axes, in m, ascending. axes [3][3]: one axis per line. */
+/* Extents of the mesh along three axes, in m, ascending. axes [3][3]: one unit vector per row. */
 static void mesh_extents(const sinew_mesh *mesh, const double axes[9], double extents[3])
 {
     const sinew_real *x = sinew_mesh_positions(mesh);
@@ -94,7 +94,7 @@ static double mesh_rope_length(const sinew_mesh *mesh)
     return sum;
 }
 
-/* The size of a body that bounds its thickness, in m: see the head of this file. Loose particles have none. */
+/* Sizes of a body at rest that bound its contact thickness (file head). Loose particles have none. */
 typedef struct body_size {
     const char *name; /* name of the size that bounds the thickness, for the message */
     double bound;     /* size in m that bounds the thickness from above; 0: none */

@@ -26,11 +26,12 @@
 #include "contact/untangle.h"
 #include "math/vec3.h"
 
-#define TARGET 2e-2 /* distance after the separation, as a fraction of the offset */
+#define TARGET 2e-2 /* distance after the separation, as a fraction of the offset: twice the floor of the step filter */
 #define ULPS   64   /* smallest floor, in machine epsilons of the largest coordinate (step_filter.c) */
-#define TIE    1e-3 /* scores that differ by less than this fraction of the mean edge are equal */
+#define TIE    1e-3 /* scores that differ by less than this fraction of the mean edge are equal; chosen, not measured */
 #define PASSES 200  /* Gauss-Seidel passes over the pairs: a row of 20 bodies needs about 100 */
-#define MISSED 1e-2 /* relative error of the target at which the passes end */
+#define MISSED                                                                                                         \
+    1e-2 /* error of the target distance at which the passes end, as a fraction of the target; chosen, not measured */
 
 /* Faces at each vertex, in the order of primitives. */
 typedef struct vertex_faces {
@@ -145,7 +146,8 @@ static double ring_extreme(const sinew_contact_work *c, const vertex_faces *inci
 
 /* ---- Choice of the side ---------------------------------------------------------------------- */
 
-/* Ranks of candidate directions, for ties: out of a closed surface, by the order of two open surfaces, any other. */
+/* Ranks of candidate directions, which decide between equal scores: out of a closed surface, by the order of two
+ * open surfaces, any other. */
 enum {
     RANK_CLOSED = 2,
     RANK_ORDER = 1,
@@ -184,8 +186,8 @@ static void face_normal(const sinew_contact_work *c, const int32_t face[3], doub
     vec3_cross(a, b, n);
 }
 
-/* Tries the difference of the normals of both closed features. Faces that both sides have alike, such as the outer
- * surface beside a tear, cancel. */
+/* Tries the sum of the face normals at the second feature less that at the first, for closed surfaces. Faces with
+ * equal normals on both sides cancel, such as the outer surface beside a tear. */
 static void side_try_difference(const sinew_contact_work *c, side_choice *s)
 {
     double sum[3] = {0, 0, 0};
@@ -248,7 +250,8 @@ static void side_try_cross(const sinew_contact_work *c, side_choice *s, const si
     }
 }
 
-/* The direction of a pair that touches; its own n if neither feature has faces. */
+/* Chooses the direction n in which a touching pair is separated (file head); n of the candidate pair if neither
+ * feature has faces. */
 static void choose_side(const sinew_contact_view *view, const touching_work *w, const sinew_candidate *p, double n[3])
 {
     const sinew_contact_work *c = view->contact;
@@ -329,10 +332,11 @@ static void list_touching(const sinew_contact_view *view, touching_work *w)
 
 /* ---- Sheets ---------------------------------------------------------------------------------- */
 
-#define SHEET_NORMALS 32  /* directions of pairs that are tried for two sheets */
-#define SHEET_DEPTH   2.0 /* two sheets part as a whole up to this depth, in offsets */
+#define SHEET_NORMALS 32 /* number of pairs of two sheets whose directions are tried, which bounds the cost */
+#define SHEET_DEPTH                                                                                                    \
+    2.0 /* largest overlap, in offsets, at which two sheets are separated as a whole; chosen, not measured */
 
-/* Object of one side of a pair that touches; -1: a plane. */
+/* Object of one side of a pair that touches; -1: that side is a plane. */
 static int32_t touching_object(const sinew_collision_mesh *f, const touching_pair *t, bool second)
 {
     if (second && t->candidate->kind == SINEW_CANDIDATE_VERTEX_PLANE)
@@ -340,8 +344,9 @@ static int32_t touching_object(const sinew_collision_mesh *f, const touching_pai
     return f->object[t->candidate->v[second ? 3 : 0]];
 }
 
-/* Gives all pairs of two sheets one direction, if the sheets part as a whole in it: single pairs of sheets that nearly
- * coincide would choose opposite sides, and three layers a cycle. first: the first pair of these objects. */
+/* Gives all pairs of two sheets the same direction, if a translation along it separates the sheets. Without it,
+ * pairs of sheets that nearly coincide would choose opposite sides, and three layers could choose a cyclic order.
+ * first: index of the first pair of these objects. */
 static void align_sheets(const sinew_contact_view *view, touching_work *w, int32_t first)
 {
     const sinew_contact_work *c = view->contact;
@@ -362,12 +367,13 @@ static void align_sheets(const sinew_contact_view *view, touching_work *w, int32
             continue;
         for (int i = 0; i < 3; i++)
             t->n[i] = x == a ? n[i] : -n[i];
-        /* Sheets that cross along common vertices touch there, and overlap beside them. */
+        /* Sheets that cross at coincident vertices touch there but overlap next to them, so the pair counts as
+         * overlapping by `depth`. */
         t->distance = fmin(signed_distance(c, t->candidate, t->n), -depth);
     }
 }
 
-/* Aligns the pairs of every two sheets. */
+/* Gives the pairs of every two sheets a common direction. */
 static void align_all_sheets(const sinew_contact_view *view, touching_work *w)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;

@@ -56,7 +56,7 @@ static bool untangle_reserve(const sinew_contact_view *view)
 
 /* ---- Candidate pairs of overlapping objects ---------------------------------------------------- */
 
-/* Notes which candidate pairs the overlaps of the tangle remove. */
+/* Sets `apart` and `marked` from the overlaps: they select the candidate pairs that a detection pass drops. */
 static void untangle_mark(const sinew_contact_view *view)
 {
     const sinew_contact_work *c = view->contact;
@@ -91,7 +91,8 @@ static bool candidate_is_signed(const sinew_contact_work *c, const sinew_candida
            c->mesh.objects[c->mesh.object[p->v[3]]].radius > 0;
 }
 
-/* True if the pair has no direction. Pairs with planes, spheres and capsules always have one. */
+/* True if an overlap leaves a candidate pair without a separating direction. Pairs with planes, spheres and capsules
+ * have signed distances, and so always a direction. */
 static bool candidate_is_dropped(const sinew_contact_work *c, const sinew_candidate *p)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -108,7 +109,8 @@ static bool candidate_is_dropped(const sinew_contact_work *c, const sinew_candid
     return (first & second & MARKED) || ((first | second) & MARK_INSIDE);
 }
 
-/* The bearing of one crossing: the end of the edge on the inner side, and the point of the face. */
+/* The bearing at one crossing: the end of the crossing edge that is deeper in the other object, and the crossed
+ * point of the face. */
 static void bearing_of_crossing(const sinew_contact_work *c, const sinew_overlap *o, const sinew_crossing *crossing,
                                 sinew_bearing *bearing)
 {
@@ -178,8 +180,8 @@ static bool add_bearing_pair(const sinew_contact_view *view, const sinew_bearing
     return true;
 }
 
-/* Makes an overlapping pair with a plane, a sphere or a capsule keep its distance. In later passes a plane counts from
- * the start of the step: an iterate that is not converged may be above it. */
+/* Makes an overlapping pair with a plane, a sphere or a capsule keep its distance. For a plane, all passes use the
+ * distance at the start of the step: an iterate that is not converged may be above the plane. */
 static void bear_signed_pair(const sinew_contact_work *c, sinew_candidate *p)
 {
     p->inside = SINEW_CANDIDATE_OVERLAPS;
@@ -228,7 +230,8 @@ static void move_particle(const sinew_contact_view *view, int32_t p, const doubl
     }
 }
 
-/* Displacement of a vertex in the motion, in m: of its group, at its fraction, or its own. */
+/* Displacement of a vertex by untangling, in m; `whole`: the translation of its group of bodies times the group's
+ * fraction, else the shift of the vertex alone. */
 static void vertex_displacement(const sinew_contact_work *c, int32_t v, bool whole, double d[3])
 {
     const struct sinew_untangle *u = c->untangle;
@@ -250,7 +253,8 @@ static void request_motion(const sinew_contact_view *view, bool whole, sinew_rea
     }
 }
 
-/* A detection pass for a motion from x_pass_start. It is none of the passes of the step. */
+/* Runs a detection pass for an untangling motion from x_pass_start. The report does not count it among the passes of
+ * the step. */
 static sinew_status motion_begin(const sinew_contact_view *view, bool whole, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
@@ -263,8 +267,9 @@ static sinew_status motion_begin(const sinew_contact_view *view, bool whole, sin
     return status;
 }
 
-/* Reduces the fractions of all groups if a vertex is truncated: a common fraction of all translations keeps apart what
- * they keep apart. The last trials stop the groups of truncated vertices instead. True: no vertex is truncated. */
+/* Halves the fractions of all groups if a vertex is truncated: under a common fraction, pairs that all translations
+ * keep apart stay apart. The last trials set the fractions of groups with truncated vertices to zero instead. True:
+ * no vertex is truncated. */
 static bool reduce_fractions(const sinew_contact_view *view, int trial)
 {
     const sinew_contact_work *c = view->contact;
@@ -291,7 +296,7 @@ static sinew_status move_groups(const sinew_contact_view *view, bool *moved, sin
         c->progress[o] = 1;
     if (!sinew_untangle_translations(view, false))
         return SINEW_OK;
-    /* The second pass knows the bodies that the first one's pairs push along. */
+    /* The first pass may translate further bodies, which its pairs push along; the second pass detects their pairs. */
     for (int pass = 0; pass < 2; pass++) {
         const sinew_status status = motion_begin(view, true, error);
         if (status != SINEW_OK)

@@ -7,11 +7,11 @@
  *
  *     find      crossings of edges and faces, vertices inside closed objects, vertices behind planes  untangle_find.c
  *     bodies    whole bodies are translated out of each other                                         untangle_bodies.c
- *     patches   vertices of surfaces that no translation frees                                        untangle_patches.c
+ *     patches   vertices are displaced where no translation frees the surfaces                       untangle_patches.c
  *     move      the motion passes through the step filter, so that free pairs stay free               untangle.c
  *
- * q, q_tilde and the first guess move alike, so velocities do not change. Nothing is kept between steps but the
- * knowledge that all pairs are free: the step filter then keeps them free.
+ * q, q_tilde and the first guess move alike, so velocities do not change. Between steps only one flag is kept:
+ * that all pairs are free. The step filter then keeps them free.
  */
 #ifndef SINEW_SRC_CONTACT_UNTANGLE_H
 #define SINEW_SRC_CONTACT_UNTANGLE_H
@@ -19,8 +19,8 @@
 #include "contact/contact.h"
 
 #define SINEW_UNTANGLE_TARGET 2e-2 /* distance of freed surfaces, as a fraction of the offset (touching.c) */
-/* Fraction of an overlap that a step removes, beside one offset: a teleport of the whole depth would be visible. Chosen,
- * not measured. */
+/* Fraction of an overlap that a step removes, beside one offset: a teleport of the whole depth would be visible.
+ * Chosen, not measured. */
 #define SINEW_UNTANGLE_FRACTION 0.25
 
 /* An edge of one primitive passes through the face of another. */
@@ -48,11 +48,12 @@ typedef struct sinew_overlap {
     int32_t first_crossing, crossing_count; /* range of its crossings, ordered by primitives */
     int32_t first_inside, inside_count;     /* range of the list of inside vertices */
     double n[3];                            /* unit direction in which a moves out of b */
-    double depth;                           /* displacement along n that frees the pair, in m */
+    double depth;                           /* displacement along n that separates the two objects, in m */
     sinew_overlap_way way;
 } sinew_overlap;
 
-/* A vertex and a face that keep their distance along n in this step: they bear an overlap. */
+/* A vertex and a face of two overlapping objects that keep their distance along n in this step: a contact at which
+ * an overlap bears weight. */
 typedef struct sinew_bearing {
     int32_t vertex, face; /* vertex of the collision mesh; primitive of the other object */
     double w[3];          /* barycentric weights of the point of the face */
@@ -78,8 +79,11 @@ typedef struct sinew_tangle {
 /* State of untangling in a world. */
 struct sinew_untangle {
     sinew_tangle tangle;
-    uint8_t *apart;      /* [object_count^2] 1: the two objects overlap, and their candidate pairs are dropped */
-    uint8_t *marked;     /* [vertex_count] 1: the vertex belongs to a primitive that intersects, and patches free it */
+    /* [object_count^2] how candidate pairs of two overlapping objects are dropped: a value APART_ of untangle.c; 0:
+     * not */
+    uint8_t *apart;
+    /* [vertex_count] bits of vertices of overlaps that patches free: MARKED and MARK_INSIDE of untangle.c */
+    uint8_t *marked;
     int32_t *group;      /* [object_count] lowest object that elements connect with this one */
     double *mass;        /* [object_count] mass of each group, in kg; infinite: it has a pin, or is a collider */
     double *shift;       /* [moved_count][3] displacement of vertices, in m */
@@ -101,18 +105,18 @@ bool sinew_object_is_closed(const sinew_contact_view *view, int32_t o);
 sinew_status sinew_untangle_group(const sinew_contact_view *view, sinew_error *error);
 /* Sets way, n and depth of an overlap. */
 void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *overlap);
-/* Finds the way of vertex v, which is inside the other object of the overlap, out of it: the nearest face along n, or the
- * nearest point. Returns the depth in m, < 0: there is none. */
+/* Finds the way of vertex v, which is inside the other object of the overlap, out of it: the nearest face along n,
+ * or the nearest point. Returns the depth in m, < 0: there is none. */
 double sinew_overlap_exit(const sinew_contact_view *view, const sinew_overlap *overlap, int32_t v,
                           sinew_bearing *bearing);
-/* Finds the direction n in which a whole sheet a leaves another sheet b, among the axes and `tried` [count][3]. Returns the
- * depth in m. */
+/* Finds the direction n in which a whole sheet a leaves another sheet b, among the axes and `tried` [count][3].
+ * Returns the depth in m. */
 double sinew_sheets_direction(const sinew_contact_view *view, int32_t a, int32_t b, const double *tried, int32_t count,
                               double n[3]);
 /* Displacement that an overlap of this depth takes in one step, in m. */
 double sinew_overlap_stride(const sinew_contact_view *view, const sinew_overlap *overlap, double depth);
-/* Computes the displacement that overlaps want in this step, for groups into `translation`. With `keep`, candidate pairs
- * of the current pass that are free do not approach below their offset. Returns true if some group moves. */
+/* Computes the displacement that overlaps want in this step, for groups into `translation`. With `keep`, candidate
+ * pairs of the current pass that are free do not approach below their offset. Returns true if some group moves. */
 bool sinew_untangle_translations(const sinew_contact_view *view, bool keep);
 /* Computes displacements of the vertices of overlaps that patches free, into `shift`; *moves: there are such
  * overlaps. */

@@ -16,8 +16,8 @@
  * is minus the gradient of their common volume by a translation of a, and the extent of the common volume along A is
  * the depth. If the contour has several loops that cancel, as where a beam passes through a body, A is not used.
  *
- * Translations change no elastic energy. All pairs are resolved together by Gauss-Seidel passes, each pair in proportion
- * to the inverse masses, so that centres of mass stay where no pin and no collider is involved.
+ * Translations change no elastic energy. All pairs are resolved together by Gauss-Seidel passes, each pair in
+ * proportion to the inverse masses, so that centres of mass stay where no pin and no collider is involved.
  */
 #include <math.h>
 #include <string.h>
@@ -31,8 +31,8 @@
 
 /* Crossings of an overlap whose directions are tried. Chosen: each costs one pass over all vertices of both objects. */
 #define CROSSINGS_TRIED 16
-/* The vector area of a contour is used above this fraction of the sum of its parts: a plane loop has 1, the two loops of
- * a body that passes through another have about 0. Chosen, not measured. */
+/* The vector area of a contour is used above this fraction of the sum of its parts: a plane loop has 1, the two
+ * loops of a body that passes through another have about 0. Chosen, not measured. */
 #define LOOP_MIN 0.5
 /* Open surfaces are translated as a whole up to this depth, in offsets and as a fraction of the smaller one's diagonal:
  * a translation of draped cloth would be much longer than its overlap. Chosen, not measured. */
@@ -51,7 +51,8 @@ static double overlap_offset(const sinew_collision_mesh *f, const sinew_overlap 
 
 /* ---- Groups of bodies -------------------------------------------------------------------------- */
 
-/* Joins the objects of bodies that elements connect. component [particle_count] */
+/* Gives objects of bodies that elements connect a common group. component [particle_count]: lowest particle of the
+ * connected component of each particle. */
 static void groups_join(const sinew_contact_view *view, int32_t *component, int32_t *object_of_body)
 {
     struct sinew_untangle *u = view->contact->untangle;
@@ -119,15 +120,15 @@ sinew_status sinew_untangle_group(const sinew_contact_view *view, sinew_error *e
 
 /* ---- Hulls of objects --------------------------------------------------------------------------- */
 
-/* The best direction so far. */
+/* The direction with the smallest depth among those tried for an overlap. */
 typedef struct way_out {
     const sinew_contact_view *view;
     const sinew_overlap *overlap;
     double n[3];
-    double depth; /* HUGE_VAL: none was tried */
+    double depth; /* depth along n in m; HUGE_VAL: no direction was tried */
 } way_out;
 
-/* Range of n.x over an object, its solid radius included. */
+/* Range of n.x over an object, extended by its solid radius. */
 static void object_range(const sinew_contact_work *c, int32_t o, const double n[3], double *low, double *high)
 {
     const sinew_collision_object *object = &c->mesh.objects[o];
@@ -153,7 +154,7 @@ static void way_take(way_out *w, const double n[3], double sign, double depth)
         w->n[k] = sign * n[k];
 }
 
-/* Tries a direction of any length, both ways, by the hulls of both objects. */
+/* Tries a direction of any length in both senses, with the depth of the convex hulls of both objects. */
 static void way_try(way_out *w, const double direction[3])
 {
     const double length = vec3_norm(direction);
@@ -200,8 +201,8 @@ static void face_normal(const sinew_contact_work *c, int32_t face, double n[3])
     vec3_cross(a, b, n);
 }
 
-/* Tries the normals of crossed faces and of the faces of crossing edges, and the cross products of edges whose crossings
- * follow each other. */
+/* Tries the normals of crossed faces and of the faces of crossing edges, and the cross products of edges whose
+ * crossings follow each other. */
 static void way_try_crossings(way_out *w)
 {
     const sinew_contact_work *c = w->view->contact;
@@ -247,7 +248,7 @@ static double contour_extent(const sinew_contact_work *c, const sinew_overlap *o
     return high - low;
 }
 
-/* Tries the vector area of the contour. */
+/* Tries the vector area A of the intersection contour of two closed surfaces (file head). */
 static void way_try_contour(way_out *w)
 {
     const sinew_contact_work *c = w->view->contact;
@@ -340,8 +341,8 @@ static void way_out_of_plane(way_out *w)
     way_take(w, n, 1, deepest);
 }
 
-/* Tries the lines from vertices of a sphere or capsule (its ends) to the nearest vertices of the other object: the
- * translation along such a line takes the hull out. */
+/* Tries the lines from the vertices of a sphere or capsule to the nearest vertices of the other object: a
+ * translation along such a line separates the hulls. */
 static void way_try_round(way_out *w)
 {
     const sinew_contact_work *c = w->view->contact;
@@ -362,9 +363,9 @@ static void way_try_round(way_out *w)
 
 /* ---- Order of sheets ----------------------------------------------------------------------------- */
 
-/* Reverses the direction of two open surfaces that overlap about as little on either side: the later one then lies on
- * the positive side of the earlier one, as touching surfaces do (touching.c). All later sheets go to the same side, so
- * three sheets never want a cycle. */
+/* Reverses the direction of two open surfaces whose depths in both senses are about equal, so that the later one
+ * comes to the positive side of the earlier one, as in touching.c. All later sheets then move to the same side, so
+ * three sheets never require a cyclic order. */
 static void way_order_sheets(way_out *w, double offset)
 {
     const sinew_contact_work *c = w->view->contact;

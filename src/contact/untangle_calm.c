@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * untangle_calm.c: keeps displaced patches from making kinetic energy.
+ * untangle_calm.c: bounds the kinetic energy that untangling gives to bodies whose vertices it displaced (patches,
+ * untangle_patches.c).
  *
- * Moving vertices of a body stores elastic energy, which the step turns into motion. At the end of a step with displaced
- * patches, the kinetic energy of a body may exceed that of the start of the step by the work of external forces at most,
+ * Displacing vertices of a body stores elastic energy, which the step turns into motion. At the end of a step with
+ * displaced patches, the kinetic energy of a body may exceed that of the start of the step by the work of external
+ * forces at most,
  *
  *     E_kin <= E_kin,0 + max(0, h sum f_ext.v);
  *
@@ -13,7 +15,8 @@
 
 #include "contact/contact.h"
 
-/* Sums of one body: masses, momentum, kinetic energies now and at the start of the step, work of external forces. */
+/* Sums over the free particles of one body: mass, momentum, kinetic energies now and at the start of the step, work
+ * of external forces. */
 typedef struct body_motion {
     double mass, momentum[3], kinetic, before, work;
 } body_motion;

@@ -153,7 +153,8 @@ static void object_bounds(const sinew_contact_work *c, const sinew_collision_obj
         }
 }
 
-/* Appends to `sort` an entry of vertex v for the overlap of its object with object o. False: out of memory. */
+/* Appends to `sort` an entry (a vertex by its index, or a pair of primitives) for the overlap of objects a and b.
+ * False: out of memory. */
 static bool add_entry(const sinew_contact_view *view, int32_t *count, int32_t a, int32_t b, int32_t value)
 {
     sinew_tangle *t = &view->contact->untangle->tangle;

@@ -10,8 +10,8 @@
  *
  * with n among the normals of its faces: vertices beyond the plane move onto it. A deep patch follows the gradient of
  * the length of its contour (Volino and Magnenat-Thalmann 2006, "Resolving surface collisions through intersection
- * contour minimization", equation 3): for an edge of direction E through a face of normal N, with R the unit direction of
- * the contour into the surface of the edge, a displacement of the edge relative to the face changes the length by
+ * contour minimization", equation 3): for an edge of direction E through a face of normal N, with R the unit direction
+ * of the contour into the surface of the edge, a displacement of the edge relative to the face changes the length by
  *
  *     G = -R + 2 (R.E)/(N.E) N,        summed over the patch, because single gradients point in all directions.
  *
@@ -49,7 +49,7 @@ typedef struct patch_work {
     uint8_t *flip;  /* [count] 1: the first primitive of the crossing is on the second side of its patch */
     int32_t *queue; /* [count] work space */
     uint8_t *side;  /* [vertex_count] bits SIDE_... of the vertices of the current patch */
-    double offset;  /* offset of both objects, in m */
+    double offset;  /* contact offset of the two objects, in m */
 } patch_work;
 
 /* ---- Patches ------------------------------------------------------------------------------------ */
@@ -70,7 +70,8 @@ static bool primitives_meet(const sinew_collision_mesh *f, int32_t p, int32_t q)
     return false;
 }
 
-/* True if crossing k, with the sides of `flip`, continues the contour of crossing i. */
+/* True if crossings i and k continue each other on one contour: on each side of the patch, their primitives share a
+ * vertex. */
 static bool crossings_meet(const patch_work *w, int32_t i, int32_t k)
 {
     const sinew_collision_mesh *f = &w->view->contact->mesh;
@@ -78,7 +79,7 @@ static bool crossings_meet(const patch_work *w, int32_t i, int32_t k)
            primitives_meet(f, crossing_primitive(w, i, true), crossing_primitive(w, k, true));
 }
 
-/* Numbers the patches of the overlap; returns their number. */
+/* Assigns each crossing of the overlap to a patch; returns the number of patches. */
 static int32_t find_patches(patch_work *w)
 {
     const bool self = w->overlap->a == w->overlap->b, whole = w->count > PATCH_CROSSINGS;
@@ -176,7 +177,7 @@ static void try_plane(const patch_work *w, int32_t patch, const double direction
     for (int sign = -1; sign <= 1; sign += 2) {
         const double m[3] = {sign * direction[0] / length, sign * direction[1] / length, sign * direction[2] / length};
         const patch_range r = range_along(w, patch, m);
-        /* Vertices that cannot move must be on their sides. */
+        /* Vertices that cannot move must already be on their own side of the plane. */
         if (!(r.high - r.low < *depth) || !(r.high_fixed < r.low_fixed))
             continue;
         *depth = r.high - r.low;
@@ -207,7 +208,8 @@ static double find_plane(const patch_work *w, int32_t patch, double n[3])
         for (int s = 0; s < 2; s++) {
             double m[3];
             primitive_normal(w->view->contact, crossing_primitive(w, k, s), m);
-            /* Sheets have two sides: normals of one patch are added in the half-space of the first. */
+            /* The normals of a sheet have no outward sign: each is added with the sign that agrees with the sum so
+             * far. */
             const double sign = vec3_dot(m, sum[s]) < 0 ? -1 : 1;
             for (int i = 0; i < 3; i++)
                 sum[s][i] += sign * m[i];
@@ -303,7 +305,8 @@ static void follow_gradient(const patch_work *w, int32_t patch)
 
 /* ---- Vertices inside closed objects -------------------------------------------------------------- */
 
-/* Moves a vertex towards its way out: all of the stride, or half of it if the face can move too. */
+/* Moves a vertex that is inside a closed object towards the surface by one stride, which vertex and face share if
+ * both can move. */
 static void push_out(const patch_work *w, int32_t v)
 {
     const sinew_contact_work *c = w->view->contact;
@@ -324,8 +327,8 @@ static void push_out(const patch_work *w, int32_t v)
 
 /* ---- Two closed objects that cannot be translated ------------------------------------------------ */
 
-/* Moves the vertices of two closed objects that are inside the other, or on crossing primitives within the common
- * volume, onto the plane in its middle, a stride at most. */
+/* Moves vertices of two closed objects onto the plane in the middle of their common volume, by at most one stride:
+ * those inside the other object, and those of crossing primitives within that volume. */
 static void part_solids(const patch_work *w)
 {
     const sinew_contact_work *c = w->view->contact;

@@ -5,7 +5,8 @@
  *
  *     v_n' = e sqrt(v_n^2 + 2 a d)     where v_n is the approach at the start of the step and above 2 g h
  *
- * A thin body has no rigid motion that would rebound: each contact point does, with the masses of its vertices. The
+ * e is the coefficient of restitution, a gravity along the normal, d the clearance at detection. A thin body has no
+ * rigid motion that would rebound: each contact point rebounds, with the masses of its vertices. The
  * energy that all contacts of an island return is limited by what the island lost in the step (energy_budget.c).
  * Solids and rigid bodies: restitution.c.
  */
@@ -28,7 +29,7 @@ static double contact_separation_speed(const sinew_contact_view *view, const sin
     return vec3_dot(t->n, apart) + vec3_dot(t->n, collider) / (double)view->time_step;
 }
 
-/* Part of the separation speed that impulses do not change: that of colliders and pinned vertices, in m/s. */
+/* Part of a contact's separation speed that impulses do not change: that of colliders and pinned vertices, in m/s. */
 static double contact_prescribed_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *x)
 {
@@ -85,14 +86,15 @@ static double contact_rebound(const sinew_contact_view *view, const sinew_contac
     return approach > least && separation < e * approach ? mass * (e * approach - separation) : 0;
 }
 
-/* An island of bodies of which a contact touches one. */
+/* Island (bodies that contacts or energies join) to which a contact belongs. */
 static int32_t contact_island(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     const int32_t first = c->mesh.objects[t->first].body, second = c->mesh.objects[t->second].body;
     return c->restitution.island[first >= 0 ? first : second];
 }
 
-/* Limits the change of velocities since v_before to the energy that each island has lost, and subtracts what it uses. */
+/* Scales the change of velocities since v_before so that no island gains more energy than it has lost, and subtracts
+ * the gain from the loss. */
 static void limit_rebounds(const sinew_contact_view *view, const sinew_real *v_before)
 {
     sinew_restitution *r = &view->contact->restitution;
@@ -121,7 +123,7 @@ void sinew_contact_vertex_restitution(const sinew_contact_view *view, const sine
 {
     sinew_contact_work *c = view->contact;
     sinew_restitution *r = &c->restitution;
-    sinew_real *v_before = c->guess; /* the guess of the step is no longer used */
+    sinew_real *v_before = c->guess; /* work space: the first guess of the step is no longer needed */
     bool any = false;
     for (int32_t k = 0; k < c->contacts.count; k++) {
         const sinew_contact_constraint *t = &c->contacts.list[k];

@@ -82,8 +82,8 @@ static int compare_entries(const void *a, const void *b)
     return (x->local > y->local) - (x->local < y->local);
 }
 
-/* Sorts the entries of each column and merges the entries of one row into one matrix block. Returns false if the step is
- * interrupted. */
+/* Sorts the entries of each column and merges the entries of one row into one matrix block. Returns false if the
+ * step is interrupted. */
 static bool merge_columns(sinew_assembly *as, const int32_t *start, entry *entries)
 {
     int32_t block = 0, used = 0;

@@ -120,9 +120,10 @@ typedef struct sinew_solver_ops {
     sinew_status (*prepare)(sinew_solve *s, sinew_error *error);
     /* Frees s->memory, which may be NULL or incomplete after a failed prepare. */
     void (*release)(sinew_solve *s);
-    /* Changes (SINEW_CHANGED_...) that `refresh` applies; after all others the driver releases and prepares the solver.
-     * A solver takes contact if it lists TRANSIENT, or IN_STEP: then `refresh` applies TRANSIENT changes within a step
-     * only, which are of contacts alone. The driver handles changes of limits (DEF) itself; a solver whose set-up reads limits lists DEF. */
+    /* Changes (SINEW_CHANGED_...) that `refresh` applies; after all others the driver releases and prepares the
+     * solver. A solver takes contact if it lists TRANSIENT, or IN_STEP: then `refresh` applies TRANSIENT changes
+     * within a step only, which are of contacts alone. The driver handles changes of limits (DEF) itself; a solver
+     * whose set-up reads limits lists DEF. */
     uint32_t refreshes;
     /* Applies the changes in `changed`, a subset of `refreshes`, at a cost in proportion to them. NULL: data are read
      * when a step begins. With DATA all elements are switched on; a call with SWITCHED follows every prepare and every
@@ -150,8 +151,9 @@ typedef struct sinew_solver_ops {
     /* True: the step filter truncates only the end of the step, not the iterates, because the solver's multipliers
      * belong to the positions of its iterates. */
     bool filtered_late;
-    /* True: rigid bodies are affine bodies of an elastic energy that is far stiffer than inertia (world/bodies/rigid.c).
-     * False: their distances are hard constraints, which the solver takes or refuses as any others. */
+    /* True: rigid bodies are affine bodies of an elastic energy that is far stiffer than inertia
+     * (world/bodies/rigid.c). False: their distances are hard constraints, which the solver takes or refuses as any
+     * others. */
     bool affine_bodies;
     /* Optional: the residual in N at s->q that gates multiplier updates (contact/step.c), of solvers whose iterations
      * do not balance the forces of g. NULL: the residual of the step. */

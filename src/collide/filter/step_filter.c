@@ -545,8 +545,9 @@ static void filter_start(sinew_step_filter *g, const sinew_collision_mesh *f, in
     filter_list_near_pairs(g, f, threads);
 }
 
-/* Restores the shared tau of each collider and rigid body, and the shared sigma of each object after a pass that reduced tau. The first
- * reduction may bring pairs near that the full step keeps apart, so the near pairs are listed again. */
+/* Restores the shared tau of each collider and rigid body, and the shared sigma of each object, after a pass that
+ * reduced tau. The first reduction may bring pairs near that the full step keeps apart, so the near pairs are listed
+ * again. */
 static void filter_join(sinew_step_filter *g, const sinew_collision_mesh *f, int pass, int32_t threads)
 {
     filter_join_objects(g, f, pass);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * contact_wide.c: contacts over up to eight particles (contact_kernel.h): a vertex of a rigid body is a sum over four
- * particles. Contacts of four particles or fewer are elements of contact.c, so that their cost and bits do not depend on
- * rigid bodies elsewhere.
+ * particles. Contacts of four particles or fewer are elements of contact.c, so that their cost and bits do not depend
+ * on rigid bodies elsewhere.
  */
 #include "energy/edge/contact_kernel.h"
 

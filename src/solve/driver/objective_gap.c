@@ -412,9 +412,9 @@ static int32_t max_steps(const sinew_gap *gap)
 #define POSITION_STEPS 8
 /* Largest correction by the last Newton direction, as a fraction of the position error. */
 #define CORRECTION_MAX 0.5
-/* Positions near round-off: smallest bound of the error, as a multiple of the displacement that the descent finds, and
- * the multiple of the displacement by round-off in the forces that the bound adds. With 3 in place of 10, 5 of 27 bounds
- * were up to 6 times too small (test_error_draws). */
+/* Positions near round-off: smallest bound of the error, as a multiple of the displacement that the descent finds,
+ * and the multiple of the displacement by round-off in the forces that the bound adds. With 3 in place of 10, 5 of
+ * 27 bounds were up to 6 times too small (test_error_draws). */
 #define POSITION_BOUND 3
 #define NOISE_BOUND    10
 /* Number of samples of the displacement by round-off. */
@@ -543,9 +543,9 @@ static double widen_by_noise(sinew_gap *gap)
     return max;
 }
 
-/* Reports vectors.error, which the descent found near round-off, as a bound. Above the largest bound that H supports the
- * error is unknown, with the reason. A projected Hessian supports none, since it is too stiff in soft modes: 5 of 500
- * draws of single precision had bounds by it that were 1.2 to 65 times too small (test_error_draws). */
+/* Reports vectors.error, which the descent found near round-off, as a bound. Above the largest bound that H supports
+ * the error is unknown, with the reason. A projected Hessian supports none, since it is too stiff in soft modes: 5
+ * of 500 draws of single precision had bounds by it that were 1.2 to 65 times too small (test_error_draws). */
 static void set_position_bound(sinew_gap *gap, sinew_gap_estimate *estimate, const char *reason)
 {
     const double spacing = sinew_objective_round_off(gap->copy.objective, gap->copy.q);

@@ -22,8 +22,8 @@
  *
  * The position error is q* - q, with q* the iterate of the copy plus the last direction. Energy settles before distance
  * does: a quarter of the energy left is half of the distance in soft modes. So the descent continues until the last
- * direction is at most half of the error. If the forces at the end are round-off, the error is a bound: the distance that
- * the descent finds plus a multiple of the displacement that round-off in the forces causes, which is measured.
+ * direction is at most half of the error. If the forces at the end are round-off, the error is a bound: the distance
+ * that the descent finds plus a multiple of the displacement that round-off in the forces causes, which is measured.
  *
  * With contact, q* is the end of the step with multipliers and friction limits that have converged on the contacts of
  * the last detection pass: the descent continues with multiplier updates, and restores the data of contacts. The gap

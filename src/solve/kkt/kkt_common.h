@@ -93,7 +93,8 @@ bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 /* Changes of the world after which KKT solvers need no new preparation. Changes of pins and of fixed or transient
  * elements need one. */
 #define SINEW_KKT_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
-/* The same for solvers that take contacts, which change within a step; other transient elements need a preparation. */
+/* Changes after which KKT solvers that take contacts need no new preparation: also changes of contacts within a
+ * step. Other transient elements need a preparation. */
 #define SINEW_KKT_CONTACT_REFRESHES (SINEW_KKT_REFRESHES | SINEW_CHANGED_IN_STEP)
 
 /* Solver operations that all KKT solvers share. */

@@ -17,8 +17,8 @@
  * cloth pinned at two corners does not converge, because the edges between the corners are nearly straight.
  *
  * Contacts are energies psi_c. From the first contact of a step on, the block A is that of all energies that are no
- * constraints, contacts included, and the right-hand side of the particles is their balance with the constraint forces F
- * so far, which keep the directions of their iterates:
+ * constraints, contacts included, and the right-hand side of the particles is their balance with the constraint forces
+ * F so far, which keep the directions of their iterates:
  *
  *     (M/h^2 + H + K) dq - J^T dlambda = F - grad g_rest,    J dq = -C,    F += J^T dlambda - K dq
  *
@@ -165,9 +165,10 @@ static void sap_balance(sinew_solve *s)
  *
  *     phi(q) = g_rest(q) - F . q
  *
- * Its quadratic model is that of the system, phi(0) + alpha slope + alpha^2 D / 2: without other energies exact but for
- * contacts that begin, end or slide. A step is accepted if phi is above the model by less than (1/2 - delta) alpha D: without constraints, where
- * slope = -D, that is Armijo's condition for a full step. Constraints may raise phi as the model says. */
+ * Its quadratic model is that of the system, phi(0) + alpha slope + alpha^2 D / 2: without other energies exact but
+ * for contacts that begin, end or slide. A step is accepted if phi is above the model by less than (1/2 - delta)
+ * alpha D: without constraints, where slope = -D, that is Armijo's condition for a full step. Constraints may raise
+ * phi as the model says. */
 typedef struct contact_search {
     sinew_solve *s;
     double value;    /* phi at the start of the search, without F . q, in J */

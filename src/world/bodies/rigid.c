@@ -5,12 +5,12 @@
  * (energy/joint/joint.h) use the four particles as a frame.
  *
  * Solvers with hard constraints keep the six distances between the particles. Solvers that go by the energy (newton,
- * pbng) have an affine body (Lan et al. 2022, Affine Body Dynamics): the particles are the affine map F of the body, and
+ * pbng) have an affine body (Lan et al. 2022, Affine Body Dynamics): the particles are its affine map F, and
  *
  *     psi = mu V/4 |F^T F - 1|^2,      mu V = k^2 m r^2 / (2 h^2),      m r^2 = sum_a m_a |x_a - c|^2
  *
- * resists every F that is not a rotation. Without other forces F oscillates with the angular frequency k/h. So a force f
- * on the body strains it by about f h^2 / (k^2 m r), whatever its size, mass and the time step: gravity by g h^2 / (k^2 r).
+ * resists every F that is not a rotation. Without other forces F oscillates with the angular frequency k/h. So a force
+ * f on the body strains it by about f h^2 / (k^2 m r) for any size, mass and time step: gravity by g h^2 / (k^2 r).
  *
  * Known limit: the mirror image satisfies the same distances and has the same psi. Only steps that rotate the body by
  * about half a turn can reach it.

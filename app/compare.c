@@ -189,7 +189,7 @@ static bool compare_open_scene(compare *m)
 {
     sinew_comparison *c = &m->c;
     sinew_settings settings = {0};
-    if (!compare_read_numbers(m) || !sinew_settings_add_number(&settings, &m->arguments, "threads", "threads", true) ||
+    if (!compare_read_numbers(m) || !sinew_settings_add_integer(&settings, &m->arguments, "threads", "threads") ||
         !sinew_settings_add_given(&settings, &m->arguments))
         return false;
     c->scene = sinew_open_scene(command, m->arguments.plain[0], &settings);

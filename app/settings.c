@@ -16,23 +16,35 @@ void sinew_settings_add_text(sinew_settings *s, const char *key, const char *val
     s->texts[s->count++] = made;
 }
 
-bool sinew_settings_add_number(sinew_settings *s, const sinew_arguments *arguments, const char *option, const char *key,
-                               bool whole)
+/* Adds an option whose number is from minimum to 1 as a setting of the scene; no effect if the option is not given. */
+static bool settings_add_fraction(sinew_settings *s, const sinew_arguments *arguments, const char *option,
+                                  const char *key, double minimum)
 {
     const char *text = sinew_option_text(arguments, option);
+    char what[32], value[64];
+    double number;
     if (!text)
         return true;
-    char what[32], value[64];
     snprintf(what, sizeof what, "--%s", option);
-    int64_t integer;
-    double number;
-    if (whole ? !sinew_read_integer(arguments->command, what, text, 0, 1000000000, &integer)
-              : !sinew_read_number(arguments->command, what, text, 0, 1, &number))
+    if (!sinew_read_number(arguments->command, what, text, minimum, 1, &number))
         return false;
-    if (whole)
-        snprintf(value, sizeof value, "%lld", (long long)integer);
-    else
-        snprintf(value, sizeof value, "%.17g", number);
+    snprintf(value, sizeof value, "%.17g", number);
+    sinew_settings_add_text(s, key, value);
+    return true;
+}
+
+bool sinew_settings_add_integer(sinew_settings *s, const sinew_arguments *arguments, const char *option,
+                                const char *key)
+{
+    const char *text = sinew_option_text(arguments, option);
+    char what[32], value[64];
+    int64_t integer;
+    if (!text)
+        return true;
+    snprintf(what, sizeof what, "--%s", option);
+    if (!sinew_read_integer(arguments->command, what, text, 0, 1000000000, &integer))
+        return false;
+    snprintf(value, sizeof value, "%lld", (long long)integer);
     sinew_settings_add_text(s, key, value);
     return true;
 }
@@ -89,12 +101,12 @@ bool sinew_settings_add_options(sinew_settings *s, const sinew_arguments *argume
         return false;
     if (solver)
         sinew_settings_add_text(s, "solver.name", solver);
-    return sinew_settings_add_number(s, arguments, "iterations", "solver.iterations", true) &&
-           sinew_settings_add_number(s, arguments, "tolerance", "solver.tolerance", false) &&
-           sinew_settings_add_number(s, arguments, "accuracy", "solver.accuracy", false) &&
-           sinew_settings_add_number(s, arguments, "frames", "frames", true) &&
-           sinew_settings_add_number(s, arguments, "threads", "threads", true) &&
-           sinew_settings_add_memory(s, arguments) && sinew_settings_add_given(s, arguments);
+    return sinew_settings_add_integer(s, arguments, "iterations", "solver.iterations") &&
+           settings_add_fraction(s, arguments, "tolerance", "solver.tolerance", 0) &&
+           settings_add_fraction(s, arguments, "accuracy", "solver.accuracy", 1e-15) &&
+           sinew_settings_add_integer(s, arguments, "frames", "frames") &&
+           sinew_settings_add_integer(s, arguments, "threads", "threads") && sinew_settings_add_memory(s, arguments) &&
+           sinew_settings_add_given(s, arguments);
 }
 
 static void report_missing_scene(const char *command, const char *name)

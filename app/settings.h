@@ -21,14 +21,14 @@ typedef struct sinew_settings {
 } sinew_settings;
 
 void sinew_settings_add_text(sinew_settings *settings, const char *key, const char *value);
-/* Adds the value of an option as a scene setting; an absent option adds nothing. This and the next functions return
+/* Adds the value of an option, an integer from 0 to 1e9, as a scene setting; an absent option adds nothing. This and the next functions return
  * false, with a message on standard error, on errors. */
-bool sinew_settings_add_number(sinew_settings *settings, const sinew_arguments *arguments, const char *option,
-                               const char *key, bool whole);
+bool sinew_settings_add_integer(sinew_settings *settings, const sinew_arguments *arguments, const char *option,
+                                const char *key);
 /* Adds the values of all options --set as scene settings. */
 bool sinew_settings_add_given(sinew_settings *settings, const sinew_arguments *arguments);
 
-/* Adds the options solver, iterations, tolerance, frames and threads as settings; then --set, which overrides them. */
+/* Adds the options solver, iterations, tolerance, accuracy, frames and threads as settings; then --set, which overrides them. */
 bool sinew_settings_add_options(sinew_settings *settings, const sinew_arguments *arguments);
 
 /* Returns the solver of that name; SINEW_SOLVER_COUNT, with a message that names the nearest one, if there is none. */

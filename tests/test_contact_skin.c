@@ -4,6 +4,7 @@
  * forces at rest against the offset and the weight, saved states, refusals.
  */
 #include "contact_worlds.h"
+#include "saved_state.h"
 #include "skin_fixture.h"
 
 /* A cube of 0.3 m around the origin as an OBJ file, embedded in a block of 0.2 m. */
@@ -11,11 +12,16 @@ static const char cube_obj[] = "v -0.15 -0.15 -0.15\nv 0.15 -0.15 -0.15\nv 0.15 
                                "v -0.15 0.15 -0.15\nv 0.15 0.15 -0.15\nv 0.15 0.15 0.15\nv -0.15 0.15 0.15\n"
                                "f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n";
 
-/* Adds a block with this skin, `height` m above the floor. */
-static sinew_body add_skinned(sinew_world *world, sinew_solver_kind solver, double height)
+/* A cube of 0.1 m around the origin, which the block encloses. */
+static const char inner_obj[] = "v -0.05 -0.05 -0.05\nv 0.05 -0.05 -0.05\nv 0.05 -0.05 0.05\nv -0.05 -0.05 0.05\n"
+                                "v -0.05 0.05 -0.05\nv 0.05 0.05 -0.05\nv 0.05 0.05 0.05\nv -0.05 0.05 0.05\n"
+                                "f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n";
+
+/* Adds a block with the skin of an OBJ file's text, `height` m above the floor. */
+static sinew_body add_skin_of(sinew_world *world, sinew_solver_kind solver, double height, const char *obj)
 {
     sinew_error error = {0};
-    write_text("cube.obj", cube_obj);
+    write_text("cube.obj", obj);
     sinew_skin *skin = read_skin("cube.obj", NULL, &error);
     must(&error);
     const sinew_body body = add_box(world, solver, 2, 0.2, (const double[]){0, height, 0}, 1e6);
@@ -29,6 +35,11 @@ static sinew_body add_skinned(sinew_world *world, sinew_solver_kind solver, doub
     sinew_body_set_contact(world, body, &own, &error);
     must(&error);
     return body;
+}
+
+static sinew_body add_skinned(sinew_world *world, sinew_solver_kind solver, double height)
+{
+    return add_skin_of(world, solver, height, cube_obj);
 }
 
 static double lowest(const sinew_world *world, sinew_body body)
@@ -76,6 +87,45 @@ static void skins_rest(void **state)
             assert_true(fabs(-force[1] / (8 * 9.81) - 1) < 0.05);
             sinew_world_destroy(world);
         }
+}
+
+/* A skin within its block rests on the surface, with the vertices of the block below it: these touch nothing and
+ * overlap with nothing, so that a loaded state goes on with the same bits. */
+static void blocks_around_skins_touch_nothing(void **state)
+{
+    (void)state;
+    const sinew_shape_kind kinds[] = {SINEW_SHAPE_PLANE, SINEW_SHAPE_BOX};
+    const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PBD};
+    for (int k = 0; k < 4; k++) {
+        sinew_world *worlds[2];
+        sinew_body body = {0, 0};
+        sinew_contact_report report;
+        for (int i = 0; i < 2; i++) {
+            worlds[i] = make_touching_world(solvers[k / 2], 1);
+            set_touch(worlds[i], 4e-3, 0.4);
+            sinew_collider_def def = sinew_default_collider_def(kinds[k % 2]);
+            def.position[1] = k % 2 ? (sinew_real)-0.5 : 0;
+            add_collider(worlds[i], &def);
+            body = add_skin_of(worlds[i], solvers[k / 2], 0.12, inner_obj);
+        }
+        steps(worlds[0], 90);
+        const double low = lowest(worlds[0], body);
+        const saved state_of = save(worlds[0]);
+        assert_int_equal(sinew_world_state_load(worlds[1], state_of.bytes, state_of.size, NULL), SINEW_OK);
+        for (int i = 0; i < 5; i++) {
+            steps(worlds[0], 1);
+            steps(worlds[1], 1);
+            assert_true(sinew_world_state_hash(worlds[0]) == sinew_world_state_hash(worlds[1]));
+        }
+        assert_int_equal(sinew_world_contact_report(worlds[0], &report, NULL), SINEW_OK);
+        print_message("%s in a block on a %s: %g m\n", sinew_get_solver_info(solvers[k / 2])->name,
+                      sinew_shape_name(kinds[k % 2]), low);
+        assert_int_equal(report.overlaps, 0);
+        assert_true(fabs(low - 0.004) < 2e-4);
+        free(state_of.bytes);
+        sinew_world_destroy(worlds[0]);
+        sinew_world_destroy(worlds[1]);
+    }
 }
 
 /* m/s: mean velocity of all particles of a world along an axis. */
@@ -172,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skins_rest),
+        cmocka_unit_test(blocks_around_skins_touch_nothing),
         cmocka_unit_test(skins_ride),
         cmocka_unit_test(skins_are_remembered),
     };

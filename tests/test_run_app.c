@@ -435,6 +435,9 @@ static void test_unmet_accuracy_is_said(void **state)
     expect(&o, 1, "run --iterations 1");
     assert_non_null(strstr(o.out, "not_converged"));
     assert_true(size_of("unmet/state.bin") > 0);
+    refuse("run twist --accuracy -1", "--accuracy: \"-1\" is not a number from 1e-15 to 1");
+    refuse("run twist --accuracy 0", "--accuracy: \"0\" is not a number from 1e-15 to 1");
+    refuse("run twist --set solver.accuracy=-1", "is -1, must be >= 1e-15 and <= 1");
 }
 
 static void test_non_finite_is_said(void **state)

@@ -138,7 +138,7 @@ typedef struct sinew_solver_def {
     int32_t iterations;   /* maximum number of iterations per step, >= 0; more bring the step closer to the minimum */
     sinew_real tolerance; /* relative residual at which iterations stop, >= 0; 0: never. Default 1e-8 (single 1e-4).
                              The status of the step uses it only if it is not the default */
-    /* Accuracy > 0: a step is solved if no body's position error exceeds this fraction of the diagonal of the body's
+    /* Accuracy, 1e-15 to 1: a step is solved if no body's position error exceeds this fraction of the diagonal of the body's
      * bounding box at rest. Does not change the iterations. Default 1e-4. */
     sinew_real accuracy;
     /* Limit of wall-clock time per step in s; 0: none. A limit makes results depend on the machine. */

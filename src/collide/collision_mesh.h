@@ -39,6 +39,7 @@ typedef struct sinew_collision_object {
     uint32_t group, mask;
     bool self;      /* true: parts of the object collide with each other (self-collision) */
     bool rigid;     /* true: the object is a rigid body; its first four vertices are its frame vertices */
+    bool skinned;   /* true: the object has no primitives; its vertices carry an embedded surface that collides */
     bool kinematic; /* true: the object is a collider, whose motion is prescribed */
 } sinew_collision_object;
 
@@ -92,10 +93,12 @@ void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh);
 /* Positions x [vertex_count][4] of the surfaces of rigid bodies from those of their frame vertices. */
 void sinew_collision_mesh_embed(const sinew_collision_mesh *mesh, sinew_real *x);
 
-/* True for the frame vertices of rigid bodies, which carry no surface. */
+/* True for the frame vertices of rigid bodies and the vertices of bodies that collide with their embedded surface: they
+ * belong to no surface. */
 static inline bool sinew_is_frame_vertex(const sinew_collision_mesh *f, int32_t v)
 {
-    return v < f->moved_count && f->particle[v] >= 0 && f->objects[f->object[v]].rigid;
+    const sinew_collision_object *o = &f->objects[f->object[v]];
+    return v < f->moved_count && f->particle[v] >= 0 && (o->rigid || o->skinned);
 }
 
 static inline bool sinew_may_collide(const sinew_collision_mesh *f, int32_t a, int32_t b)

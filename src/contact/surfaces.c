@@ -145,6 +145,7 @@ static sinew_status sketch_skin(const sinew_contact_view *view, int32_t slot, sk
     for (int32_t k = 0; k < 4 * sinew_skin_vertex_count(body->skin); k++)
         used[view->inside[body->first + body->skin_vertices[k]] - body->start] = 1;
     s->objects[o].self = false;
+    s->objects[o].skinned = true;
     for (int32_t i = 0; i < body->count; i++)
         if (used[i])
             s->particles[o][s->objects[o].vertex_count++] = body->start + i;

@@ -142,7 +142,7 @@ enum {
 static const sinew_parameter members[MEMBER_COUNT] = {
     [MEMBER_ITERATIONS] = {.name = "iterations", .unit = "", .maximum = INT32_MAX},
     [MEMBER_TOLERANCE] = {.name = "tolerance", .unit = "", .maximum = HUGE_VAL},
-    [MEMBER_ACCURACY] = {.name = "accuracy", .unit = "", .maximum = HUGE_VAL},
+    [MEMBER_ACCURACY] = {.name = "accuracy", .unit = "", .minimum = 1e-15, .maximum = 1},
     [MEMBER_TIME_BUDGET] = {.name = "time_budget", .unit = "s", .maximum = HUGE_VAL},
     [MEMBER_MEASURE] = {.name = "measure", .unit = "", .choices = SINEW_MEASURE_NAMES, .maximum = SINEW_MEASURE_AUTO},
     [MEMBER_GAP_EVERY] = {.name = "gap_every", .unit = "", .minimum = 1, .maximum = INT32_MAX},

@@ -233,8 +233,8 @@ sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)
     if (!(def->tolerance >= 0 && isfinite(def->tolerance)))
         return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: tolerance is %g, must be finite and at least 0",
                           info->name, (double)def->tolerance);
-    if (!(def->accuracy > 0 && isfinite(def->accuracy)))
-        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: accuracy is %g, must be finite and above 0", info->name,
+    if (!(def->accuracy >= (sinew_real)1e-15 && def->accuracy <= 1))
+        return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: accuracy is %g, must be from 1e-15 to 1", info->name,
                           (double)def->accuracy);
     if (!(def->time_budget >= 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "solver %s: time_budget is %g s, must be at least 0", info->name,

@@ -44,18 +44,21 @@ void sinew_metrics_record(FILE *stream, const char *solver, int64_t step, const 
 
 void sinew_contact_head(FILE *stream)
 {
-    fprintf(stream, "step,contacts,began,ended,pairs,dropped,detections,updates,stationarity,violation,complementarity,"
+    fprintf(stream, "step,contacts,began,ended,pairs,dropped,detections,updates,stationarity,violation,yielded,"
+                    "yield_depth,complementarity,"
                     "cone_violation,friction_lag,filtered_vertices,filtered_residual,intersections,motion_lag,friction_"
                     "heat,restitution_work,detection_seconds\n");
 }
 
 void sinew_contact_record(FILE *stream, int64_t step, const sinew_contact_report *r)
 {
-    fprintf(stream, "%lld,%d,%d,%d,%lld,%lld,%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%d,%.17g,%.17g,%.17g,%.17g\n",
-            (long long)step, r->contacts, r->began, r->ended, (long long)r->pairs, (long long)r->dropped, r->detections,
-            r->updates, r->stationarity, r->violation, r->complementarity, r->cone_violation, r->friction_lag,
-            r->filtered_vertices, r->filtered_residual, r->intersections, r->motion_lag, r->friction_heat,
-            r->restitution_work, r->detection_seconds);
+    fprintf(
+        stream,
+        "%lld,%d,%d,%d,%lld,%lld,%d,%d,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%d,%.17g,%.17g,%.17g,%.17g\n",
+        (long long)step, r->contacts, r->began, r->ended, (long long)r->pairs, (long long)r->dropped, r->detections,
+        r->updates, r->stationarity, r->violation, r->yielded, r->yield_depth, r->complementarity, r->cone_violation,
+        r->friction_lag, r->filtered_vertices, r->filtered_residual, r->intersections, r->motion_lag, r->friction_heat,
+        r->restitution_work, r->detection_seconds);
 }
 
 void sinew_bits_text(uint32_t bits, char *text, size_t size)

@@ -220,7 +220,7 @@ static inline bool same_file(const char *one, const char *two, const char *name)
     size_t size_one, size_two;
     char *a = whole_file(one, name, &size_one), *b = whole_file(two, name, &size_two);
     bool same = a && b && size_one == size_two && memcmp(a, b, size_one) == 0;
-    const int column = strcmp(name, "metrics.csv") == 0 ? 3 : strcmp(name, "contact.csv") == 0 ? 19 : -1;
+    const int column = strcmp(name, "metrics.csv") == 0 ? 3 : strcmp(name, "contact.csv") == 0 ? 21 : -1;
     if (a && b && column >= 0) {
         blank_seconds(a, column);
         blank_seconds(b, column);

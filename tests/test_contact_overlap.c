@@ -171,7 +171,7 @@ static void the_deepest_pair_is_reported(void **unused)
             if (i < pairs.count && list[i].kind == SINEW_CANDIDATE_VERTEX_FACE && !list[i].inside)
                 deepest = fmax(deepest, thickness - (double)list[i].distance);
         }
-        const sinew_penetration found = sinew_candidates_penetration(&mesh, &pairs, NULL, NULL);
+        const sinew_penetration found = sinew_candidates_penetration(&mesh, &pairs, NULL, NULL, NULL);
         assert_true(fabs(found.violation - deepest) <= 1e-12);
         assert_true(fabs(found.fraction - deepest / thickness) <= 1e-9);
     }

@@ -173,8 +173,9 @@ static void test_contact_rows_go_on(void **state)
     char text[TEXT_MAX];
     read_text(scratch("touch_whole/contact.csv"), text, sizeof text);
     const char *head =
-        "step,contacts,began,ended,pairs,dropped,detections,updates,stationarity,violation,complementarity,"
-        "cone_violation,friction_lag,filtered_vertices,filtered_residual,intersections,motion_lag,friction_heat,"
+        "step,contacts,began,ended,pairs,dropped,detections,updates,stationarity,violation,yielded,yield_depth,"
+        "complementarity,cone_violation,friction_lag,filtered_vertices,filtered_residual,intersections,motion_lag,"
+        "friction_heat,"
         "restitution_work,detection_seconds\n1,";
     assert_int_equal(strncmp(text, head, strlen(head)), 0);
     assert_int_equal(count_lines(text), 5);

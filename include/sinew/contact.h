@@ -219,6 +219,10 @@ typedef struct sinew_contact_report {
     double stationarity; /* residual of the step in N: norm of the objective's gradient, including contact forces */
     /* Largest violation of the thickness (negative clearance) in m; NaN with SINEW_MEASURE_NOTHING. */
     double violation;
+    /* Number of contacts with a force that have yielded because there is no room for their offset; largest difference
+     * between such an offset and the distance that the contact keeps, in m. `violation` does not contain it. */
+    int32_t yielded;
+    double yield_depth;
     double complementarity; /* sum of force times |clearance| of active contacts, in J */
     double cone_violation;  /* largest violation of the friction cone, |friction| - mu normal force, in N */
     /* Largest difference in N between mu times the current normal force and mu times the lagged one that friction

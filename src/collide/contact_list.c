@@ -211,7 +211,7 @@ static bool contact_from_candidate(const sinew_collision_mesh *f, const sinew_ca
         return false;
     *t =
         (sinew_contact_constraint){.first = a, .second = b, .candidate_kind = p->kind, .distance = (double)p->distance};
-    t->offset = candidate_offset(f, p, a, b);
+    t->offset = t->asked = candidate_offset(f, p, a, b);
     if ((double)p->distance - approach > t->offset + rule->margin * max ||
         !candidate_key(f, rule->x, p, t->offset, &t->key))
         return false;
@@ -245,9 +245,22 @@ static void contact_list_sort(sinew_contact_list *contacts, int32_t found)
         } else {
             sinew_contact_constraint *last = &contacts->list[contacts->count - 1];
             /* an offset reduced by initial penetration holds for the weights of its own pair only */
-            if (!(last->initial_penetration > 0))
+            if (!(last->initial_penetration > 0)) {
                 last->offset = fmax(last->offset, contacts->found[order[k].minor].offset);
+                last->asked = fmax(last->asked, contacts->found[order[k].minor].asked);
+            }
         }
+}
+
+const sinew_contact_constraint *sinew_contact_list_get(const sinew_contact_list *contacts, uint64_t key)
+{
+    int32_t low = 0, high = contacts->count;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        low = contacts->list[middle].key < key ? middle + 1 : low;
+        high = contacts->list[middle].key < key ? high : middle;
+    }
+    return low < contacts->count && contacts->list[low].key == key ? &contacts->list[low] : NULL;
 }
 
 bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision_mesh *f, const sinew_candidates *pairs,
@@ -289,8 +302,20 @@ static double candidate_longest_displacements(const sinew_candidate *p, const si
     return sqrt(max) + sqrt(second);
 }
 
+/* The reduction of a pair's offset, in m: the smaller of the largest reductions at the closest points of both sides. */
+static double candidate_reduction(const sinew_candidate *p, const sinew_real *reduction)
+{
+    const size_t split = p->kind == SINEW_CANDIDATE_EDGE_EDGE ? 2 : 1;
+    double side[2] = {0, 0};
+    for (size_t a = 0; reduction && a < 4; a++)
+        if ((double)p->w[a] != 0)
+            side[a >= split] = fmax(side[a >= split], (double)reduction[p->v[a]]);
+    return fmin(side[0], side[1]);
+}
+
 sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *f, const sinew_candidates *pairs,
-                                               const sinew_real *x_start, const sinew_real *x_end)
+                                               const sinew_real *x_start, const sinew_real *x_end,
+                                               const sinew_real *reduction)
 {
     sinew_penetration found = {0, 0};
     for (int64_t k = 0; k < pairs->count && !sinew_stop_came_in(k); k++) {
@@ -305,7 +330,8 @@ sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *f, co
             sinew_candidate_closest_with_radii(&p, x_end, f->objects[a].radius + f->objects[b].radius);
         if ((double)p.distance > max)
             continue;
-        const double violation = candidate_offset(f, &p, a, b) - (double)p.distance;
+        const double violation =
+            candidate_offset(f, &p, a, b) - candidate_reduction(&p, reduction) - (double)p.distance;
         found.violation = fmax(found.violation, violation);
         found.fraction = fmax(found.fraction, max > 0 ? violation / max : 0);
     }
@@ -378,6 +404,7 @@ static void contact_warm_start(sinew_contact_constraint *to, const sinew_contact
     to->lagged_normal_force = from->lagged_normal_force;
     to->was_active = from->was_active;
     to->rising = from->rising;
+    to->yield = from->yield;
     contact_turn_friction(from->tangent, to->n, to->tangent);
 }
 

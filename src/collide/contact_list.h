@@ -47,6 +47,14 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
     return (sinew_contact_kind)(key >> 60);
 }
 
+/* An offset that has no room (contact/offset_limits.c). States store it, so it has no padding. */
+typedef struct sinew_contact_yield {
+    double offset;    /* offset that the contact has yielded to, in m; 0: it has not yielded */
+    double violation; /* violation in m when the present count of updates began */
+    double lambda;    /* multiplier in N when it began */
+    double updates;   /* number of multiplier updates since, in which the violation did not fall */
+} sinew_contact_yield;
+
 typedef struct sinew_contact_constraint {
     uint64_t key;           /* key of kind and both features, from sinew_contact_key() */
     int32_t v[4];           /* vertices of the first feature, then of the second */
@@ -56,8 +64,10 @@ typedef struct sinew_contact_constraint {
     double n[3];            /* unit normal from the second to the first object */
     double distance;        /* distance of the features at detection, less both solid radii, in m */
     double offset;          /* distance r that the contact keeps, in addition to solid radii, in m */
-    double radius;          /* sum of the solid radii of both objects (spheres, capsules), in m */
-    double rising;          /* the sides touched, and the offset still grows: its limit in this step, in m; else 0 */
+    double asked;           /* `offset` before limits (contact/offset_limits.c), in m */
+    sinew_contact_yield yield;
+    double radius; /* sum of the solid radii of both objects (spheres, capsules), in m */
+    double rising; /* the sides touched, and the offset still grows: its limit in this step, in m; else 0 */
     double initial_penetration; /* depth that this step does not yet resolve, for vertices inside a collider, in m */
     double mu;                  /* coefficient of Coulomb friction of the pair of objects */
     double lambda;              /* multiplier of the normal contact force, in N */
@@ -100,9 +110,13 @@ typedef struct sinew_penetration {
 /* Computes the largest penetration over all candidate pairs, including pairs whose contact was merged into a
  * neighbour's: the neighbour may have a smaller offset (features close at rest). x_end NULL: uses the listed
  * distances. Otherwise the pairs were listed at x_start, and distances that the motion may have changed enough are
- * computed again at x_end; both [vertex_count][4] m. Planes and vertices inside closed colliders are omitted. */
+ * computed again at x_end; both [vertex_count][4] m. Planes and vertices inside closed colliders are omitted. reduction
+ * [vertex_count] m: pairs keep their offset less the smaller of the largest reductions of both sides; NULL: none. */
 sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *mesh, const sinew_candidates *pairs,
-                                               const sinew_real *x_start, const sinew_real *x_end);
+                                               const sinew_real *x_start, const sinew_real *x_end,
+                                               const sinew_real *reduction);
+/* The contact with this key in the list, NULL: none. */
+const sinew_contact_constraint *sinew_contact_list_get(const sinew_contact_list *contacts, uint64_t key);
 /* Finds the contacts among the candidate pairs, in the order of contact keys, without multipliers; false: out of
  * memory. */
 bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision_mesh *mesh,
@@ -112,7 +126,7 @@ bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision
  * back: a contact that jumped to its closest points would oscillate. x [4][4] m: positions of its vertices. Returns
  * the penetration (m) that the current contact points miss. `move` false: the contact does not change. */
 double sinew_contact_relax_closest(sinew_contact_constraint *contact, const sinew_real *x, bool move);
-/* Copies multipliers, friction, was_active and `rising` from the previous list to the new one. New contacts of two
+/* Copies multipliers, friction, was_active, `rising` and `yield` from the previous list to the new one. New contacts of two
  * objects with a rising contact rise too. False: out of memory. */
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
                                    const sinew_collision_mesh *mesh);

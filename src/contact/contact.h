@@ -94,6 +94,7 @@ typedef struct sinew_contact_cache_entry {
     double lagged_normal_force;
     double tangent[3];
     double force;
+    sinew_contact_yield yield;
 } sinew_contact_cache_entry;
 
 /* Work of contacts and kinetic energy that they add in one step, for the step's energy balance, in J. */
@@ -178,6 +179,15 @@ struct sinew_contact_work {
     /* Contacts as elements of two transient batches of the objective: elements of up to four particles come first, then
      * those of up to eight (contacts of rigid bodies). */
     int32_t element_count, narrow_count;
+    /* [vertex_count] how much less than their offset the contacts of each vertex keep, the largest, in m */
+    sinew_real *offset_reduction;
+    size_t offset_reduction_capacity;
+    /* [contacts.count][2] 1: the first or second side of the contact cannot retreat (no_room.c); [contacts.count][4] work
+     * space: the next contact of the same vertex */
+    uint8_t *backed;
+    int32_t *next_support;
+    size_t backed_capacity, next_support_capacity;
+    bool backed_known; /* true: `backed` belongs to the current multiplier update */
     /* [contacts.count] index of the element of each contact, -1: none of the contact's particles can move */
     int32_t *element_of;
     int32_t *contact_of; /* [element_count] index in `contacts` of the contact of each element */
@@ -387,6 +397,19 @@ bool sinew_contact_is_filtered(const sinew_contact_work *c);
 /* Contacts as elements of the objective (elements.c): sets stiffness, friction anchor and friction limit of the
  * contacts of this detection pass. */
 sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_error *error);
+/* Contacts that keep less than their offset (offset_limits.c): sets all of offset_reduction to zero, false: out of
+ * memory; limits the offset of a contact of this detection pass. */
+bool sinew_contact_clear_reductions(const sinew_contact_view *view);
+void sinew_contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *contact);
+/* Counts a multiplier update of a contact element to the normal force `force` at q [particle_count][4]. If the violation
+ * does not fall and there is no room, the offset yields to the distance. Returns the new multiplier. */
+double sinew_contact_follow_yield(const sinew_contact_view *view, int32_t element, double force, const sinew_real *q);
+/* Counts a step of all contacts, for solvers whose updates are not counted. */
+void sinew_contact_follow_step(const sinew_contact_view *view);
+/* Sets `backed` of all contacts at q (no_room.c); false: out of memory. */
+bool sinew_contact_find_backed(const sinew_contact_view *view, const sinew_real *q);
+/* Counts yielded contacts in the report. */
+void sinew_contact_report_yields(sinew_contact_work *c);
 /* Writes the multipliers and friction limits of all contacts into the parameters of the contact elements. */
 void sinew_contact_write_numbers(sinew_contact_work *c);
 /* If `move`, relaxes contacts with spheres and capsules towards their closest points at q; the caller then calls

@@ -18,19 +18,12 @@
  * does not resist rigid motions. Their m_a/h^2 counts RIGID_STIFFNESS times: a contact bears more than the corner that
  * touches.
  */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "energy/contact_data.h"
 #include "contact/modes.h"
 
-/* Contacts nearer than this fraction of the offset have just been separated by touching.c, whose target is 2e-2:
- * their offset starts at the distance and grows. */
-#define RISING_START 2.5e-2
-/* Time in s over which the offset of separated contacts grows to its full value: a full offset at once would throw
- * the bodies apart. Chosen: boxes that start face to face gain no measurable speed (test_touching). */
-#define RISING_TIME 0.2
 /* Factor on the inertia of rigid bodies in k_n. A tower of ten rigid boxes tips over within 3 s with 1, moves 20 um
  * with 10, and 15 um with 100, with a tenth of the multiplier updates (docs/evidence/rigid.md). */
 #define RIGID_STIFFNESS    100
@@ -153,31 +146,6 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
 }
 
 /* ---- Parameters of contact elements --------------------------------------------------------- */
-
-/* Limits the offset of a contact of separated surfaces: in each step it grows from the distance at the start, by the
- * whole offset in RISING_TIME. Later passes keep the limit of the first. Equilibria have no time, and contacts of
- * embedded surfaces and of vertices inside a collider have rules of their own. */
-static void contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *t)
-{
-    const bool first = view->contact->first_pass;
-    const double growth = t->offset * (double)view->time_step / RISING_TIME;
-    const sinew_contact_work *c = view->contact;
-    /* Untangled surfaces may be at any distance below the offset, so all their new contacts count as separated. */
-    const double start = c->untangled && !t->was_active ? 1 : RISING_START;
-    const bool touched = first && c->separated && t->distance < start * t->offset;
-    if (c->overlapping && t->distance < 0 && !view->quasistatic) {
-        t->rising = DBL_MIN; /* marks both objects until they are free */
-        return;
-    }
-    if (view->quasistatic || !(t->rising > 0 || touched) || t->distance < 0 ||
-        t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER) {
-        t->rising = 0;
-        return;
-    }
-    t->rising = first || t->rising <= DBL_MIN ? t->distance + growth : t->rising;
-    t->rising = t->rising < t->offset ? t->rising : 0;
-    t->offset = t->rising > 0 ? t->rising : t->offset;
-}
 
 static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_constraint *t)
 {
@@ -356,7 +324,7 @@ static void elements_fill_lists(const sinew_contact_view *view, sinew_contact_wo
         c->element_of[k] = e;
         c->contact_of[e] = k;
         if (mode->multipliers)
-            contact_limit_offset(view, t);
+            sinew_contact_limit_offset(view, t);
         mode->set_stiffness(&c->def, compliance, t);
         contact_set_anchor(view, t);
         contact_list_particles(c, t, wide, contact_element_particles(c, e));
@@ -389,7 +357,7 @@ sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_e
 {
     sinew_contact_work *c = view->contact;
     c->element_count = c->narrow_count = 0;
-    if (!elements_reserve(view->allocator, c))
+    if (!elements_reserve(view->allocator, c) || !sinew_contact_clear_reductions(view))
         return sinew_fail_memory(error, "contacts");
     elements_fill_lists(view, c, false);
     if (c->mesh.frame_weights)

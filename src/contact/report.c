@@ -205,6 +205,14 @@ static void report_violation(sinew_contact_work *c, double violation, double fra
     c->too_near = c->too_near || fraction > VIOLATION_MAX;
 }
 
+/* How much less than its offset the contact of a vertex with a plane keeps, in m. */
+static double plane_reduction(const sinew_contact_work *c, int32_t vertex, int32_t plane)
+{
+    const sinew_contact_constraint *t =
+        sinew_contact_list_get(&c->contacts, sinew_contact_key(SINEW_CONTACT_VERTEX_PLANE, vertex, plane));
+    return t ? t->asked - t->offset : 0;
+}
+
 /* Measures clearances between plane colliders and all body vertices that may collide with them. */
 static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
 {
@@ -220,7 +228,7 @@ static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
         for (int32_t v = 0; v < f->moved_count; v++) {
             const sinew_collision_object *own = &f->objects[f->object[v]];
             const double offset = own->half_thickness + f->objects[o].half_thickness;
-            double violation = offset + own->radius;
+            double violation = offset + own->radius - plane_reduction(c, v, o);
             for (size_t i = 0; i < 3; i++)
                 violation -= normal[i] * ((double)x[4 * (size_t)v + i] - point[i]);
             if (violation > 0 && sinew_vertex_may_collide(f, v, o) && !sinew_is_frame_vertex(f, v))
@@ -242,7 +250,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
         c->pairs.count = 0;
         c->too_near = true; /* out of memory: the contact violation is unknown and counts as too large */
     }
-    const sinew_penetration near = sinew_candidates_penetration(&c->mesh, &c->pairs, NULL, NULL);
+    const sinew_penetration near = sinew_candidates_penetration(&c->mesh, &c->pairs, NULL, NULL, c->offset_reduction);
     report_violation(c, near.violation, near.fraction);
     measure_planes(view, x);
     c->report.intersections = (int32_t)sinew_detect_intersections(c->detector, x, NULL, 0);
@@ -353,11 +361,14 @@ void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result
                          constrains && c->element_count > 0 && sinew_contact_own_forces(view, c->solver_multipliers)
                              ? c->solver_multipliers
                              : NULL);
+    if (sinew_contact_mode_get(c->def.mode)->multipliers && !view->solve->ops->corrects_forces)
+        sinew_contact_follow_step(view);
     memcpy(x, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *x);
     sinew_contact_gather_bodies(c, view->q, x);
     memcpy(c->step_filter.x_accepted, x, 4 * (size_t)c->mesh.vertex_count * sizeof *x);
     c->too_near = false;
     measure_contacts(view);
+    sinew_contact_report_yields(c);
     sinew_contact_find_ended(view, x);
     measure_truncated(view);
     change_velocities(view, x);

@@ -391,20 +391,22 @@ static bool take_filtered_forces(const sinew_contact_view *view, sinew_solve *s)
 }
 
 /* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. Contacts with
- * a truncated vertex have theirs from take_filtered_forces(). */
-static void set_multipliers(const sinew_contact_view *view, sinew_solve *s, bool open)
+ * a truncated vertex have theirs from take_filtered_forces(). `settled`: contacts are near equilibrium, so that those
+ * without room yield. Solvers that correct forces slowly leave violations that do not fall for many updates. */
+static void set_multipliers(const sinew_contact_view *view, sinew_solve *s, bool open, bool settled)
 {
     sinew_contact_work *c = view->contact;
     const bool filtered = take_filtered_forces(view, s);
+    c->backed_known = false;
     for (int32_t e = 0; e < c->element_count; e++) {
         sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
         double u[3];
         if (filtered && contact_is_truncated(c, t))
             continue;
         const double force = sinew_contact_normal_force(c, e, s->q, u);
-        t->lagged_normal_force = force;
+        t->lagged_normal_force = open && settled ? sinew_contact_follow_yield(view, e, force, s->q) : force;
         if (open)
-            t->lambda = force;
+            t->lambda = t->lagged_normal_force;
     }
     sinew_contact_write_numbers(c);
     c->report.updates++;
@@ -435,7 +437,7 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
     /* In single precision these iterations move the work of contacts under a lifted block from 4 % above that of
      * gravity to 6 % below it (test_contact_balance). */
     const bool large = sizeof(sinew_real) > 4 && solved && change_needs_iteration(c, s->q);
-    set_multipliers(view, s, open);
+    set_multipliers(view, s, open, s->ops->corrects_forces && (solved || solver_follows_gradient(s)));
     if (sinew_contact_relax_round(view, s->q, true) > 0)
         sinew_contact_write_numbers(c);
     c->last_update = iteration;
@@ -533,9 +535,9 @@ static bool missed_needs_detection(sinew_contact_work *c, const sinew_solve *s, 
     if (c->report.detections >= c->def.max_detections || s->in_subproblem ||
         iteration > (s->ops->kkt ? MISSED_TIME_SYSTEM : MISSED_TIME) * s->def.iterations)
         return false;
-    const double missed =
-        sinew_candidates_penetration(&c->mesh, &c->pairs, c->step_filter.x_pass_start, c->step_filter.x_accepted)
-            .fraction;
+    const double missed = sinew_candidates_penetration(&c->mesh, &c->pairs, c->step_filter.x_pass_start,
+                                                       c->step_filter.x_accepted, c->offset_reduction)
+                              .fraction;
     const bool worth = missed > MISSED_MIN && missed < MISSED_GAIN * c->redetect_penetration;
     c->redetect_penetration = worth ? missed : c->redetect_penetration;
     return worth;

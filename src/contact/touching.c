@@ -16,7 +16,7 @@
  * The pairs are then separated to TARGET of their offset along n. First whole bodies are translated, which changes no
  * elastic energy; pairs that remain (self-contact, pinned bodies) move their vertices. q, q_tilde and the first guess
  * move alike, so velocities do not change. Afterwards the step filter keeps the pairs apart, and their offsets grow
- * slowly (elements.c).
+ * slowly (offset_limits.c).
  */
 #include <float.h>
 #include <math.h>

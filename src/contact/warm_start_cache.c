@@ -26,7 +26,7 @@ static const int feature_size[SINEW_CONTACT_KIND_COUNT][2] = {{1, 3}, {1, 2}, {1
 bool sinew_contact_is_cacheable(const sinew_contact_constraint *t)
 {
     return t->lambda > 0 || t->lagged_normal_force > 0 || t->force > 0 || t->tangent[0] != 0 || t->tangent[1] != 0 ||
-           t->tangent[2] != 0 || t->rising > 0;
+           t->tangent[2] != 0 || t->rising > 0 || t->yield.offset > 0 || t->yield.updates > 0;
 }
 
 static void entry_read_feature(const sinew_collision_mesh *f, int size, int32_t feature, int32_t *vertices)
@@ -45,7 +45,7 @@ static void entry_put_vertex(const sinew_contact_work *c, const sinew_contact_co
 sinew_contact_cache_entry sinew_contact_cache_entry_of(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     sinew_contact_cache_entry entry = {
-        .lambda = t->lambda, .lagged_normal_force = t->lagged_normal_force, .force = t->force};
+        .lambda = t->lambda, .lagged_normal_force = t->lagged_normal_force, .force = t->force, .yield = t->yield};
     const int32_t objects[2] = {t->first, t->second};
     int32_t features[2], vertices[3];
     entry.kind = (int32_t)sinew_contact_key_read(t->key, &features[0], &features[1]);
@@ -248,6 +248,7 @@ static bool contact_of_entry(const sinew_contact_view *view, const primitive_ind
     t->lambda = entry->lambda;
     t->lagged_normal_force = entry->lagged_normal_force;
     t->force = entry->force;
+    t->yield = entry->yield;
     t->rising = entry->flags & SINEW_CACHED_RISING ? DBL_MIN : 0; /* the first pass of a step sets the limit */
     memcpy(t->tangent, entry->tangent, sizeof t->tangent);
     return true;

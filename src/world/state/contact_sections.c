@@ -2,7 +2,8 @@
  *
  * contact_sections.c: the sections of contact in a state:
  *
- *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each
+ *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each, without `yield`
+ *     YLDS   `yield` of each cached contact; absent if all are zero
  *     IMPT   impacts in progress, one sinew_impact (contact/restitution.h) each; absent without impacts
  *     CVEL   one per body: velocities at the start of the last step (known_points.h)
  *     COLL   one per collider with a delay or a pose: collider_state
@@ -10,6 +11,7 @@
  * The bytes are untrusted: slots and vertices are only looked up, and forces must be finite and not negative.
  */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "world/state/contact_sections.h"
@@ -26,17 +28,52 @@ typedef struct collider_state {
 
 /* ---- Saving of contact sections ---------------------------------------------------------------- */
 
+/* Bytes of a cache entry in TCHS. */
+#define ENTRY_SIZE offsetof(sinew_contact_cache_entry, yield)
+
+/* Calls put(writer, entry) for every cached contact of the world. */
+static void state_each_contact(const sinew_contact_work *c, sinew_section_writer *writer,
+                               void (*put)(sinew_section_writer *, const sinew_contact_cache_entry *))
+{
+    for (int32_t k = 0; c->cached && k < c->cache_count; k++)
+        put(writer, &c->cache[k]);
+    for (int32_t k = 0; !c->cached && k < c->contacts.count; k++)
+        if (sinew_contact_is_cacheable(&c->contacts.list[k])) {
+            const sinew_contact_cache_entry entry = sinew_contact_cache_entry_of(c, &c->contacts.list[k]);
+            put(writer, &entry);
+        }
+}
+
+static void state_put_entry(sinew_section_writer *writer, const sinew_contact_cache_entry *entry)
+{
+    sinew_section_put(writer, entry, ENTRY_SIZE);
+}
+
+static void state_put_yield(sinew_section_writer *writer, const sinew_contact_cache_entry *entry)
+{
+    sinew_section_put(writer, &entry->yield, sizeof entry->yield);
+}
+
+static bool has_yields(const sinew_contact_work *c)
+{
+    for (int32_t k = 0; k < (c->cached ? c->cache_count : c->contacts.count); k++) {
+        const sinew_contact_yield *y = c->cached ? &c->cache[k].yield : &c->contacts.list[k].yield;
+        if (y->offset > 0 || y->updates > 0)
+            return true;
+    }
+    return false;
+}
+
 static void state_put_contacts(const sinew_world *world, sinew_section_writer *writer)
 {
     const sinew_contact_work *c = world->contact;
     sinew_section_begin(writer, "TCHS", true, 0);
-    if (c->cached)
-        sinew_section_put(writer, c->cache, (size_t)c->cache_count * sizeof *c->cache);
-    for (int32_t k = 0; !c->cached && k < c->contacts.count; k++)
-        if (sinew_contact_is_cacheable(&c->contacts.list[k])) {
-            const sinew_contact_cache_entry entry = sinew_contact_cache_entry_of(c, &c->contacts.list[k]);
-            sinew_section_put(writer, &entry, sizeof entry);
-        }
+    state_each_contact(c, writer, state_put_entry);
+    sinew_section_end(writer);
+    if (!has_yields(c))
+        return;
+    sinew_section_begin(writer, "YLDS", true, 0);
+    state_each_contact(c, writer, state_put_yield);
     sinew_section_end(writer);
 }
 
@@ -88,22 +125,42 @@ static bool entry_is_sound(const sinew_contact_cache_entry *n)
            isfinite(n->tangent[1]) && isfinite(n->tangent[2]);
 }
 
+static bool yield_is_sound(const sinew_contact_yield *y)
+{
+    return is_finite_force(y->offset) && is_finite_force(y->violation) && is_finite_force(y->lambda) &&
+           is_finite_force(y->updates);
+}
+
+static sinew_status state_check_yields(sinew_section_reader *reader, size_t contacts, sinew_error *error)
+{
+    size_t size;
+    const char *content = sinew_sections_find(reader, "YLDS", 0, &size);
+    bool sound = !content || size == contacts * sizeof(sinew_contact_yield);
+    for (size_t k = 0; content && sound && k < contacts; k++) {
+        sinew_contact_yield yield;
+        memcpy(&yield, content + k * sizeof yield, sizeof yield);
+        sound = yield_is_sound(&yield);
+    }
+    return sound ? SINEW_OK
+                 : sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the yields of its contacts are invalid");
+}
+
 static sinew_status state_check_contacts(sinew_section_reader *reader, sinew_error *error)
 {
     size_t size;
     const char *content = sinew_sections_find(reader, "TCHS", 0, &size);
     if (!content)
-        return SINEW_OK;
-    if (size % sizeof(sinew_contact_cache_entry) != 0 || size / sizeof(sinew_contact_cache_entry) > INT32_MAX / 4)
+        return state_check_yields(reader, 0, error);
+    if (size % ENTRY_SIZE != 0 || size / ENTRY_SIZE > INT32_MAX / 4)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its contacts are cut off");
-    for (size_t at = 0; at < size; at += sizeof(sinew_contact_cache_entry)) {
+    for (size_t at = 0; at < size; at += ENTRY_SIZE) {
         sinew_contact_cache_entry entry;
-        memcpy(&entry, content + at, sizeof entry);
+        memcpy(&entry, content + at, ENTRY_SIZE);
         if (!entry_is_sound(&entry))
             return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: contact %zu has an invalid kind or force",
-                              at / sizeof entry);
+                              at / ENTRY_SIZE);
     }
-    return SINEW_OK;
+    return state_check_yields(reader, size / ENTRY_SIZE, error);
 }
 
 static bool impact_is_sound(const sinew_impact *n)
@@ -195,12 +252,13 @@ bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader
         return true;
     if (!sinew_world_need_v_before(world) || !state_reserve_impacts(world, reader))
         return false;
-    if (!sinew_sections_find(reader, "TCHS", 0, &size) || size <= c->cache_capacity)
+    if (!sinew_sections_find(reader, "TCHS", 0, &size) || size / ENTRY_SIZE * sizeof *c->cache <= c->cache_capacity)
         return true;
+    const size_t count = size / ENTRY_SIZE;
     sinew_contact_cache_entry *entries =
-        sinew_reallocate(&world->allocator, c->cache, (size_t)c->cache_count, size / sizeof *entries, sizeof *entries);
+        sinew_reallocate(&world->allocator, c->cache, (size_t)c->cache_count, count, sizeof *entries);
     c->cache = entries ? entries : c->cache;
-    c->cache_capacity = entries ? size : c->cache_capacity;
+    c->cache_capacity = entries ? count * sizeof *entries : c->cache_capacity;
     return entries;
 }
 
@@ -237,9 +295,14 @@ static void state_take_contacts(sinew_world *world, bool whole, sinew_section_re
     sinew_contact_work *c = world->contact;
     size_t size;
     const char *content = sinew_sections_find(reader, "TCHS", 0, &size);
-    c->cache_count = content ? (int32_t)(size / sizeof *c->cache) : 0;
-    if (c->cache_count > 0)
-        memcpy(c->cache, content, size);
+    c->cache_count = content ? (int32_t)(size / ENTRY_SIZE) : 0;
+    const char *yields = sinew_sections_find(reader, "YLDS", 0, &size);
+    for (int32_t k = 0; k < c->cache_count; k++) {
+        c->cache[k] = (sinew_contact_cache_entry){0};
+        memcpy(&c->cache[k], content + (size_t)k * ENTRY_SIZE, ENTRY_SIZE);
+        if (yields)
+            memcpy(&c->cache[k].yield, yields + (size_t)k * sizeof c->cache[k].yield, sizeof c->cache[k].yield);
+    }
     /* A state that is loaded as a whole identifies objects by slots alone, not by generations. */
     for (int32_t k = 0; whole && k < c->cache_count; k++)
         for (int s = 0; s < 2; s++) {

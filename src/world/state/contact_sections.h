@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_sections.h: writes, checks and restores the contact sections of a state (save_load.c).
+ * contact_sections.h: writes, checks and restores the contact sections of a state (state_sections.h).
  *
- * The order is that of save_load.c: all checks and all allocations precede the first change.
+ * The order is that of load.c: all checks and all allocations precede the first change.
  */
 #ifndef SINEW_SRC_WORLD_STATE_CONTACT_SECTIONS_H
 #define SINEW_SRC_WORLD_STATE_CONTACT_SECTIONS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * known_points.h: sections with an array over the particles of one body, [4 * vertex_count] reals in the public order,
- * the fourth 1 if the first three are known: CVEL, WIND (save_load.c).
+ * the fourth 1 if the first three are known: CVEL, WIND (state_sections.h).
  */
 #ifndef SINEW_SRC_WORLD_STATE_KNOWN_POINTS_H
 #define SINEW_SRC_WORLD_STATE_KNOWN_POINTS_H

@@ -17,6 +17,7 @@
 #define SINEW_SRC_CONTACT_UNTANGLE_H
 
 #include "contact/contact.h"
+#include "math/vec3.h"
 
 #define SINEW_UNTANGLE_TARGET 2e-2 /* distance of freed surfaces, as a fraction of the offset (touching.c) */
 /* Fraction of an overlap that a step removes, beside one offset: a teleport of the whole depth would be visible.
@@ -90,6 +91,29 @@ struct sinew_untangle {
     double *translation; /* [object_count][3] displacement of each group, in m */
     size_t apart_capacity, marked_capacity, group_capacity, mass_capacity, shift_capacity, translation_capacity;
 };
+
+/* ---- Objects and primitives -------------------------------------------------------------------- */
+
+static inline bool sinew_object_is_plane(const sinew_collision_object *o)
+{
+    return o->kinematic && o->vertex_count == 0;
+}
+
+/* Contact offset of the two objects of an overlap, in m. */
+static inline double sinew_overlap_offset(const sinew_collision_mesh *f, const sinew_overlap *o)
+{
+    return f->objects[o->a].half_thickness + f->objects[o->b].half_thickness;
+}
+
+/* Normal of a triangle at the start of the pass, of length twice its area. */
+static inline void sinew_primitive_normal(const sinew_contact_work *c, int32_t primitive, double n[3])
+{
+    const int32_t *v = c->mesh.primitives[primitive];
+    double a[3], b[3];
+    vec3_edge(c->x_pass_start + 4 * (size_t)v[0], c->x_pass_start + 4 * (size_t)v[1], a);
+    vec3_edge(c->x_pass_start + 4 * (size_t)v[0], c->x_pass_start + 4 * (size_t)v[2], b);
+    vec3_cross(a, b, n);
+}
 
 /* ---- Find (untangle_find.c) ------------------------------------------------------------------- */
 

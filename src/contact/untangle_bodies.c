@@ -44,11 +44,6 @@
 #define PASSES     200  /* Gauss-Seidel passes, as in touching.c */
 #define MISSED     1e-2 /* relative error of a displacement at which the passes end */
 
-static double overlap_offset(const sinew_collision_mesh *f, const sinew_overlap *o)
-{
-    return f->objects[o->a].half_thickness + f->objects[o->b].half_thickness;
-}
-
 /* ---- Groups of bodies -------------------------------------------------------------------------- */
 
 /* Gives objects of bodies that elements connect a common group. component [particle_count]: lowest particle of the
@@ -192,15 +187,6 @@ static void way_try_axes(way_out *w)
     way_try(w, n);
 }
 
-static void face_normal(const sinew_contact_work *c, int32_t face, double n[3])
-{
-    const int32_t *v = c->mesh.primitives[face];
-    double a[3], b[3];
-    vec3_edge(c->x_pass_start + 4 * (size_t)v[0], c->x_pass_start + 4 * (size_t)v[1], a);
-    vec3_edge(c->x_pass_start + 4 * (size_t)v[0], c->x_pass_start + 4 * (size_t)v[2], b);
-    vec3_cross(a, b, n);
-}
-
 /* Tries the normals of crossed faces and of the faces of crossing edges, and the cross products of edges whose
  * crossings follow each other. */
 static void way_try_crossings(way_out *w)
@@ -211,10 +197,10 @@ static void way_try_crossings(way_out *w)
     for (int32_t k = 0; k < count; k += step) {
         double n[3], a[3], b[3];
         const sinew_crossing *next = &crossings[(k + step) % count];
-        face_normal(c, crossings[k].face, n);
+        sinew_primitive_normal(c, crossings[k].face, n);
         way_try(w, n);
         if (c->mesh.flags[crossings[k].owner] & SINEW_IS_FACE) {
-            face_normal(c, crossings[k].owner, n);
+            sinew_primitive_normal(c, crossings[k].owner, n);
             way_try(w, n);
         }
         vec3_edge(c->x_pass_start + 4 * (size_t)crossings[k].edge[0],
@@ -266,8 +252,8 @@ static void way_try_contour(way_out *w)
         vec3_sub(p->x, centre, from);
         vec3_sub(t->crossings[p->other].x, centre, to);
         vec3_sub(to, from, along);
-        face_normal(c, p->edge_first ? p->owner : p->face, first);
-        face_normal(c, p->edge_first ? p->face : p->owner, second);
+        sinew_primitive_normal(c, p->edge_first ? p->owner : p->face, first);
+        sinew_primitive_normal(c, p->edge_first ? p->face : p->owner, second);
         vec3_cross(first, second, tangent);
         vec3_cross(from, to, part);
         const double sign = vec3_dot(tangent, along) < 0 ? -0.5 : 0.5;
@@ -319,11 +305,6 @@ double sinew_overlap_exit(const sinew_contact_view *view, const sinew_overlap *o
 }
 
 /* ---- Spheres, capsules and planes ---------------------------------------------------------------- */
-
-static bool object_is_plane(const sinew_collision_object *o)
-{
-    return o->kinematic && o->vertex_count == 0;
-}
 
 static void way_out_of_plane(way_out *w)
 {
@@ -378,7 +359,7 @@ static void way_order_sheets(way_out *w, double offset)
         double n[3];
         if (c->mesh.object[c->mesh.primitives[k][0]] != o->a || !(c->mesh.flags[k] & SINEW_IS_FACE))
             continue;
-        face_normal(c, k, n);
+        sinew_primitive_normal(c, k, n);
         for (int i = 0; i < 3; i++)
             normal[i] += n[i];
     }
@@ -396,7 +377,7 @@ double sinew_sheets_direction(const sinew_contact_view *view, int32_t a, int32_t
     way_try_axes(&w);
     for (int32_t k = 0; k < count; k++)
         way_try(&w, tried + 3 * (size_t)k);
-    way_order_sheets(&w, overlap_offset(&view->contact->mesh, &overlap));
+    way_order_sheets(&w, sinew_overlap_offset(&view->contact->mesh, &overlap));
     memcpy(n, w.n, sizeof w.n);
     return w.depth;
 }
@@ -419,7 +400,7 @@ static bool overlap_is_solid(const sinew_contact_view *view, const sinew_overlap
 {
     const sinew_collision_object *second = &view->contact->mesh.objects[o->b];
     return sinew_object_is_closed(view, o->a) &&
-           (sinew_object_is_closed(view, o->b) || second->radius > 0 || object_is_plane(second));
+           (sinew_object_is_closed(view, o->b) || second->radius > 0 || sinew_object_is_plane(second));
 }
 
 void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *o)
@@ -431,7 +412,7 @@ void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *o)
     o->way = SINEW_OVERLAP_PATCHES;
     if (o->a == o->b)
         return;
-    if (object_is_plane(second)) {
+    if (sinew_object_is_plane(second)) {
         way_out_of_plane(&w);
     } else {
         way_try_axes(&w);
@@ -441,16 +422,16 @@ void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *o)
         if (overlap_is_solid(view, o) && o->crossing_count > 0)
             way_try_contour(&w);
         if (!sinew_object_is_closed(view, o->a) && !sinew_object_is_closed(view, o->b))
-            way_order_sheets(&w, overlap_offset(&c->mesh, o));
+            way_order_sheets(&w, sinew_overlap_offset(&c->mesh, o));
     }
     memcpy(o->n, w.n, sizeof o->n);
     o->depth = fmax(w.depth, 0);
-    const double open = fmax(OPEN_OFFSETS * overlap_offset(&c->mesh, o),
+    const double open = fmax(OPEN_OFFSETS * sinew_overlap_offset(&c->mesh, o),
                              OPEN_FRACTION * fmin(object_diagonal(c, o->a), object_diagonal(c, o->b)));
     const bool movable = !isinf(u->mass[u->group[o->a]]) || !isinf(u->mass[u->group[o->b]]);
     if (movable && u->group[o->a] == u->group[o->b])
         o->way = SINEW_OVERLAP_JOINED;
-    else if (movable && (object_is_plane(second) || overlap_is_solid(view, o) || o->depth <= open))
+    else if (movable && (sinew_object_is_plane(second) || overlap_is_solid(view, o) || o->depth <= open))
         o->way = SINEW_OVERLAP_WHOLE;
 }
 
@@ -475,7 +456,7 @@ static double groups_part(const sinew_contact_view *view, int32_t a, int32_t b, 
 
 double sinew_overlap_stride(const sinew_contact_view *view, const sinew_overlap *o, double depth)
 {
-    const double offset = overlap_offset(&view->contact->mesh, o), h = view->time_step;
+    const double offset = sinew_overlap_offset(&view->contact->mesh, o), h = view->time_step;
     const double fall = view->quasistatic ? 0 : vec3_norm(view->gravity) * h * h;
     return fmin(depth + SINEW_UNTANGLE_TARGET * offset,
                 fmax(STRIDE_MIN * (offset + fall), SINEW_UNTANGLE_FRACTION * depth));

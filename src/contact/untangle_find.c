@@ -105,11 +105,6 @@ static void crossings_of_pair(const sinew_contact_work *c, sinew_tangle *t, int3
 
 /* ---- Vertices inside closed objects and behind planes ------------------------------------------ */
 
-static bool object_is_plane(const sinew_collision_object *o)
-{
-    return o->kinematic && o->vertex_count == 0;
-}
-
 /* True if all edges of an object have two faces, whose normals point out of a volume. */
 static bool surface_is_closed(const sinew_collision_mesh *f, int32_t o)
 {
@@ -290,7 +285,7 @@ static sinew_status list_pairs(const sinew_contact_view *view, sinew_error *erro
 /* True if two objects overlap by so little that they touch: touching.c separates them, with all others that touch. */
 static bool overlap_touches(const sinew_collision_mesh *f, const sinew_overlap *o)
 {
-    const double offset = f->objects[o->a].half_thickness + f->objects[o->b].half_thickness;
+    const double offset = sinew_overlap_offset(f, o);
     return o->a != o->b && o->depth < SINEW_CONTACT_TOUCHING * offset;
 }
 
@@ -302,7 +297,7 @@ sinew_status sinew_tangle_find(const sinew_contact_view *view, sinew_error *erro
     int32_t count = 0;
     sinew_status status = list_pairs(view, error);
     for (int32_t o = 0; status == SINEW_OK && o < f->object_count; o++) {
-        if (object_is_plane(&f->objects[o]))
+        if (sinew_object_is_plane(&f->objects[o]))
             status = list_behind_plane(view, o, &count, error);
         else if (sinew_object_is_closed(view, o))
             status = list_inside(view, o, &count, error);

@@ -185,15 +185,6 @@ static void try_plane(const patch_work *w, int32_t patch, const double direction
     }
 }
 
-static void primitive_normal(const sinew_contact_work *c, int32_t primitive, double n[3])
-{
-    const int32_t *v = c->mesh.primitives[primitive];
-    double a[3], b[3];
-    vec3_edge(c->x_pass_start + 4 * (size_t)v[0], c->x_pass_start + 4 * (size_t)v[1], a);
-    vec3_edge(c->x_pass_start + 4 * (size_t)v[0], c->x_pass_start + 4 * (size_t)v[2], b);
-    vec3_cross(a, b, n);
-}
-
 /* Finds the plane that both sides of a patch overlap least. Returns the depth, HUGE_VAL: there is none. */
 static double find_plane(const patch_work *w, int32_t patch, double n[3])
 {
@@ -207,7 +198,7 @@ static double find_plane(const patch_work *w, int32_t patch, double n[3])
             continue;
         for (int s = 0; s < 2; s++) {
             double m[3];
-            primitive_normal(w->view->contact, crossing_primitive(w, k, s), m);
+            sinew_primitive_normal(w->view->contact, crossing_primitive(w, k, s), m);
             /* The normals of a sheet have no outward sign: each is added with the sign that agrees with the sum so
              * far. */
             const double sign = vec3_dot(m, sum[s]) < 0 ? -1 : 1;
@@ -265,7 +256,7 @@ static void add_gradient(const patch_work *w, int32_t k, double gradient[3])
         return;
     vec3_sub(c->untangle->tangle.crossings[p->other].x, p->x, R);
     vec3_edge(c->x_pass_start + 4 * (size_t)p->edge[0], c->x_pass_start + 4 * (size_t)p->edge[1], E);
-    primitive_normal(c, p->face, N);
+    sinew_primitive_normal(c, p->face, N);
     const double r = vec3_norm(R), e = vec3_norm(E), n = vec3_norm(N);
     if (!(r > 0) || !(e > 0) || !(n > 0))
         return;
@@ -414,7 +405,7 @@ sinew_status sinew_untangle_patches(const sinew_contact_view *view, bool *moves,
                         .overlap = o,
                         .crossings = t->crossings + o->first_crossing,
                         .count = o->crossing_count,
-                        .offset = f->objects[o->a].half_thickness + f->objects[o->b].half_thickness};
+                        .offset = sinew_overlap_offset(f, o)};
         const bool good = patch_allocate(&w, view->allocator, f->vertex_count, (size_t)o->crossing_count);
         if (good)
             free_overlap(&w);

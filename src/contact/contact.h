@@ -204,9 +204,14 @@ struct sinew_contact_work {
     /* Data of contact handling that live for one time step. */
     sinew_contact_view view; /* copy of the contact view of the world in this step */
     sinew_contact_hooks hooks;
-    double time;       /* simulated time at the start of the step, in s */
-    double *blocks;    /* [particle_count][9] Hessian blocks of the fixed elements at the start of the step, in N/m */
-    sinew_real *guess; /* [particle_count][4] initial guess for solvers that would start from q_tilde, in m */
+    double time; /* simulated time at the start of the step, in s */
+    /* [particle_count][9] Hessian blocks of the fixed elements at the start of the step, in N/m, of the particles whose
+     * entry of block_known is 1. Computed lazily: only contacts need them. */
+    double *blocks;
+    uint8_t *block_known;
+    uint8_t *block_wanted;  /* [particle_count] work space, 1: contacts of this pass need a block that is not known */
+    int64_t stiffness_work; /* number of SIMD groups of elements whose Hessian this step evaluated for `blocks` */
+    sinew_real *guess;      /* [particle_count][4] initial guess for solvers that would start from q_tilde, in m */
     sinew_real *x_projected_start; /* [particle_count][4] mode `projection`: positions at step start, projected, m */
     sinew_real
         *x_unprojected_start; /* [particle_count][4] positions at step start before `projection` or separation, m */
@@ -247,7 +252,7 @@ struct sinew_contact_work {
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
         x_inertial_capacity, truncated_capacity, contact_count_capacity, kinematic_capacity, inflation_radius_capacity,
         progress_capacity, fraction_capacity, element_capacity, contact_of_capacity, particle_bytes, data_capacity,
-        solver_multiplier_capacity, block_capacity, guess_capacity;
+        solver_multiplier_capacity, block_capacity, block_known_capacity, block_wanted_capacity, guess_capacity;
     size_t saved_list_capacity, saved_data_capacity;
     size_t v_capacity, skin_capacity, x_projected_start_capacity, x_unprojected_start_capacity, step_start_capacity,
         ended_capacity, vertex_number_capacity, cache_capacity, packed_capacity, bounded_capacity, is_inside_capacity;

@@ -125,6 +125,26 @@ static double stiffness_along(const double H[9], const double n[3])
     return fmax(sum, 0);
 }
 
+/* Computes the Hessian blocks of the particles that contacts of this pass need. Those of earlier passes stay: all are
+ * of the start of the step, whose positions view->q keeps until the step ends. */
+static void find_blocks(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    bool any = false;
+    memset(c->block_wanted, 0, (size_t)view->particle_count);
+    for (int32_t i = 0; i < c->contacts.count; i++) {
+        const sinew_contact_support s = sinew_contact_support_of(c, &c->contacts.list[i]);
+        for (int k = 0; k < s.count; k++) {
+            const int32_t p = s.particle[k];
+            if (c->block_known[p] || view->pinned[p] || (s.rigid[k] && !view->quasistatic))
+                continue;
+            c->block_known[p] = c->block_wanted[p] = any = true;
+        }
+    }
+    if (any)
+        c->stiffness_work += sinew_objective_fixed_diagonal(view->objective, view->q, c->block_wanted, c->blocks);
+}
+
 /* Compliance of a contact's vertices under a force between its sides, in m/N; 0: no vertex can move, or none has
  * inertia or stiffness. */
 static double contact_compliance(const sinew_contact_view *view, const sinew_contact_constraint *t)
@@ -137,9 +157,11 @@ static double contact_compliance(const sinew_contact_view *view, const sinew_con
         const int32_t p = s.particle[k];
         const double inertia = view->quasistatic ? 0 : (double)view->mass[p] / (h * h);
         const bool fixed = s.rigid[k] && !view->quasistatic;
+        if (view->pinned[p])
+            continue;
         const double stiffness =
             fixed ? RIGID_STIFFNESS * inertia : stiffness_along(c->blocks + 9 * (size_t)p, t->n) + inertia;
-        if (!view->pinned[p] && stiffness > 0)
+        if (stiffness > 0)
             sum += s.weight[k] * s.weight[k] / stiffness;
     }
     return sum;
@@ -359,6 +381,7 @@ sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_e
     c->element_count = c->narrow_count = 0;
     if (!elements_reserve(view->allocator, c) || !sinew_contact_clear_reductions(view))
         return sinew_fail_memory(error, "contacts");
+    find_blocks(view);
     elements_fill_lists(view, c, false);
     if (c->mesh.frame_weights)
         elements_fill_lists(view, c, true);

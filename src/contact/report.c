@@ -67,7 +67,7 @@ static void contacts_take_forces(const sinew_contact_view *view, const sinew_rea
 {
     sinew_contact_work *c = view->contact;
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
-    const bool open = sinew_contact_gate(view);
+    const bool open = c->contacts.count == 0 || sinew_contact_gate(view);
     c->energy = (sinew_contact_energy){0};
     c->friction_error = c->friction_scale = 0;
     for (int32_t k = 0; k < c->contacts.count; k++) {

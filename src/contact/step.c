@@ -436,7 +436,7 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
     const bool open = sinew_contact_gate(view);
     /* In single precision these iterations move the work of contacts under a lifted block from 4 % above that of
      * gravity to 6 % below it (test_contact_balance). */
-    const bool large = sizeof(sinew_real) > 4 && solved && change_needs_iteration(c, s->q);
+    const bool large = sizeof(sinew_real) > 4 && change_needs_iteration(c, s->q);
     set_multipliers(view, s, open, s->ops->corrects_forces && (solved || solver_follows_gradient(s)));
     if (sinew_contact_relax_round(view, s->q, true) > 0)
         sinew_contact_write_numbers(c);
@@ -629,7 +629,9 @@ static bool reserve_step_vectors(const sinew_contact_view *view, sinew_contact_w
     const size_t size = 4 * (size_t)view->particle_count;
     return sinew_reserve(m, &c->v_step_start, &c->v_capacity, size, sizeof *c->v_step_start) &&
            sinew_reserve(m, &c->guess, &c->guess_capacity, size, sizeof *c->guess) &&
-           sinew_reserve(m, &c->blocks, &c->block_capacity, 9 * (size_t)view->particle_count, sizeof *c->blocks);
+           sinew_reserve(m, &c->blocks, &c->block_capacity, 9 * (size_t)view->particle_count, sizeof *c->blocks) &&
+           sinew_reserve(m, &c->block_known, &c->block_known_capacity, (size_t)view->particle_count, 1) &&
+           sinew_reserve(m, &c->block_wanted, &c->block_wanted_capacity, (size_t)view->particle_count, 1);
 }
 
 static void store_start_velocities(const sinew_contact_view *view)
@@ -702,7 +704,8 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
                                      .batches = view->batches,
                                      .error = view->error};
     view->solve->contact = &c->hooks;
-    sinew_objective_fixed_diagonal(view->objective, view->q, c->blocks);
+    memset(c->block_known, 0, (size_t)view->particle_count);
+    c->stiffness_work = 0;
     set_first_guess(view);
     store_start_velocities(view);
     for (int32_t o = 0; o < c->mesh.object_count; o++)

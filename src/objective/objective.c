@@ -190,7 +190,8 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
     o->slots = sinew_allocate(a, (size_t)o->particle_count, sizeof *o->slots);
     o->first_more = sinew_allocate(a, (size_t)o->particle_count + 1, sizeof *o->first_more);
     o->more = sinew_allocate(a, (size_t)o->fixed_slot_count, sizeof *o->more);
-    sinew_status status = o->slots && o->first_more && o->more
+    o->chosen_tasks = sinew_allocate(a, (size_t)o->fixed_task_count, sizeof *o->chosen_tasks);
+    sinew_status status = o->slots && o->first_more && o->more && o->chosen_tasks
                               ? sinew_objective_set_transient(o, transient, batch_count - fixed_count, error)
                               : sinew_fail_memory(error, "the objective's work space");
     if (status != SINEW_OK) {
@@ -209,6 +210,7 @@ void sinew_objective_clear(sinew_objective *o)
                       o->slots,
                       o->first_more,
                       o->more,
+                      o->chosen_tasks,
                       o->slot_values,
                       o->task_values,
                       o->scratch,
@@ -221,6 +223,7 @@ void sinew_objective_clear(sinew_objective *o)
     o->slots = NULL;
     o->first_more = NULL;
     o->more = NULL;
+    o->chosen_tasks = NULL;
     o->slot_values = o->scratch = o->tangents = o->constraint_gradients = NULL;
     o->task_values = o->constraint_weights = NULL;
     o->global_constraint_count = 0;
@@ -488,8 +491,9 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
 }
 
 /* Adds the diagonal Hessian blocks of a chunk to its particles' sums, [particle][9], or their traces alone,
- * [particle]. */
-static void add_diagonal(const sinew_task *task, const sinew_real *values, bool traces, double *sums)
+ * [particle]. Particles whose entry of `wanted` is 0 are left out; NULL: none is. */
+static void add_diagonal(const sinew_task *task, const sinew_real *values, bool traces, const uint8_t *wanted,
+                         double *sums)
 {
     const sinew_batch *batch = task->batch;
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count, B = n * (n + 1) / 2;
@@ -500,6 +504,8 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, bool 
             for (size_t lane = 0; lane < W; lane++) {
                 const size_t at = (size_t)particle[vertex[(group * n + a) * W + lane] / SINEW_POINT];
                 const sinew_real *value = values + ((group * B + a * (a + 1) / 2 + a) * 9) * W + lane;
+                if (wanted && !wanted[at])
+                    continue;
                 if (traces)
                     sums[at] += (double)value[0] + (double)value[4 * W] + (double)value[8 * W];
                 for (size_t k = 0; !traces && k < 9; k++)
@@ -512,6 +518,8 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, bool 
 typedef struct diagonal_pass {
     const sinew_objective *objective;
     const sinew_task *tasks;
+    const int32_t *chosen; /* [task_count] indices in `tasks` of the tasks of this pass; NULL: the first task_count */
+    const uint8_t *wanted; /* [particle_count] 1: the particle gets a sum; NULL: all do */
     int32_t task_count;
     const sinew_real *q;
     const sinew_real **values; /* [width] Hessian blocks that the tasks of this round have computed */
@@ -526,6 +534,11 @@ static int32_t diagonal_tasks(const diagonal_pass *d, int32_t round)
     return left < d->width ? left : d->width;
 }
 
+static const sinew_task *diagonal_task(const diagonal_pass *d, int32_t k)
+{
+    return &d->tasks[d->chosen ? d->chosen[k] : k];
+}
+
 static int32_t diagonal_items(const void *context, int32_t phase)
 {
     return phase % 2 ? 1 : diagonal_tasks(context, phase / 2);
@@ -534,12 +547,12 @@ static int32_t diagonal_items(const void *context, int32_t phase)
 static void diagonal_item(const void *context, int32_t phase, int32_t item)
 {
     const diagonal_pass *d = context;
-    const sinew_task *tasks = d->tasks + phase / 2 * d->width;
+    const int32_t first = phase / 2 * d->width;
     if (phase % 2 == 0)
-        d->values[item] = sinew_task_blocks(d->objective, item, &tasks[item], d->q, d->project);
+        d->values[item] = sinew_task_blocks(d->objective, item, diagonal_task(d, first + item), d->q, d->project);
     else
         for (int32_t t = 0; t < diagonal_tasks(d, phase / 2); t++)
-            add_diagonal(&tasks[t], d->values[t], d->traces, d->sums);
+            add_diagonal(diagonal_task(d, first + t), d->values[t], d->traces, d->wanted, d->sums);
 }
 
 static void run_diagonals(diagonal_pass *pass)
@@ -573,11 +586,41 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
                            blocks + 9 * (size_t)o->step.constrained[k]);
 }
 
-void sinew_objective_fixed_diagonal(const sinew_objective *o, const sinew_real *q, double *blocks)
+/* Lists the fixed tasks with an element of a wanted particle, in o->chosen_tasks; returns their number. */
+static int32_t choose_fixed_tasks(const sinew_objective *o, const uint8_t *wanted)
 {
-    memset(blocks, 0, 9 * (size_t)o->particle_count * sizeof *blocks);
-    run_diagonals(&(diagonal_pass){
-        .objective = o, .tasks = o->tasks, .task_count = o->fixed_task_count, .q = q, .sums = blocks, .project = true});
+    int32_t count = 0;
+    for (int32_t t = 0; t < o->fixed_task_count; t++) {
+        const sinew_task *task = &o->tasks[t];
+        const int32_t *particle = task->batch->particle + task->chunk->first_slot;
+        int32_t i = 0;
+        while (i < task->chunk->slot_count && !wanted[particle[i]])
+            i++;
+        if (i < task->chunk->slot_count)
+            o->chosen_tasks[count++] = t;
+    }
+    return count;
+}
+
+int64_t sinew_objective_fixed_diagonal(const sinew_objective *o, const sinew_real *q, const uint8_t *wanted,
+                                       double *blocks)
+{
+    int64_t elements = 0;
+    for (int32_t i = 0; i < o->particle_count; i++)
+        if (wanted[i])
+            memset(blocks + 9 * (size_t)i, 0, 9 * sizeof *blocks);
+    const int32_t count = choose_fixed_tasks(o, wanted);
+    run_diagonals(&(diagonal_pass){.objective = o,
+                                   .tasks = o->tasks,
+                                   .chosen = o->chosen_tasks,
+                                   .wanted = wanted,
+                                   .task_count = count,
+                                   .q = q,
+                                   .sums = blocks,
+                                   .project = true});
+    for (int32_t k = 0; k < count; k++)
+        elements += o->tasks[o->chosen_tasks[k]].chunk->group_count;
+    return elements;
 }
 
 void sinew_objective_traces(const sinew_objective *o, const sinew_real *q, bool transient, double *traces)

@@ -83,6 +83,7 @@ typedef struct sinew_objective {
     int32_t *first_more; /* [particle_count + 1] index in `more` of each particle's first further slot */
     /* [fixed_slot_count] pairs of a particle and one of its slots beyond the first two, sorted by particle */
     int32_t (*more)[2];
+    int32_t *chosen_tasks;           /* [fixed_task_count] work space: fixed tasks of a pass over some particles */
     size_t fixed_tangent_total;      /* number of reals in the tangents (second derivatives) of fixed tasks */
     size_t tangent_total;            /* number of reals in the tangents (second derivatives) of all tasks */
     int32_t global_constraint_count; /* number of global constraints (global_constraints.h) with allocated gradients */
@@ -136,8 +137,10 @@ void sinew_objective_product(sinew_objective *objective, const sinew_real *p, si
  * particles. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
 /* blocks[i] = the 3x3 diagonal Hessian block of particle i due to fixed elements, projected, without inertia, at pinned
- * particles too. */
-void sinew_objective_fixed_diagonal(const sinew_objective *objective, const sinew_real *q, double *blocks);
+ * particles too. Only of particles whose entry of wanted [particle_count] is 1; other blocks do not change. Evaluates
+ * the chunks of elements that have a wanted particle, and returns the number of their SIMD groups. */
+int64_t sinew_objective_fixed_diagonal(const sinew_objective *objective, const sinew_real *q, const uint8_t *wanted,
+                                       double *blocks);
 /* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pinned
  * particles too. Only fixed or only transient elements are counted. */
 void sinew_objective_traces(const sinew_objective *objective, const sinew_real *q, bool transient, double *traces);

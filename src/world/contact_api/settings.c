@@ -255,6 +255,8 @@ void sinew_contact_release(sinew_world *world)
                       c->saved_list,
                       c->saved_data,
                       c->blocks,
+                      c->block_known,
+                      c->block_wanted,
                       c->x_requested,
                       c->vertex_number,
                       c->cache,

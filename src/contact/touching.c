@@ -13,6 +13,8 @@
  * for two edges the cross product of both, each with both signs. Directions out of closed surfaces win ties; of two
  * open surfaces, the later object lies on the positive side of the earlier.
  *
+ * Lips of a tear in a solid are retracted into their own sides (tear_lips.c), without a choice.
+ *
  * The pairs are then separated to TARGET of their offset along n. First whole bodies are translated, which changes no
  * elastic energy; pairs that remain (self-contact, pinned bodies) move their vertices. q, q_tilde and the first guess
  * move alike, so velocities do not change. Afterwards the step filter keeps the pairs apart, and their offsets grow
@@ -23,6 +25,7 @@
 #include <string.h>
 
 #include "contact/modes.h"
+#include "contact/tear_lips.h"
 #include "contact/untangle.h"
 #include "math/vec3.h"
 
@@ -33,12 +36,6 @@
 #define MISSED                                                                                                         \
     1e-2 /* error of the target distance at which the passes end, as a fraction of the target; chosen, not measured */
 
-/* Faces at each vertex, in the order of primitives. */
-typedef struct vertex_faces {
-    int32_t *first; /* [vertex_count + 1] index of each vertex's first entry in `faces` */
-    int32_t *faces; /* [3 * face count] primitives at each vertex */
-} vertex_faces;
-
 /* A pair to separate: its candidate, the chosen direction, and the target distance. */
 typedef struct touching_pair {
     const sinew_candidate *candidate;
@@ -48,17 +45,18 @@ typedef struct touching_pair {
 } touching_pair;
 
 typedef struct touching_work {
-    vertex_faces incident;
+    sinew_vertex_faces incident;
     touching_pair *pairs; /* [count] pairs that touch */
     int32_t count;
     double *translation; /* [object_count][3] translation of each body, in m */
     double *shift;       /* [moved_count][3] displacement of each vertex beyond its body's translation, in m */
     uint8_t *anchored;   /* [object_count] 1: the object cannot be translated: a collider, or it has a pin */
+    uint8_t *parted;     /* [vertex_count] 1: a lip of a tear, parted by tear_lips.c */
 } touching_work;
 
 /* ---- Features -------------------------------------------------------------------------------- */
 
-static bool faces_at_vertices(const sinew_contact_view *view, vertex_faces *incident)
+static bool faces_at_vertices(const sinew_contact_view *view, sinew_vertex_faces *incident)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;
     incident->first = sinew_allocate_zero(view->allocator, (size_t)f->vertex_count + 2, sizeof *incident->first);
@@ -114,8 +112,8 @@ static bool face_contains(const int32_t face[3], const closest_feature *feature)
 /* The extreme height along n of the ring of a feature: the vertices of all faces that contain the feature. Vertices of
  * `other` and of its faces are omitted: the lips of a tear share the vertices of its front. sign 1: minimum, -1:
  * maximum. */
-static double ring_extreme(const sinew_contact_work *c, const vertex_faces *incident, const closest_feature *feature,
-                           const closest_feature *other, const double n[3], double sign)
+static double ring_extreme(const sinew_contact_work *c, const sinew_vertex_faces *incident,
+                           const closest_feature *feature, const closest_feature *other, const double n[3], double sign)
 {
     const sinew_collision_mesh *f = &c->mesh;
     double extreme = HUGE_VAL;
@@ -156,7 +154,7 @@ enum {
 
 typedef struct side_choice {
     const sinew_contact_work *c;
-    const vertex_faces *incident;
+    const sinew_vertex_faces *incident;
     closest_feature side[2];
     double tie; /* difference below which scores are equal, in m */
     double score;
@@ -292,7 +290,7 @@ static double pair_resolution(const sinew_contact_work *c, const sinew_candidate
     return ULPS * epsilon * largest;
 }
 
-static bool pair_touches(const sinew_contact_work *c, const sinew_candidate *p)
+bool sinew_contact_pair_touches(const sinew_contact_work *c, const sinew_candidate *p)
 {
     const double limit = fmax(SINEW_CONTACT_TOUCHING * pair_offset(&c->mesh, p), pair_resolution(c, p) / 2);
     return !p->inside && fabs((double)p->distance) < limit;
@@ -314,7 +312,7 @@ static void list_touching(const sinew_contact_view *view, touching_work *w)
     w->count = 0;
     for (int64_t k = 0; k < c->pairs.count; k++) {
         const sinew_candidate *p = &c->pairs.list[k];
-        if (!pair_touches(c, p))
+        if (!sinew_contact_pair_touches(c, p) || sinew_tear_lips_are_parted(view, p, w->parted))
             continue;
         touching_pair *t = &w->pairs[w->count++];
         t->candidate = p;
@@ -508,12 +506,13 @@ static bool touching_allocate(const sinew_contact_view *view, touching_work *w, 
     w->translation = sinew_allocate_zero(view->allocator, 3 * (size_t)f->object_count, sizeof *w->translation);
     w->shift = sinew_allocate_zero(view->allocator, 3 * (size_t)f->moved_count + 1, sizeof *w->shift);
     w->anchored = sinew_allocate_zero(view->allocator, (size_t)f->object_count, sizeof *w->anchored);
-    return w->pairs && w->translation && w->shift && w->anchored && faces_at_vertices(view, &w->incident);
+    w->parted = sinew_allocate_zero(view->allocator, (size_t)f->vertex_count, sizeof *w->parted);
+    return w->pairs && w->translation && w->shift && w->anchored && w->parted && faces_at_vertices(view, &w->incident);
 }
 
 static void touching_release(const sinew_contact_view *view, touching_work *w)
 {
-    void *arrays[] = {w->pairs, w->translation, w->shift, w->anchored, w->incident.first, w->incident.faces};
+    void *arrays[] = {w->pairs, w->translation, w->shift, w->anchored, w->parted, w->incident.first, w->incident.faces};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(view->allocator, arrays[k]);
 }
@@ -545,7 +544,7 @@ sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, boo
     sinew_contact_work *c = view->contact;
     int64_t count = 0;
     for (int64_t k = 0; k < c->pairs.count; k++)
-        count += pair_touches(c, &c->pairs.list[k]);
+        count += sinew_contact_pair_touches(c, &c->pairs.list[k]);
     *moved = false;
     if (count == 0)
         return SINEW_OK;
@@ -553,6 +552,7 @@ sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, boo
     const bool good = touching_allocate(view, &w, count) && sinew_contact_store_positions(view);
     if (good) {
         mark_anchored(view, &w);
+        sinew_tear_lips_part(view, &w.incident, TARGET, w.shift, w.parted);
         list_touching(view, &w);
         align_all_sheets(view, &w);
         if (!separate_pairs(view, &w, true))

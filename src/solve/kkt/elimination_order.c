@@ -8,6 +8,7 @@
 
 #include "base/sort.h"
 #include "linear/factor/cholesky.h"
+#include "solve/kkt/overdetermined.h"
 
 enum {
     MAX_PAIRS =
@@ -285,7 +286,7 @@ sinew_status sinew_saddle_order_constraints(sinew_saddle *s, sinew_error *error)
     return status;
 }
 
-/* ---- Early constraints: compliant ones, eliminated before their particles --------------------------- */
+/* ---- Early constraints, eliminated before their particles: compliant or overdetermined ones --------------------------- */
 
 /* True if all constraints of an element have a nonzero compliance. */
 static bool is_compliant(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e)
@@ -296,14 +297,21 @@ static bool is_compliant(const sinew_saddle *s, const sinew_constraint_set *set,
     return compliant;
 }
 
-void sinew_saddle_choose_early(sinew_saddle *s)
+bool sinew_saddle_choose_early(sinew_saddle *s)
 {
-    for (int32_t t = 0; t < s->constraints->set_count; t++) {
+    uint8_t *seen = sinew_allocate(&s->allocator, (size_t)s->free_count + 1, 1);
+    for (int32_t t = 0; seen && t < s->constraints->set_count; t++) {
         const sinew_constraint_set *set = &s->constraints->sets[t];
+        const bool overdetermined = sinew_overdetermined_set(s, set, seen);
+        s->overdetermined |= overdetermined;
         for (int32_t e = 0; e < set->element_count; e++) {
-            const bool early = is_compliant(s, set, e);
+            const uint8_t early = overdetermined            ? SINEW_EARLY_OVERDETERMINED
+                                  : is_compliant(s, set, e) ? SINEW_EARLY_COMPLIANT
+                                                            : 0;
             for (int32_t i = 0; i < set->per_element; i++)
                 s->early[sinew_constraint_index(set, e, i)] = early;
         }
     }
+    sinew_release(&s->allocator, seen);
+    return seen;
 }

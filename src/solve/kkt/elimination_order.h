@@ -28,8 +28,9 @@ static inline int32_t sinew_saddle_free_of(const sinew_saddle *s, int32_t partic
 }
 
 /* Marks in saddle->early the constraints that precede their particles in the elimination order: those that are
- * compliant at the last evaluation, except global constraints. */
-void sinew_saddle_choose_early(sinew_saddle *saddle);
+ * compliant at the last evaluation, except global constraints, and those of overdetermined sets (overdetermined.h).
+ * False: out of memory. */
+bool sinew_saddle_choose_early(sinew_saddle *saddle);
 /* Number the unknowns, into particle_unknown and multiplier_unknown: the order by particles, and the order with
  * constraints last. */
 sinew_status sinew_saddle_order_particles(sinew_saddle *saddle, sinew_error *error);

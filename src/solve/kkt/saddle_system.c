@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "solve/kkt/elimination_order.h"
+#include "solve/kkt/overdetermined.h"
 #include "solve/kkt/rank_check.h"
 
 /* Scaled pivots of hard constraints up to this size count as zero. In single precision, rounded positions rotate
@@ -222,9 +223,10 @@ static sinew_status saddle_lay_out(sinew_saddle *s, sinew_error *error)
     s->early = sinew_allocate_zero(a, (size_t)s->constraints->constraint_count, 1);
     if (!s->particle_unknown || !s->multiplier_unknown || !s->early)
         return sinew_fail_memory(error, "the order of constraints");
-    sinew_saddle_choose_early(s);
+    if (!sinew_saddle_choose_early(s))
+        return sinew_fail_memory(error, "the order of constraints");
     sinew_status status = sinew_saddle_order_particles(s, error);
-    if (status == SINEW_OK && sinew_saddle_constraints_can_be_last(s))
+    if (status == SINEW_OK && !s->overdetermined && sinew_saddle_constraints_can_be_last(s))
         status = try_constraints_last(s, error);
     return status == SINEW_OK && !s->column ? build_columns(s, error) : status;
 }
@@ -271,12 +273,13 @@ static sinew_status saddle_allocate_numbers(sinew_saddle *s, sinew_error *error)
     s->right = sinew_allocate(a, n, sizeof *s->right);
     s->solution = sinew_allocate(a, n, sizeof *s->solution);
     s->is_multiplier = sinew_allocate_zero(a, n, sizeof *s->is_multiplier);
+    s->least = s->overdetermined ? sinew_allocate(a, n, sizeof *s->least) : NULL;
     s->uncertain = sinew_allocate(a, SINEW_RANK_CHECK_MAX, sizeof *s->uncertain);
     s->left = sinew_allocate(a, (size_t)SINEW_RANK_CHECK_MAX * SINEW_RANK_CHECK_MAX, sizeof *s->left);
     const bool good = s->values && s->scaled && s->scale && s->floors && s->right && s->solution && s->is_multiplier &&
-                      s->uncertain && s->left;
+                      s->uncertain && s->left && (s->least || !s->overdetermined);
     for (int32_t r = 0; good && r < s->constraints->constraint_count; r++)
-        s->is_multiplier[s->multiplier_unknown[r]] = 1;
+        s->is_multiplier[s->multiplier_unknown[r]] = s->early[r] ? s->early[r] : 1;
     return good && make_maps(s) ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
 }
 
@@ -322,7 +325,7 @@ void sinew_saddle_destroy(sinew_saddle *s)
     void *arrays[] = {
         s->particle_unknown, s->multiplier_unknown, s->column,   s->row,       s->values, s->scaled, s->hessian,
         s->hessian_at,       s->jacobian_at,        s->alpha_at, s->block_at,  s->scale,  s->floors, s->right,
-        s->solution,         s->is_multiplier,      s->early,    s->uncertain, s->left,   s};
+        s->solution,         s->is_multiplier,      s->early,    s->uncertain, s->left,   s->least,  s};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
 }
@@ -504,7 +507,7 @@ static void measure_constraints(sinew_saddle *s)
     for (int32_t k = 0; k < s->count; k++)
         for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++) {
             const int32_t i = s->row[at];
-            if (s->is_multiplier[i] == s->is_multiplier[k])
+            if (!s->is_multiplier[i] == !s->is_multiplier[k])
                 continue;
             const int32_t multiplier = s->is_multiplier[k] ? k : i, particle = s->is_multiplier[k] ? i : k;
             s->scale[multiplier] += pow(s->values[at] * s->scale[particle], 2);
@@ -587,7 +590,9 @@ double sinew_saddle_solve(sinew_saddle *s, const double *a, const double *b, dou
         }
     for (int32_t r = 0; r < s->constraints->constraint_count; r++)
         s->right[s->multiplier_unknown[r]] = s->scale[s->multiplier_unknown[r]] * b[r];
-    const double left = sinew_ldl_solve(s->ldl, s->right, s->solution, REFINEMENTS);
+    double left = sinew_ldl_solve(s->ldl, s->right, s->solution, REFINEMENTS);
+    if (s->overdetermined)
+        left = sinew_overdetermined_multipliers(s, REFINEMENTS);
     for (int32_t j = 0; j < s->free_count; j++)
         for (int32_t c = 0; c < 3; c++) {
             const int32_t k = s->particle_unknown[j] + c;

@@ -12,7 +12,8 @@
  * they are eliminated. The matrix is scaled to a diagonal of size one, particles by A, constraints by J diag(A)^-1 J^T
  * + alpha, so that the same floor detects all zero pivots. A hard constraint whose independent component is below about
  * 3e-6 (the square root of the floor; 3e-5 in single precision) is redundant and dropped. A rank check decides about
- * uncertain small pivots (rank_check.h).
+ * uncertain small pivots (rank_check.h). Large sets of more hard constraints than coordinates are eliminated before
+ * their particles (overdetermined.h).
  *
  * Inactive inequalities stay in the pattern with -1 on the diagonal.
  */
@@ -32,18 +33,25 @@ enum {
     SINEW_SADDLE_TENSION_STIFFNESS = 1 << 2 /* the block A also includes geometric stiffness, but of hard edges only */
 };
 
+/* Why a multiplier is eliminated before its particles (elimination_order.h). */
+enum {
+    SINEW_EARLY_COMPLIANT = 1,
+    SINEW_EARLY_OVERDETERMINED
+};
+
 typedef struct sinew_saddle {
     sinew_allocator allocator;
     uint32_t kind;                        /* SINEW_SADDLE_ bits */
     sinew_objective *rest;                /* objective of inertia and of energies that are not constraints; borrowed */
     const sinew_constraints *constraints; /* constraints with their Jacobian J and compliance alpha; borrowed */
     sinew_assembly *assembly;             /* sparsity pattern of the Hessian of `rest` */
-    bool curved; /* true: the pattern of the particle block A includes second derivatives of some constraints */
+    bool overdetermined; /* true: some set has more hard constraints than coordinates (overdetermined.h) */
+    bool curved;         /* true: the pattern of the particle block A includes second derivatives of some constraints */
     /* number of free particles; number of unknowns, 3 per free particle and 1 per constraint */
     int32_t free_count, count;
     int32_t *particle_unknown;   /* [free_count] index of the first of the three unknowns of each particle */
     int32_t *multiplier_unknown; /* [constraint_count] index of the unknown of each multiplier */
-    uint8_t *early;              /* [constraint_count] 1: the multiplier is eliminated before its particles */
+    uint8_t *early; /* [constraint_count] SINEW_EARLY_: the multiplier is eliminated before its particles; 0: after */
     size_t *column; /* [count + 1] index of each column's first entry of the upper triangle in row and values */
     int32_t *row;
     double *values;       /* [column[count]] entries of the matrix of the last sinew_saddle_assemble */
@@ -57,9 +65,12 @@ typedef struct sinew_saddle {
     /* [count] each: scaling of the matrix; floor of each pivot (above 0 for hard constraints, below 0 for early ones, 0
      * for other unknowns); scaled right-hand side; solution */
     double *scale, *floors, *right, *solution;
-    uint8_t *is_multiplier; /* [count] 1: the unknown is a multiplier; 0: a particle's coordinate */
-    int32_t *uncertain;     /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */
-    double *left;           /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] dense matrix T = J_D u_D of rank_check.h */
+    /* [count] 0: a particle's coordinate; SINEW_EARLY_OVERDETERMINED or 1: a multiplier of an overdetermined set, or
+     * another one */
+    uint8_t *is_multiplier;
+    double *least;      /* [count] work space of overdetermined.h; NULL without such sets */
+    int32_t *uncertain; /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */
+    double *left;       /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] dense matrix T = J_D u_D of rank_check.h */
     sinew_ldl *ldl;
     sinew_pivots inertia; /* numbers of positive, negative and dropped pivots of the last factorisation */
     double pivot_min;     /* pivots of hard constraints up to this size count as zero, if above the default floor */

@@ -152,9 +152,8 @@ KERNEL_INLINE void hinge_geometry(const wide *x, wide floor, hinge_now *s)
     hinge_wing(x, floor, 1, s);
     wide across[3];
     jacobi_cross(s->m[0], s->m[1], across);
-    /* The arguments of atan2 are differences from zero instead of negations: for collapsed triangles both are 0, and
-     * atan2(-0, -0) would be
-     * -pi. */
+    /* The arguments of atan2 are differences from zero, not negations: for collapsed triangles both are 0, and
+     * atan2(-0, -0) would be -pi. */
     s->theta = wide_atan2(zero - jacobi_dot(across, s->e), zero - jacobi_dot(s->m[0], s->m[1]));
 }
 
@@ -182,6 +181,34 @@ KERNEL_INLINE void hinge_curve(const hinge_now *s, int wing, int a, int b, wide 
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             K[3 * i + j] += mixed * (m[i] * n[j] + n[i] * m[j]) + ya * zb * e[i] * n[j] + za * yb * n[i] * e[j];
+}
+
+/* Number i of the data of each element of a group. */
+KERNEL_INLINE wide hinge_number(const sinew_real *data, int i)
+{
+    return wide_load(data + i * SIMD_WIDTH);
+}
+
+#define HINGE_HALF_TURN ((sinew_real)3.14159265358979323846)
+
+/* Reduces an angle to [-pi, pi] by adding or subtracting 2 pi once. */
+KERNEL_INLINE wide hinge_wrapped_angle(wide angle)
+{
+    const wide pi = wide_set(HINGE_HALF_TURN), zero = wide_set(0);
+    return angle - wide_select(wide_lt(pi, angle), 2 * pi, zero) + wide_select(wide_lt(angle, -pi), 2 * pi, zero);
+}
+
+/* Sets negative eigenvalues of the symmetric 3x3 block A to zero. */
+KERNEL_INLINE void hinge_clamp_block(wide A[6])
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    wide w[3], Q[9];
+    sinew_eigen3(A, w, Q);
+    for (int k = 0; k < 3; k++) {
+        const wide added = wide_max(-w[k], wide_set(0));
+        for (int i = 0; i < 6; i++)
+            A[i] += added * Q[3 * row[i] + k] * Q[3 * column[i] + k];
+    }
 }
 
 #endif

@@ -121,20 +121,6 @@ typedef struct jump_now {
     wide J, magnitude; /* l J with the factors of the data, and the sum of its absolute terms */
 } jump_now;
 
-KERNEL_INLINE wide number(const sinew_real *data, int i)
-{
-    return wide_load(data + i * SIMD_WIDTH);
-}
-
-#define HALF_TURN ((sinew_real)3.14159265358979323846)
-
-/* The angle, up to a multiple of 2 pi, in [-pi, pi]. */
-KERNEL_INLINE wide wrapped(wide angle)
-{
-    const wide pi = wide_set(HALF_TURN), zero = wide_set(0);
-    return angle - wide_select(wide_lt(pi, angle), 2 * pi, zero) + wide_select(wide_lt(angle, -pi), 2 * pi, zero);
-}
-
 KERNEL_INLINE void jump_geometry(const wide *x, const sinew_real *data, jump_now *s)
 {
     s->J = s->magnitude = wide_set(0);
@@ -142,9 +128,9 @@ KERNEL_INLINE void jump_geometry(const wide *x, const sinew_real *data, jump_now
         wide points[12];
         for (int a = 0; a < 12; a++)
             points[a] = x[3 * corners[i][a / 3] + a % 3];
-        hinge_geometry(points, number(data, DATA_FLOOR), &s->hinge[i]);
-        const wide factor = number(data, DATA_FACTOR + i);
-        const wide d = wrapped(s->hinge[i].theta - number(data, DATA_ANGLE + i));
+        hinge_geometry(points, hinge_number(data, DATA_FLOOR), &s->hinge[i]);
+        const wide factor = hinge_number(data, DATA_FACTOR + i);
+        const wide d = hinge_wrapped_angle(s->hinge[i].theta - hinge_number(data, DATA_ANGLE + i));
         s->J += factor * d;
         s->magnitude += wide_abs(factor) * (1 + wide_abs(d));
     }
@@ -160,7 +146,7 @@ KERNEL_INLINE void jump_slope(const jump_now *s, const sinew_real *data, wide sl
             wide bend[3];
             hinge_slope(&s->hinge[i], a, bend);
             for (int c = 0; c < 3; c++)
-                slope[3 * corners[i][a] + c] += number(data, DATA_FACTOR + i) * bend[c];
+                slope[3 * corners[i][a] + c] += hinge_number(data, DATA_FACTOR + i) * bend[c];
         }
 }
 
@@ -208,7 +194,7 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
         for (int column = 0; column <= row; column++)
             H[dense_at(row, column)] = slope[row] * slope[column];
     for (int i = 0; i < HINGES; i++)
-        jump_curve(&s.hinge[i], s.J * number(data, DATA_FACTOR + i), i, H);
+        jump_curve(&s.hinge[i], s.J * hinge_number(data, DATA_FACTOR + i), i, H);
 }
 
 #include "energy/dense_energy.h"
@@ -244,7 +230,7 @@ static void jump_incidence(const sinew_real *data, const int32_t *particles, int
 /* Mask of SIMD lanes whose node has this place (0, 2, 4 or 5) in the element. */
 KERNEL_INLINE wide_mask node_at(const incidence *v, int place)
 {
-    return wide_eq(number(v->data, INCIDENCE_NODE), wide_set((sinew_real)place));
+    return wide_eq(hinge_number(v->data, INCIDENCE_NODE), wide_set((sinew_real)place));
 }
 
 /* Gathers x[24] with the node at its place among the others. */
@@ -277,7 +263,7 @@ KERNEL_INLINE void jump_place(const jump_now *s, const sinew_real *data, int pla
         for (int a = 0; a < 4; a++) {
             if (corners[i][a] != place)
                 continue;
-            const wide factor = number(data, DATA_FACTOR + i);
+            const wide factor = hinge_number(data, DATA_FACTOR + i);
             wide bend[3], K[9];
             for (int c = 0; c < 9; c++)
                 K[c] = wide_set(0);
@@ -289,19 +275,6 @@ KERNEL_INLINE void jump_place(const jump_now *s, const sinew_real *data, int pla
             for (int c = 0; c < 6; c++)
                 A[c] += factor * K[3 * row[c] + column[c]];
         }
-}
-
-/* Sets negative eigenvalues of the symmetric 3x3 block A to zero. */
-KERNEL_INLINE void clamp_block(wide A[6])
-{
-    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    wide w[3], Q[9];
-    sinew_eigen3(A, w, Q);
-    for (int k = 0; k < 3; k++) {
-        const wide added = wide_max(-w[k], wide_set(0));
-        for (int i = 0; i < 6; i++)
-            A[i] += added * Q[3 * row[i] + k] * Q[3 * column[i] + k];
-    }
 }
 
 KERNEL_INLINE void jump_add(const incidence *v, bool exact, incidence_sum *sum)
@@ -323,7 +296,7 @@ KERNEL_INLINE void jump_add(const incidence *v, bool exact, incidence_sum *sum)
             A[i] = wide_select(here, s.J * curve[i], A[i]);
     }
     block_add(A, zero, wide_set(1), g);
-    clamp_block(A);
+    hinge_clamp_block(A);
     for (int i = 0; i < 3; i++)
         sum->g[i] += dense_weight_of(k, s.J * g[i]);
     for (int i = 0; i < 6; i++)

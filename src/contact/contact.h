@@ -247,6 +247,7 @@ struct sinew_contact_work {
     bool listed;              /* true: the list of contacts holds the contacts at the end of the last step */
     bool intersections_known; /* true: report.intersections was computed at the current positions */
     bool free_known;          /* true: no surfaces overlap at the current positions; the step filter keeps it so */
+    bool free_loaded;         /* true: a state was loaded that was saved with free_known, and nothing changed since */
     struct sinew_untangle *untangle; /* NULL: no overlap was sought yet (untangle.h) */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,

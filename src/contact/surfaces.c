@@ -441,7 +441,9 @@ static sinew_status rebuild_surfaces(const sinew_contact_view *view, sinew_error
     sketch s = {0};
     if (!sinew_contact_cache_store(view))
         return sinew_fail_memory(error, "the collision mesh");
-    c->intersections_known = c->free_known = false;
+    c->intersections_known = false;
+    c->free_known = c->free_loaded;
+    c->free_loaded = false;
     sinew_contact_surfaces_release(c, view->allocator);
     sinew_status status = sketch_all(view, &s, error);
     if (status == SINEW_OK)

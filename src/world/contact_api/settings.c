@@ -122,15 +122,17 @@ bool sinew_contact_is_on(const sinew_world *world)
 void sinew_contact_changed(sinew_world *world)
 {
     world->collider_version++;
-    if (world->contact)
+    if (world->contact) {
         world->contact->stale = true;
+        world->contact->free_loaded = false;
+    }
 }
 
 void sinew_contact_moved(sinew_world *world)
 {
     world->q_version++;
     if (world->contact)
-        world->contact->intersections_known = world->contact->free_known = false;
+        world->contact->intersections_known = world->contact->free_known = world->contact->free_loaded = false;
 }
 
 void sinew_contact_forget_impacts(sinew_world *world, int32_t first, int32_t count)

@@ -5,6 +5,7 @@
  *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each, without `yield`
  *     YLDS   `yield` of each cached contact; absent if all are zero
  *     IMPT   impacts in progress, one sinew_impact (contact/restitution.h) each; absent without impacts
+ *     FREE   present if no surfaces overlap: the key of the colliders (state_key_of_colliders)
  *     CVEL   one per body: velocities at the start of the last step (known_points.h)
  *     COLL   one per collider with a delay or a pose: collider_state
  *
@@ -87,6 +88,28 @@ static void state_put_impacts(const sinew_world *world, sinew_section_writer *wr
     sinew_section_end(writer);
 }
 
+/* A key of the slots and generations of all colliders. */
+static uint64_t state_key_of_colliders(const sinew_world *world)
+{
+    uint64_t key = 0;
+    for (int32_t i = 0; i < world->collider_count; i++)
+        if (world->colliders[i].there)
+            key = (key ^ ((uint64_t)i << 32 | world->colliders[i].generation)) * 0x100000001B3u;
+    return key;
+}
+
+/* A step looks for overlaps unless it is known that there are none. A step after a load must do the same. */
+static void state_put_free(const sinew_world *world, sinew_section_writer *writer)
+{
+    const sinew_contact_work *c = world->contact;
+    if (c->stale ? !c->free_loaded : !c->free_known)
+        return;
+    const uint64_t key = state_key_of_colliders(world);
+    sinew_section_begin(writer, "FREE", true, 0);
+    sinew_section_put(writer, &key, sizeof key);
+    sinew_section_end(writer);
+}
+
 static void state_put_collider(const sinew_collider_record *r, int32_t index, sinew_section_writer *writer)
 {
     collider_state entry = {r->generation, r->posed, r->behind, {{0}}};
@@ -103,6 +126,8 @@ void sinew_contact_put_sections(const sinew_world *world, sinew_section_writer *
         state_put_contacts(world, writer);
     if (sinew_contact_is_on(world))
         state_put_impacts(world, writer);
+    if (sinew_contact_is_on(world))
+        state_put_free(world, writer);
     for (int32_t i = 0; sinew_contact_is_on(world) && world->v_before && i < world->body_count; i++)
         if (world->bodies[i].mesh)
             sinew_known_points_put(world, world->v_before, "CVEL", i, writer);
@@ -290,6 +315,18 @@ static void state_take_impacts(sinew_world *world, bool whole, sinew_section_rea
         }
 }
 
+/* True if the state knows that no surfaces overlap, and `whole` or its colliders are those of the world. */
+static bool state_take_free(const sinew_world *world, bool whole, sinew_section_reader *reader)
+{
+    uint64_t key;
+    size_t size;
+    const char *content = sinew_sections_find(reader, "FREE", 0, &size);
+    if (!content || size != sizeof key)
+        return false;
+    memcpy(&key, content, sizeof key);
+    return whole || key == state_key_of_colliders(world);
+}
+
 static void state_take_contacts(sinew_world *world, bool whole, sinew_section_reader *reader)
 {
     sinew_contact_work *c = world->contact;
@@ -311,6 +348,7 @@ static void state_take_contacts(sinew_world *world, bool whole, sinew_section_re
         }
     c->cached = c->stale = true;
     c->intersections_known = c->free_known = false;
+    c->free_loaded = state_take_free(world, whole, reader);
     c->report = (sinew_contact_report){0};
 }
 

@@ -10,7 +10,7 @@
 #include "base/tagged_blob.h"
 #include "world/world.h"
 
-#define SINEW_CONTACT_TAGS "TCHS", "YLDS", "IMPT", "CVEL", "COLL"
+#define SINEW_CONTACT_TAGS "TCHS", "YLDS", "IMPT", "FREE", "CVEL", "COLL"
 
 void sinew_contact_put_sections(const sinew_world *world, sinew_section_writer *writer);
 /* Check the contact section of one body with the given number of particles, and all other contact sections. `whole`:

@@ -149,6 +149,8 @@ sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, siz
     for (int kind = 0; kind < SINEW_STATE_KINDS; kind++)
         restore_kind(world, &saved, kind, true, &counts[kind], NULL);
     sinew_contact_take_sections(world, false, &saved.reader);
+    if (!whole)
+        sinew_contact_moved(world); /* objects that the state does not have may overlap */
     if (report)
         *report =
             (sinew_restore_report){counts[SINEW_STATE_BODIES], counts[SINEW_STATE_ENERGIES], counts[SINEW_STATE_PINS]};

@@ -10,7 +10,7 @@
  *     PINS   one per pin, same content as GOAL
  *     SOLV   char[16] name of the solver, then the data that it keeps between steps; absent if it has none
  *     MEAS   double [6]: what earlier steps measured (sinew_measure_history); absent: later steps do not need it
- *     TCHS, YLDS, IMPT, CVEL, COLL   data of contact (contact_sections.c)
+ *     TCHS, YLDS, IMPT, FREE, CVEL, COLL   data of contact (contact_sections.c)
  *     WIND   one per body in a world with wind: acceleration in the last step by all other forces (known_points.h)
  *     GENS   uint32 number of slots of bodies, of energies, of pins, then the generation of each; absent: all are 0
  *     SIGN   the signature of the world (signature.c), "name=value" lines

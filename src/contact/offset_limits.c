@@ -114,7 +114,7 @@ static bool contact_does_not_fall(sinew_contact_constraint *t, double violation)
 {
     sinew_contact_yield *y = &t->yield;
     if (!(violation > YIELD_MIN * t->asked)) {
-        y->updates = 0;
+        *y = (sinew_contact_yield){.offset = y->offset};
         return false;
     }
     if (y->updates == 0 || violation < YIELD_FALL * y->violation)

@@ -55,8 +55,10 @@ typedef struct detect_case {
     sinew_collision_mesh mesh;
     sinew_real *x;                /* [vertex_count][4] */
     sinew_real *inflation_radius; /* [vertex_count] */
-    sinew_real *known_predicted;  /* [vertex_count][4] */
+    sinew_real *known_predicted;  /* [vertex_count][4] displacements and radii of trust regions */
     sinew_real *predicted;        /* size as above, or NULL: detection without displacements */
+    int32_t known_islands[CASE_OBJECTS];
+    const int32_t *island; /* known_islands, or NULL: each object has its own lambda */
 } detect_case;
 
 /* ---- Random cases -------------------------------------------------------------------------------- */
@@ -203,6 +205,25 @@ static inline void case_ways(random_cases *r, detect_case *c)
     }
 }
 
+/* Thicknesses, radii of trust regions, islands of bodies, and shapes at rest: the present ones, scaled, or none. */
+static inline void case_freedom(random_cases *r, detect_case *c)
+{
+    const double ball = c->size * random_magnitude(r, 1e-3, 0.3) * random_index(r, 3);
+    const double scale = random_index(r, 3) * random_between(r, 0.3, 1.2);
+    for (int32_t o = 0; o < c->object_count; o++) {
+        c->mesh.objects[o].half_thickness = random_index(r, 4) ? c->size * random_magnitude(r, 1e-3, 0.2) : 0;
+        c->known_islands[o] = o;
+        if (o > 0 && !c->objects[o].kinematic && random_index(r, 2))
+            c->known_islands[o] = c->known_islands[random_index(r, o)];
+    }
+    for (int32_t v = 0; v < c->mesh.vertex_count; v++) {
+        c->known_predicted[4 * v + 3] = (sinew_real)random_between(r, 0, ball);
+        for (int k = 0; k < 3; k++)
+            c->mesh.rest[4 * v + k] = (sinew_real)(scale * (double)c->x[4 * v + k]);
+    }
+    c->island = random_index(r, 2) ? c->known_islands : NULL;
+}
+
 static inline detect_case *detect_case_make(random_cases *r)
 {
     detect_case *c = calloc(1, sizeof *c);
@@ -225,6 +246,7 @@ static inline detect_case *detect_case_make(random_cases *r)
     case_waves(r, c);
     case_scale(r, c);
     case_ways(r, c);
+    case_freedom(r, c);
     c->predicted = random_index(r, 3) ? c->known_predicted : NULL;
     return c;
 }

@@ -28,8 +28,7 @@ typedef enum sinew_search_kind {
 typedef struct sinew_search {
     sinew_search_kind kind;
     const sinew_collision_mesh *mesh;
-    /* Per vertex: positions (m), inflation radii (m) and predicted displacements (m), as in sinew_detect_input. */
-    const sinew_real *x, *inflation_radius, *predicted;
+    sinew_detect_input input;      /* positions, inflation radii and predicted displacements of vertices */
     const int32_t *rank;           /* [primitive_count] index of each primitive in the list sorted by vertex numbers */
     const sinew_boxes *own;        /* BVH of the features that search for others */
     const sinew_boxes *targets[2]; /* [target_count] BVHs of the features to be found: of bodies, then of colliders */

@@ -226,6 +226,17 @@ typedef struct point_filling {
     const sinew_detect_input *input;
 } point_filling;
 
+/* Box radius of a vertex, in m (sinew_box_frame), without its solid radius. Vertices with infinite radii of trust
+ * regions collide with nothing. */
+static double input_box_radius(const sinew_collision_mesh *f, const sinew_detect_input *input, int32_t v)
+{
+    const double near = input->inflation_radius ? (double)input->inflation_radius[v] : 0;
+    if (!input->predicted)
+        return near;
+    const double far = (double)input->predicted[4 * (size_t)v + 3] + f->objects[f->object[v]].half_thickness;
+    return far > near && far < FARTHEST ? far : near;
+}
+
 /* Length in m of the predicted displacement of one vertex. */
 static double displacement_length(const sinew_real *displacement)
 {
@@ -243,7 +254,7 @@ static double input_half_extent(const sinew_detector *d, const sinew_detect_inpu
     const double radii = max;
     for (int32_t v = 0; v < d->mesh->vertex_count; v++) {
         const double displacement = input->predicted ? displacement_length(input->predicted + 4 * (size_t)v) : 0;
-        const double r = displacement + (input->inflation_radius ? (double)input->inflation_radius[v] : 0);
+        const double r = displacement + input_box_radius(d->mesh, input, v);
         max = r + radii > max && r < FARTHEST ? r + radii : max;
         for (int k = 0; k < 3; k++) {
             const double at = (double)input->x[4 * (size_t)v + (size_t)k];
@@ -282,16 +293,15 @@ static void frame_point(const point_filling *f, int32_t v, float point[4])
     const sinew_detector *d = f->d;
     for (int k = 0; k < 3; k++)
         point[k] = (float)(((double)f->input->x[4 * (size_t)v + (size_t)k] - d->frame.origin[k]) * d->frame.scale);
-    const double inflation_radius = f->input->inflation_radius ? (double)f->input->inflation_radius[v] : 0;
-    point[3] = (float)((inflation_radius + d->mesh->objects[d->mesh->object[v]].radius) * d->frame.scale);
+    const double radius = input_box_radius(d->mesh, f->input, v);
+    point[3] = (float)((radius + d->mesh->objects[d->mesh->object[v]].radius) * d->frame.scale);
 }
 
-static void frame_displacement(const point_filling *f, int32_t v, float displacement[4])
+static void frame_displacement(const point_filling *f, int32_t v, float displacement[3])
 {
     const sinew_real *own = f->input->predicted + 4 * (size_t)v;
     for (int k = 0; k < 3; k++)
         displacement[k] = (float)((double)own[k] * f->d->frame.scale);
-    displacement[3] = (float)(displacement_length(own) * f->d->frame.scale);
 }
 
 static void frame_fill_points(const void *context, int32_t member, int32_t first, int32_t last)
@@ -312,7 +322,7 @@ static bool colliders_have_changed(const point_filling *f)
     const sinew_collision_mesh *mesh = f->d->mesh;
     for (int32_t v = mesh->moved_count; v < mesh->vertex_count; v++) {
         const float *old = f->d->frame.points[v];
-        float point[4], displacement[4] = {0};
+        float point[4], displacement[3] = {0};
         frame_point(f, v, point);
         if (memcmp(point, old, 3 * sizeof point[0]) != 0 || point[3] > old[3] ||
             (f->input->inflation_radius && point[3] < old[3]))
@@ -350,6 +360,7 @@ static bool detector_fit_lists(sinew_detector *d, const sinew_detect_input *inpu
     const bool first_predicted = input->predicted && !d->had_predicted;
     const bool all = detector_set_frame(d, input) || colliders_have_changed(&filling) || first_predicted;
     d->frame.moving = input->predicted;
+    d->frame.island = input->island;
     d->had_predicted = all ? input->predicted != NULL : d->had_predicted;
     sinew_tasks_for(d->thread_count, all ? f->vertex_count : f->moved_count, AT_ONCE, frame_fill_points, &filling);
     for (int i = 0; i < LIST_COUNT; i++)
@@ -489,11 +500,8 @@ static void list_fill_chunks(const void *context, int32_t member, int32_t first,
 /* Fits the boxes of features and runs the broad-phase searches. False: out of memory, or stopped. */
 static bool detector_run_searches(sinew_detector *d, sinew_search_run *run, const sinew_detect_input *input)
 {
-    for (int i = 0; i < run->search_count; i++) {
-        run->searches[i].x = input->x;
-        run->searches[i].inflation_radius = input->inflation_radius;
-        run->searches[i].predicted = input->predicted;
-    }
+    for (int i = 0; i < run->search_count; i++)
+        run->searches[i].input = *input;
     return detector_fit_lists(d, input) && sinew_search_run_all(run, d->kernel, &d->allocator, d->thread_count);
 }
 

@@ -3,20 +3,29 @@
  * candidates.h: detection of candidate pairs (features that may come near each other) and of intersections.
  *
  * A candidate is a vertex and a face (or a lone vertex and a lone edge or lone vertex), or two edges. Pairs with a
- * common vertex, and pairs of objects that may not collide, are omitted. Detection lists every pair whose distance is
- * at most the sum of the inflation radii of both features; the radius of a feature is the largest radius of its
- * vertices. Each pair is listed once, sorted by kind and vertices: the list depends neither on the number of threads
- * nor on earlier detections.
+ * common vertex, and pairs of objects that may not collide, are omitted. Each pair is listed once, sorted by kind and
+ * vertices: the list depends neither on the number of threads nor on earlier detections.
+ *
+ * A pair has a *reach*, below which it is listed at its present distance: the sum of the inflation radii of both
+ * features. The radius of a feature is the largest radius of its vertices.
  *
  * Vertices may have predicted displacements d. The step filter then keeps them within
  *
- *     |x_now - x - lambda d| <= r,      0 <= lambda <= 1, one lambda for each object,
+ *     |x_now - x - lambda d| <= r,      0 <= lambda <= 1, one lambda for each island of objects.                (1)
  *
- * where r is the part of the inflation radius beyond the thickness, and detection lists every pair that can come near
- * under this rule. Features of one object share lambda, so they approach each other by at most the largest |d_a - d_b|
- * over their vertices: bodies that fall and cloth that swings smoothly get few pairs within themselves. Two objects
- * have independent lambdas: they approach by at most the sum of the largest |d| of both. Detection adds these bounds to
- * the inflation radii of the pair.
+ * A pair is listed unless one of four unit directions u, between the closest points or along an axis, proves that
+ *
+ *     u.(x_a - x_b + lambda d_a - mu d_b)                >  reach       contacts act at x and at x + d only     (2)
+ *     u.(x_a - x_b + lambda d_a - mu d_b) - r_a - r_b    >  gap         wherever (1) allows the vertices        (3)
+ *
+ * for all vertices a of the first feature and b of the second, less the solid radii, at all lambda and mu in 0 .. 1;
+ * lambda = mu within an island. Features that are apart along one u at all positions that (1) allows cannot cross, and
+ * stay farther apart than the *gap*: the sum of both half thicknesses. Both sides of (2) and (3) are linear in lambda
+ * and mu, so the corners of their range suffice. Approach counts only along u, and motion that features share does not
+ * count: bodies that fall and cloth that swings smoothly get few pairs.
+ *
+ * Within one object the distance at rest bounds both: a cloth may be thicker than its edges are long, and its
+ * neighbours are as near as its mesh puts them (sinew_rest_reach, sinew_rest_gap).
  */
 #ifndef SINEW_SRC_COLLIDE_CANDIDATES_H
 #define SINEW_SRC_COLLIDE_CANDIDATES_H
@@ -70,9 +79,36 @@ void sinew_detector_destroy(sinew_detector *detector); /* frees the detector, wh
 typedef struct sinew_detect_input {
     const sinew_real *x;                /* [vertex_count][4] positions of collision vertices, in m */
     const sinew_real *inflation_radius; /* [vertex_count] inflation radius of each vertex in m, >= 0 */
-    /* [vertex_count][4] predicted displacements, m; the fourth number is not read; NULL: no displacement */
+    /* [vertex_count][4] predicted displacements in m, and radii r of (1) in m, >= 0, infinite for vertices of objects
+     * that collide with nothing; NULL: neither displacements nor radii, so only (2) counts */
     const sinew_real *predicted;
+    /* [object_count] island of each object: objects of one island share lambda; NULL: each object is an island */
+    const int32_t *island;
 } sinew_detect_input;
+
+/* Pairs within one object whose distance at rest is rest > 0 (m) keep an offset of at most this fraction of it. */
+#define SINEW_REST_OFFSET 0.9
+/* Such pairs become contacts below this fraction of `rest`. Between both fractions the contact is inactive: solvers
+ * meet it before the pair has reached its offset. */
+#define SINEW_REST_NEAR 0.95
+/* Unlisted pairs of neighbours keep this fraction of `rest`, or of the gap where that is less: they are farther apart
+ * at rest than the radii of (1) take them, so a sheet at rest has no pairs with itself. Crossing needs no more than a
+ * positive gap. Both fractions are chosen, not measured. */
+#define SINEW_REST_GAP 0.1
+#define SINEW_GAP_MIN  1e-2
+
+/* Largest reach of a pair within one object, in m; features that coincide at rest are the lips of a tear. */
+static inline double sinew_rest_reach(double rest, double reach)
+{
+    return rest > 0 && SINEW_REST_NEAR * rest < reach ? SINEW_REST_NEAR * rest : reach;
+}
+
+/* Gap of an unlisted pair within one object, in m, where the sum of both half thicknesses is `gap`. */
+static inline double sinew_rest_gap(double rest, double gap)
+{
+    const double bounded = SINEW_REST_GAP * rest > SINEW_GAP_MIN * gap ? SINEW_REST_GAP * rest : SINEW_GAP_MIN * gap;
+    return rest > 0 && bounded < gap ? bounded : gap;
+}
 
 /* Lists at most `limit` candidate pairs; limit 0: no limit. Buffers are kept, so that only growth allocates. */
 sinew_status sinew_detect(sinew_detector *detector, const sinew_detect_input *input, int64_t limit,

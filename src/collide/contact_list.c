@@ -27,9 +27,6 @@
 #define RELAXATION_MIN  0.02
 #define RELAXATION_LESS 0.6
 #define RELAXATION_MORE 1.6
-/* Largest offset within one body, as a fraction of the distance at rest, because cloth may be thicker than its edge
- * length. Chosen, not measured. */
-#define REST_FRACTION 0.9
 
 /* ---- One contact per feature ----------------------------------------------------------------- */
 
@@ -177,16 +174,18 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
 
 /* ---- From candidate pairs to contacts -------------------------------------------------------- */
 
-/* Offset of a pair, in m. Within one body it is below the distance at rest. Features that coincide at rest are the
- * lips of a tear, which have the full offset. */
-static double candidate_offset(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
+/* Offset of a pair whose distance at rest is `rest`, in m. Within one body it is below the distance at rest, because
+ * cloth may be thicker than its edges are long. Features that coincide at rest are the lips of a tear, which have the
+ * full offset. */
+static double candidate_offset(const sinew_collision_mesh *f, double rest, int32_t a, int32_t b)
 {
     const double offset = f->objects[a].half_thickness + f->objects[b].half_thickness;
-    if (a != b)
-        return offset;
-    sinew_candidate rest = *p;
-    sinew_candidate_closest(&rest, f->rest);
-    return (double)rest.distance > 0 ? fmin(offset, REST_FRACTION * (double)rest.distance) : offset;
+    return rest > 0 ? fmin(offset, SINEW_REST_OFFSET * rest) : offset;
+}
+
+static double candidate_rest_distance(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
+{
+    return a == b ? narrow_rest_distance(f, p->v, p->kind) : 0;
 }
 
 /* Approach of the closest points of a candidate pair from x to x_predicted, in m. */
@@ -211,8 +210,9 @@ static bool contact_from_candidate(const sinew_collision_mesh *f, const sinew_ca
         return false;
     *t =
         (sinew_contact_constraint){.first = a, .second = b, .candidate_kind = p->kind, .distance = (double)p->distance};
-    t->offset = t->asked = candidate_offset(f, p, a, b);
-    if ((double)p->distance - approach > t->offset + rule->margin * max ||
+    const double rest = candidate_rest_distance(f, p, a, b);
+    t->offset = t->asked = candidate_offset(f, rest, a, b);
+    if ((double)p->distance - approach > sinew_rest_reach(rest, (1 + rule->margin) * max) ||
         !candidate_key(f, rule->x, p, t->offset, &t->key))
         return false;
     memcpy(t->v, p->v, sizeof t->v);
@@ -330,8 +330,8 @@ sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *f, co
             sinew_candidate_closest_with_radii(&p, x_end, f->objects[a].radius + f->objects[b].radius);
         if ((double)p.distance > max)
             continue;
-        const double violation =
-            candidate_offset(f, &p, a, b) - candidate_reduction(&p, reduction) - (double)p.distance;
+        const double violation = candidate_offset(f, candidate_rest_distance(f, &p, a, b), a, b) -
+                                 candidate_reduction(&p, reduction) - (double)p.distance;
         found.violation = fmax(found.violation, violation);
         found.fraction = fmax(found.fraction, max > 0 ? violation / max : 0);
     }

@@ -3,25 +3,18 @@
  * distance_bounds.h: conservative distance bounds in floats, between one feature and eight others.
  *
  * Let z be the vector between one point of each feature. For any two such points, the distance of the features is at
- * most |z| and at least the separation along z, which is
+ * least the separation along z, which is
  *
  *     (min over corners of the first of z . x  -  max over corners of the second) / |z|
  *
- * Good points are found in floats, and both bounds, widened by their round-off (feature_bvh.h), decide most pairs.
- * Undecided pairs, and pairs with numbers that are not finite, are measured in double. The approach by predicted
- * displacements (candidates.h) is known as an upper bound only: it weakens `surely_far` and does not change
- * `surely_near`.
+ * Good points are found in floats, and the bound, less its round-off (feature_bvh.h), excludes most pairs. Pairs that
+ * are not excluded, and pairs with numbers that are not finite, are tested in double.
  */
 #ifndef SINEW_SRC_COLLIDE_DISTANCE_BOUNDS_H
 #define SINEW_SRC_COLLIDE_DISTANCE_BOUNDS_H
 
 #include "collide/feature_bvh.h"
 #include "bvh/box8.h"
-
-typedef struct distance_bounds {
-    uint32_t surely_near; /* bit k: the feature in slot k is certainly within the inflation radii */
-    uint32_t surely_far;  /* bit k: the feature in slot k is certainly beyond the inflation radii */
-} distance_bounds;
 
 static inline box8 bounds_dot(const box8 a[3], const box8 b[3])
 {
@@ -52,15 +45,11 @@ static inline box8 bounds_fraction(box8 over, box8 under)
     return box8_min(box8_max(t, box8_set(0)), box8_set(1));
 }
 
-static inline distance_bounds bounds_decide(box8 zz, box8 separation, box8 max, box8 sure)
+/* Bit k: the distance in slot k is certainly at least `max`. */
+static inline uint32_t bounds_beyond(box8 zz, box8 separation, box8 max)
 {
-    distance_bounds g;
-    sure = box8_max(sure, box8_set(0));
-    g.surely_near = box8_le(zz, sure * sure) & ~box8_le(sure, box8_set(0));
-    g.surely_far = box8_le(max * max, zz);
-    if (g.surely_far)
-        g.surely_far &= box8_le(max * bounds_root(zz), separation);
-    return g;
+    const uint32_t far = box8_le(max * max, zz);
+    return far ? far & box8_le(max * bounds_root(zz), separation) : 0;
 }
 
 static inline void bounds_load(const float rows[3][SINEW_BOXES_WIDE], box8 out[3])
@@ -75,10 +64,9 @@ static inline void bounds_set(const float rows[3][SINEW_BOXES_WIDE], int slot, b
         out[k] = box8_set(rows[k][slot]);
 }
 
-/* Distance bounds between the edge in slot `slot` of a node and the edges of another node; `approach` is added to
- * the inflation radii. */
-static inline distance_bounds bounds_edges(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf,
-                                           box8 approach)
+/* Bits of the edges of a node that are certainly beyond the box radii, plus `approach`, of the edge in slot `slot` of
+ * another node. */
+static inline uint32_t bounds_edges(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf, box8 approach)
 {
     box8 u[3], v[3], r[3], q[3], z[3];
     bounds_set(own->corner, slot, r);
@@ -96,8 +84,7 @@ static inline distance_bounds bounds_edges(const sinew_box_shape *own, int slot,
         z[k] = r[k] + s * u[k] - t * v[k];
     const box8 none = box8_set(0);
     const box8 separation = bounds_dot(z, r) + box8_min(bounds_dot(z, u), none) - box8_max(bounds_dot(z, v), none);
-    return bounds_decide(bounds_dot(z, z), separation, box8_set(own->max[slot]) + box8_load(leaf->max) + approach,
-                         box8_set(own->sure[slot]) + box8_load(leaf->sure));
+    return bounds_beyond(bounds_dot(z, z), separation, box8_set(own->max[slot]) + box8_load(leaf->max) + approach);
 }
 
 /* Per slot: replaces z by the vector to the point with parameters (s, t) of the triangle if this vector is shorter. */
@@ -113,10 +100,9 @@ static inline void bounds_try(const box8 r[3], box8 e[2][3], box8 s, box8 t, box
     *zz = bounds_select(better, less, *zz);
 }
 
-/* Distance bounds between the vertex in slot `slot` of a node and the triangles of another node; `approach` is added
- * to the inflation radii. */
-static inline distance_bounds bounds_faces(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf,
-                                           box8 approach)
+/* Bits of the triangles of a node that are certainly beyond the box radii, plus `approach`, of the vertex in slot
+ * `slot` of another node. */
+static inline uint32_t bounds_faces(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf, box8 approach)
 {
     box8 r[3], a[3], e[2][3], z[3];
     const box8 none = box8_set(0), one = box8_set(1);
@@ -137,8 +123,7 @@ static inline distance_bounds bounds_faces(const sinew_box_shape *own, int slot,
     bounds_try(r, e, none, bounds_fraction(r1, e11), z, &zz);
     bounds_try(r, e, one - across, across, z, &zz);
     const box8 separation = bounds_dot(z, r) - box8_max(box8_max(bounds_dot(z, e[0]), bounds_dot(z, e[1])), none);
-    return bounds_decide(zz, separation, box8_set(own->max[slot]) + box8_load(leaf->max) + approach,
-                         box8_set(own->sure[slot]) + box8_load(leaf->sure));
+    return bounds_beyond(zz, separation, box8_set(own->max[slot]) + box8_load(leaf->max) + approach);
 }
 
 /* Converts a SIMD mask to an integer with bit k for slot k. */

@@ -87,29 +87,29 @@ static void box_clear_displacements(sinew_box_displacements *predicted, int slot
         predicted->low[k][slot] = INFINITY;
         predicted->high[k][slot] = -INFINITY;
     }
-    predicted->longest[slot] = 0;
+    predicted->island[slot] = -1;
 }
 
 /* Extends the bounds of predicted displacements in a slot by another box of displacements. */
-static void box_add_displacements(sinew_box_displacements *predicted, int slot, const float low[3], const float high[3],
-                                  float longest)
+static void box_add_displacements(sinew_box_displacements *predicted, int slot, const float low[3], const float high[3])
 {
     for (int k = 0; k < 3; k++) {
         predicted->low[k][slot] = low[k] < predicted->low[k][slot] ? low[k] : predicted->low[k][slot];
         predicted->high[k][slot] = high[k] > predicted->high[k][slot] ? high[k] : predicted->high[k][slot];
     }
-    predicted->longest[slot] = longest > predicted->longest[slot] ? longest : predicted->longest[slot];
 }
 
-static void box_put_displacements(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, int32_t n,
-                                  int slot)
+static void box_put_displacements(const sinew_boxes *boxes, const sinew_collision_mesh *f, const sinew_box_frame *frame,
+                                  int32_t feature, int32_t n, int slot)
 {
     sinew_box_displacements *predicted = boxes->predicted[0] + n;
     box_clear_displacements(predicted, slot);
     for (int i = 0; i < boxes->width; i++) {
         const float *displacement = frame->predicted[sinew_boxes_vertex(boxes, feature, i)];
-        box_add_displacements(predicted, slot, displacement, displacement, displacement[3]);
+        box_add_displacements(predicted, slot, displacement, displacement);
     }
+    const int32_t object = f->object[sinew_boxes_vertex(boxes, feature, 0)];
+    predicted->island[slot] = frame->island ? frame->island[object] : object;
 }
 
 /* Writes the bounds of a node's predicted displacements into its slot in the level above. */
@@ -117,16 +117,20 @@ static void box_join_displacements(const sinew_box_displacements *predicted, int
                                    sinew_box_displacements *parents)
 {
     sinew_box_displacements *parent = parents + index / SINEW_BOXES_WIDE;
-    box_clear_displacements(parent, index % SINEW_BOXES_WIDE);
+    const int slot = index % SINEW_BOXES_WIDE;
+    box_clear_displacements(parent, slot);
+    parent->island[slot] = predicted->island[0];
     for (int i = 0; i < SINEW_BOXES_WIDE; i++) {
         const float low[3] = {predicted->low[0][i], predicted->low[1][i], predicted->low[2][i]};
         const float high[3] = {predicted->high[0][i], predicted->high[1][i], predicted->high[2][i]};
-        box_add_displacements(parent, index % SINEW_BOXES_WIDE, low, high, predicted->longest[i]);
+        box_add_displacements(parent, slot, low, high);
+        /* Only empty slots have displacements of no extent below zero, and any island fits them. */
+        if (low[0] <= high[0] && predicted->island[i] != parent->island[slot])
+            parent->island[slot] = -1;
     }
 }
 
-/* Writes the corners of a feature, and upper and lower bounds of inflation radius plus solid radius. `extent`: sum of
- * the box sides. */
+/* Writes the corners of a feature and the upper bound of its box radius. `extent`: sum of the box sides. */
 static void box_put_shape(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, float extent,
                           float radius, sinew_box_shape *shape, int slot)
 {
@@ -141,9 +145,7 @@ static void box_put_shape(const sinew_boxes *boxes, const sinew_box_frame *frame
         }
     }
     shape->vertices[0][slot] = sinew_boxes_vertex(boxes, feature, 0);
-    const float round_off = (float)SINEW_BOX_PAD + (float)SINEW_BOX_SLACK * (extent + radius);
-    shape->max[slot] = radius + round_off;
-    shape->sure[slot] = radius - round_off;
+    shape->max[slot] = radius + (float)SINEW_BOX_PAD + (float)SINEW_BOX_SLACK * (extent + radius);
 }
 
 static void box_put_feature(const sinew_boxes *boxes, const sinew_collision_mesh *f, const sinew_box_frame *frame,
@@ -180,7 +182,7 @@ static void box_clear_feature(const sinew_boxes *boxes, int32_t n, int slot)
         shape->corner[k][slot] = shape->side[0][k][slot] = shape->side[1][k][slot] = 0;
         shape->vertices[k][slot] = -1;
     }
-    shape->max[slot] = shape->sure[slot] = 0;
+    shape->max[slot] = 0;
 }
 
 /* Writes a node's box, highest feature index and common object into its slot in the level above. */
@@ -225,7 +227,7 @@ static void box_fit_nodes(const void *context, int32_t member, int32_t first, in
             else
                 box_clear_feature(boxes, n, slot);
             if (f->frame->moving && at < boxes->count)
-                box_put_displacements(boxes, f->frame, boxes->members[at], n, slot);
+                box_put_displacements(boxes, f->mesh, f->frame, boxes->members[at], n, slot);
             else if (f->frame->moving)
                 box_clear_displacements(boxes->predicted[0] + n, slot);
         }

@@ -8,10 +8,10 @@
  *
  * Boxes are floats relative to an origin. When the frame is set, the origin is the scene's centre and the scale makes
  * the scene's size 1/2 .. 1; the frame is kept while the scene stays within it (candidates.c). Boxes are extended by
- * inflation radii, solid radii and all round-off, so two features within their inflation radii have boxes that overlap.
+ * box radii and all round-off, so two features within their inflation radii have boxes that overlap.
  * Nodes of level 0 also store the corners of their features in the same units, for conservative distance bounds
  * (distance_bounds.h) that replace most distances in double. If vertices have predicted displacements (candidates.h),
- * nodes also store boxes of displacements: the approach of two nodes depends on the difference of displacements.
+ * nodes also store boxes of displacements: the approach of two nodes along an axis follows from both.
  */
 #ifndef SINEW_SRC_COLLIDE_FEATURE_BVH_H
 #define SINEW_SRC_COLLIDE_FEATURE_BVH_H
@@ -34,20 +34,19 @@ typedef struct sinew_box_node {
         object[SINEW_BOXES_WIDE];
 } sinew_box_node;
 
-/* Predicted displacements of the vertices of a node's features, in units of boxes: component-wise bounds, and the
- * length of the longest. */
+/* Predicted displacements of the vertices of a node's features, in units of boxes: component-wise bounds. */
 typedef struct sinew_box_displacements {
     _Alignas(32) float low[3][SINEW_BOXES_WIDE];
     float high[3][SINEW_BOXES_WIDE];
-    float longest[SINEW_BOXES_WIDE];
+    int32_t island[SINEW_BOXES_WIDE]; /* island of all features (sinew_detect_input), -1: several, or none */
 } sinew_box_displacements;
 
-/* Corners of the features of a node of level 0. `max` and `sure` are upper and lower bounds of inflation radius
- * plus solid radius; their difference covers the round-off of distances computed from these floats. */
+/* Corners of the features of a node of level 0. `max` is an upper bound of the box radius, which covers the round-off
+ * of distances computed from these floats. */
 typedef struct sinew_box_shape {
     _Alignas(32) float corner[3][SINEW_BOXES_WIDE]; /* first vertex of each feature, in units of boxes */
     float side[2][3][SINEW_BOXES_WIDE]; /* vectors from the first vertex of each feature to its second and third */
-    float max[SINEW_BOXES_WIDE], sure[SINEW_BOXES_WIDE];
+    float max[SINEW_BOXES_WIDE];
     int32_t vertices[3][SINEW_BOXES_WIDE]; /* vertices of each feature, the last one repeated; -1: no feature */
 } sinew_box_shape;
 
@@ -58,10 +57,13 @@ typedef struct sinew_box_shape {
 /* Frame of the boxes: positions of vertices in units of boxes, relative to the origin. */
 typedef struct sinew_box_frame {
     double origin[3];
-    double scale;       /* units of boxes per metre, a power of two */
-    float (*points)[4]; /* [vertex_count] (x - origin) scale; fourth number: (inflation radius + solid radius) scale */
-    float (*predicted)[4]; /* [vertex_count] predicted displacement times scale; fourth: its length times scale */
-    bool moving;           /* true: `predicted` is set, and boxes include predicted displacements */
+    double scale; /* units of boxes per metre, a power of two */
+    /* [vertex_count] (x - origin) scale; fourth number, the box radius: (solid radius + the larger of inflation radius
+     * and, with predicted displacements, trust-region radius + half thickness) scale */
+    float (*points)[4];
+    float (*predicted)[3]; /* [vertex_count] predicted displacement times scale */
+    bool moving;           /* true: `predicted` is set, and nodes have boxes of displacements */
+    const int32_t *island; /* [object_count] as in sinew_detect_input */
 } sinew_box_frame;
 
 typedef struct sinew_boxes {

@@ -14,10 +14,15 @@
  * (test_step_filter). With these values scenes/tablecloth has at most 18 520 candidate pairs and 2.5 detections per
  * step (docs/evidence/contact.md). */
 #define RADIUS_FACTOR 1.2 /* trust-region radius divided by the vertex's deviation from its predicted path */
-/* Bound of the trust-region radius for stopping on the predicted path, in mean edge lengths. */
-#define STOP_EDGES 0.25
-/* Bound of trust-region radii and of deviations from the mean displacement, in mean edge lengths. */
-#define RADIUS_EDGES_MAX 1.5
+/* Bound of trust-region radii of bodies, in mean edge lengths. Two radii are less than the distance of neighbours at
+ * rest (0.6 edges in a grid of right triangles), so a smooth sheet has no candidate pairs with itself. A cloth of 5k
+ * vertices on a ball has 0.2 pairs a vertex at its impact, 44 with 1.5 edges, and needs as many passes (bench_pairs).
+ * After so many passes in a step the bound doubles with each pass: fast impacts on coarse meshes, whose vertices leave
+ * their predicted paths by more, would use up their passes (test_restitution). */
+#define RADIUS_EDGES  0.25
+#define RADIUS_PASSES 2
+/* Bound of deviations from the mean displacement, of the radii of colliders, and of all others, in mean edge lengths. */
+#define DEVIATION_EDGES_MAX 1.5
 /* Pairs become contact elements if their clearance is below this fraction of their half thicknesses. */
 #define MARGIN         0.5
 #define PLANE_HALVINGS 20 /* number of bisections of a plane's motion before the plane stops */
@@ -87,7 +92,7 @@ static void set_collider_predicted(sinew_contact_work *c, int32_t o, const doubl
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
         max = fmax(max, deviation_from(c, v, c->x_predicted + 4 * (size_t)v, mean));
     const double radius = fmin(RADIUS_FACTOR * max + object->half_thickness,
-                               fmax(RADIUS_EDGES_MAX * c->mean_edge[o], object->half_thickness));
+                               fmax(DEVIATION_EDGES_MAX * c->mean_edge[o], object->half_thickness));
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
         sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
         for (int i = 0; i < 3; i++)
@@ -102,7 +107,7 @@ static void set_collider_predicted(sinew_contact_work *c, int32_t o, const doubl
 static double set_body_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
 {
     const sinew_collision_object *object = &c->mesh.objects[o];
-    const double max = fmax(RADIUS_EDGES_MAX * c->mean_edge[o], object->half_thickness);
+    const double max = fmax(DEVIATION_EDGES_MAX * c->mean_edge[o], object->half_thickness);
     double longest = 0;
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
         const sinew_real *requested = c->x_predicted + 4 * (size_t)v, *x = c->x_pass_start + 4 * (size_t)v;
@@ -118,21 +123,27 @@ static double set_body_predicted(sinew_contact_work *c, int32_t o, const double 
     return longest;
 }
 
+/* Bound of trust-region radii in this pass, in mean edge lengths. */
+static double radius_edges(const sinew_contact_work *c)
+{
+    const int32_t more = c->report.detections - RADIUS_PASSES;
+    return fmin(DEVIATION_EDGES_MAX, ldexp(RADIUS_EDGES, more > 0 ? (int)fmin(more, 8) : 0));
+}
+
 /* Sets the radii of a body's trust region: RADIUS_FACTOR times the deviation of q_tilde (quasistatic: of the request)
- * from the prediction, or the distance to stop on the path if this is larger; plus the half thickness, at
- * most a bound. */
+ * from the prediction, or the longest displacement if this is larger, so that a vertex may stop on its path; plus the
+ * half thickness, at most a bound. */
 static void set_body_radii(const sinew_contact_view *view, int32_t o, double longest)
 {
     sinew_contact_work *c = view->contact;
     const sinew_collision_object *object = &c->mesh.objects[o];
-    const double max = fmax(RADIUS_EDGES_MAX * c->mean_edge[o], object->half_thickness);
-    const double stop_radius = fmin(longest, STOP_EDGES * c->mean_edge[o]);
+    const double max = radius_edges(c) * c->mean_edge[o], stop_radius = fmin(longest, RADIUS_EDGES * c->mean_edge[o]);
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
         sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
         const double d[3] = {(double)displacement[0], (double)displacement[1], (double)displacement[2]};
         const sinew_real *there = view->quasistatic ? c->x_predicted + 4 * (size_t)v : c->x_inertial + 4 * (size_t)v;
-        displacement[3] = (sinew_real)fmin(
-            fmax(RADIUS_FACTOR * deviation_from(c, v, there, d), stop_radius) + object->half_thickness, max);
+        const double wanted = fmax(RADIUS_FACTOR * deviation_from(c, v, there, d), stop_radius);
+        displacement[3] = (sinew_real)fmin(wanted + object->half_thickness, max);
     }
 }
 
@@ -172,8 +183,7 @@ static void set_inflation_radii(const sinew_contact_view *view, bool carried)
             set_body_radii(view, o, set_body_predicted(c, o, mean));
     }
     for (int32_t v = 0; v < f->vertex_count; v++)
-        c->inflation_radius[v] = (sinew_real)(f->objects[f->object[v]].half_thickness * (1 + MARGIN) +
-                                              (double)c->step_filter.predicted[4 * v + 3]);
+        c->inflation_radius[v] = (sinew_real)(f->objects[f->object[v]].half_thickness * (1 + MARGIN));
     release_isolated_bodies(c);
 }
 
@@ -192,6 +202,21 @@ sinew_candidate *sinew_contact_add_pair(const sinew_contact_view *view)
     return &pairs->list[pairs->count++];
 }
 
+/* True if vertex v, `distance` m before a plane with this normal, may become a contact or come nearer to the plane than
+ * the gap (candidates.h). */
+static bool plane_pair_is_listed(const sinew_contact_work *c, int32_t v, int32_t o, const double normal[3],
+                                 double distance)
+{
+    const sinew_collision_object *plane = &c->mesh.objects[o], *body = &c->mesh.objects[c->mesh.object[v]];
+    const sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
+    double along = 0;
+    for (int i = 0; i < 3; i++)
+        along += normal[i] * (double)displacement[i];
+    const double least = distance + fmin(0, along),
+                 reach = (double)c->inflation_radius[v] + plane->half_thickness * (1 + MARGIN);
+    return least <= reach || least - (double)displacement[3] <= body->half_thickness + plane->half_thickness;
+}
+
 /* Appends the candidate pairs of a plane collider with the body vertices near it. False: out of memory. */
 static bool add_plane_pairs(const sinew_contact_view *view, sinew_contact_work *c, int32_t o)
 {
@@ -199,13 +224,11 @@ static bool add_plane_pairs(const sinew_contact_view *view, sinew_contact_work *
     double point[3], normal[3];
     sinew_contact_plane(view, o, c->fraction[o], point, normal);
     for (int32_t v = 0; v < f->moved_count; v++) {
-        const sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
-        const double d[3] = {(double)displacement[0], (double)displacement[1], (double)displacement[2]};
         double distance = -f->objects[f->object[v]].radius;
         for (size_t i = 0; i < 3; i++)
             distance += normal[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - point[i]);
         if (!sinew_vertex_may_collide(f, v, o) || sinew_is_frame_vertex(f, v) ||
-            distance > (double)c->inflation_radius[v] + vec3_norm(d) + f->objects[o].half_thickness * (1 + MARGIN))
+            !plane_pair_is_listed(c, v, o, normal, distance))
             continue;
         sinew_candidate *p = sinew_contact_add_pair(view);
         if (!p)
@@ -223,7 +246,8 @@ static sinew_status find_candidates(const sinew_contact_view *view, sinew_error 
 {
     sinew_contact_work *c = view->contact;
     const double began = sinew_seconds();
-    const sinew_detect_input places = {c->x_pass_start, c->inflation_radius, c->step_filter.predicted};
+    const sinew_detect_input places = {
+        .x = c->x_pass_start, .inflation_radius = c->inflation_radius, .predicted = c->step_filter.predicted};
     sinew_status status = sinew_detect(c->detector, &places, c->def.pair_limit, &c->pairs, error);
     for (int32_t o = 0; status == SINEW_OK && o < c->mesh.object_count; o++)
         if (object_is_plane(&c->mesh.objects[o]) && !add_plane_pairs(view, c, o))

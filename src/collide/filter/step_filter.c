@@ -47,8 +47,11 @@ bool sinew_step_filter_begin(sinew_step_filter *g, const sinew_collision_mesh *f
         !sinew_reserve(m, &g->reach, &g->reach_capacity, 2 * n, sizeof *g->reach) ||
         !sinew_reserve(m, &g->predicted, &g->predicted_capacity, 4 * n, sizeof *g->predicted) ||
         !sinew_reserve(m, &g->trust_regions, &g->trust_region_capacity, (size_t)f->object_count,
-                       sizeof *g->trust_regions))
+                       sizeof *g->trust_regions) ||
+        !sinew_reserve(m, &g->island, &g->island_capacity, (size_t)f->object_count, sizeof *g->island))
         return false;
+    for (int32_t o = 0; o < f->object_count; o++)
+        g->island[o] = o;
     return true;
 }
 
@@ -103,8 +106,9 @@ static void filter_take_pair(const sinew_step_filter *g, sinew_filter_pair *to, 
     }
     const double separation = pair_separation(to, height);
     to->separation = (sinew_real)separation;
-    to->same = p->kind != SINEW_CANDIDATE_VERTEX_PLANE && f->object[p->v[0]] == f->object[p->v[3]];
-    to->approach = (sinew_real)(to->same ? narrow_approach(f, g->predicted, p->v, to->first) : 0);
+    to->joint =
+        p->kind != SINEW_CANDIDATE_VERTEX_PLANE && g->island[f->object[p->v[0]]] == g->island[f->object[p->v[3]]];
+    to->approach = (sinew_real)(to->joint ? narrow_approach(g->predicted, p->v, to->first) : 0);
     to->min = p->distance > 0 && separation > 0 ? (sinew_real)fmin(pair_floor(f, p, x), separation) : -HUGE_VALF;
 }
 
@@ -134,9 +138,9 @@ bool sinew_step_filter_build(sinew_step_filter *g, const sinew_collision_mesh *f
 
 void sinew_step_filter_release(sinew_step_filter *g, const sinew_allocator *allocator)
 {
-    void *arrays[] = {g->pairs,        g->near_pairs, g->watched_pairs, g->reach,     g->x_end,
-                      g->seen,         g->stamp,      g->work,          g->fixed,     g->truncated,
-                      g->x_pass_start, g->x_accepted, g->x_requested,   g->predicted, g->trust_regions};
+    void *arrays[] = {g->pairs,       g->near_pairs, g->watched_pairs, g->reach,     g->x_end,        g->seen,
+                      g->stamp,       g->work,       g->fixed,         g->truncated, g->x_pass_start, g->x_accepted,
+                      g->x_requested, g->predicted,  g->trust_regions, g->island};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     *g = (sinew_step_filter){0};
@@ -186,11 +190,11 @@ static void filter_deviation_range(const void *context, int32_t member, int32_t 
 }
 
 /* True if a filtered pair cannot come too near for any tau: the separation shrinks by at most the displacements of both
- * features. Within one object only differences of predicted displacements count, which p->approach bounds. `bounds`:
+ * features. Within one island only differences of predicted displacements count, which p->approach bounds. `bounds`:
  * two distances of each vertex, as in `work`. */
 static bool pair_stays_separated(const sinew_filter_pair *p, const sinew_real *bounds)
 {
-    const size_t whole = p->same ? 0 : 1;
+    const size_t whole = p->joint ? 0 : 1;
     double predicted[2] = {0, 0};
     for (int a = 0; a < 4; a++) {
         const double far = (double)bounds[2 * (size_t)p->v[a] + whole];

@@ -20,7 +20,7 @@
  * Pairs are processed in the order of the list, so the result does not depend on the number of threads.
  *
  * Pairs that are not candidates cannot meet: the trust region (trust_region.h) keeps each vertex in a ball around its
- * predicted path, and detection lists every pair that can come near under that rule.
+ * predicted path, and detection lists every pair that is not separated along one direction under that rule.
  *
  * The floor is 1 % of the offset, and at least 64 machine epsilons of the largest coordinate: repeated truncation would
  * otherwise reduce separations to zero. A pair at its floor may not come nearer. A collider moves as a whole: its
@@ -41,14 +41,14 @@ typedef struct sinew_filter_pair {
     sinew_real n[3];       /* unit direction along which the pair is separated, from the second to the first feature */
     sinew_real min;        /* smallest admissible separation, in m; -inf: the pair is not filtered */
     sinew_real separation; /* separation of the features along n at the start of the detection pass, in m */
-    /* Largest approach in m from relative predicted displacement, for pairs within one object; 0 for pairs of two
-     * objects. */
+    /* Largest approach in m from relative predicted displacement, for pairs within one island; 0 for pairs of two
+     * islands. */
     sinew_real approach;
     sinew_real base; /* sum of both radii, in m; plane: height of the plane along n */
     int32_t v[4];
     /* Number of vertices of the first feature, v[0] .. v[first - 1]; 4: the second feature is a plane. */
     int16_t first;
-    bool same; /* true: both features belong to the same object (self-collision) */
+    bool joint; /* true: both features belong to one island, so they share lambda */
 } sinew_filter_pair;
 
 /* Trust region of an object: its progress along its predicted displacement (trust_region.h). */
@@ -57,6 +57,8 @@ typedef struct sinew_trust_region {
     double target;     /* parameter lambda on the predicted path that fits x_requested best */
     double fraction;   /* sigma: fraction of the interval from `progress` to `target` that this motion takes */
     bool unrestricted; /* true: all vertices of x_requested are within their trust regions at `target` */
+    /* Work space of an island, at its first object: sums of the least squares for `target`; smallest sigma found. */
+    double over, under, least;
 } sinew_trust_region;
 
 typedef struct sinew_step_filter {
@@ -82,15 +84,16 @@ typedef struct sinew_step_filter {
     sinew_real *x_requested;  /* [vertex_count][4] end of the motion that the caller requests, in m */
     sinew_real *x_end;        /* [vertex_count][4] end of the truncated motion, in m; the fourth number is 0 */
     sinew_real *predicted;    /* [vertex_count][4] predicted displacement, in m; fourth: radius of the trust region */
-    sinew_trust_region *trust_regions; /* [object_count] trust region of each object */
-    bool partial; /* true: some tau or sigma is below 1, so that the end of the motion is not final */
+    sinew_trust_region *trust_regions; /* [object_count] trust region of each object, equal within an island */
+    int32_t *island; /* [object_count] first object of the island of each object; set by the caller after begin */
+    bool partial;    /* true: some tau or sigma is below 1, so that the end of the motion is not final */
     size_t pair_capacity, near_pair_capacity, seen_capacity, stamp_capacity, work_capacity, fixed_capacity,
         truncated_capacity, x_pass_start_capacity, x_accepted_capacity, x_requested_capacity, x_end_capacity,
-        predicted_capacity, trust_region_capacity, watched_capacity, reach_capacity;
+        predicted_capacity, trust_region_capacity, island_capacity, watched_capacity, reach_capacity;
 } sinew_step_filter;
 
-/* Starts a detection pass of the step filter: allocates the arrays of vertices and objects; the caller then fills
- * `predicted`. False: out of memory. */
+/* Starts a detection pass of the step filter: allocates the arrays of vertices and objects, and makes each object an
+ * island of its own; the caller then fills `predicted`, and may join bodies that are not rigid. False: out of memory. */
 bool sinew_step_filter_begin(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 /* Copies into the filter the candidate pairs of a detection pass that starts at x [vertex_count][4]. Pairs that
  * touch or overlap (distance <= 0) are not filtered. False: out of memory, or stopped. */

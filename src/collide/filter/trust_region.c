@@ -91,12 +91,13 @@ void sinew_trust_region_begin(sinew_step_filter *g, const sinew_collision_mesh *
 {
     for (int32_t o = 0; o < f->object_count; o++) {
         const double at = f->objects[o].kinematic ? 1 : 0;
-        g->trust_regions[o] = (sinew_trust_region){at, at, 1, false};
+        g->trust_regions[o] = (sinew_trust_region){.progress = at, .target = at, .fraction = 1};
     }
 }
 
-/* Progress lambda that fits x_requested best, by least squares over the vertices of an object. */
-static double region_best_lambda(const sinew_step_filter *g, const sinew_collision_object *object)
+/* Adds the vertices of an object to the least squares for the progress lambda that fits x_requested best. */
+static void region_add_squares(const sinew_step_filter *g, const sinew_collision_object *object,
+                               sinew_trust_region *region)
 {
     double over = 0, under = 0;
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
@@ -106,7 +107,8 @@ static double region_best_lambda(const sinew_step_filter *g, const sinew_collisi
             over += d * ((double)g->x_requested[at] - (double)g->x_pass_start[at]);
             under += d * d;
         }
-    return under > 0 && over > 0 ? fmin(1, over / under) : 0;
+    region->over += over;
+    region->under += under;
 }
 
 /* True if the full step, sigma = tau = 1, keeps every vertex of the object in its trust region. */
@@ -121,11 +123,10 @@ static bool region_is_unrestricted(const sinew_step_filter *g, const sinew_colli
     return true;
 }
 
-/* Largest fraction sigma that is admissible for every vertex of the object, with some tau. */
+/* Largest fraction sigma, at most `max`, that is admissible for every vertex of the object, with some tau. */
 static double largest_fraction(const sinew_step_filter *g, const sinew_collision_mesh *f,
-                               const sinew_collision_object *object)
+                               const sinew_collision_object *object, double max)
 {
-    double max = 1;
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
         const trust_ball ball = trust_ball_of(g, f, v);
         if (trust_ball_square(&ball, max, 1) <= ball.radius * ball.radius || trust_ball_has_tau(&ball, max))
@@ -143,16 +144,39 @@ static double largest_fraction(const sinew_step_filter *g, const sinew_collision
     return max;
 }
 
+/* Sets `target` of all objects: the best lambda of their islands. */
+static void regions_choose_target(sinew_step_filter *g, const sinew_collision_mesh *f)
+{
+    for (int32_t o = 0; o < f->object_count; o++)
+        g->trust_regions[o].over = g->trust_regions[o].under = 0;
+    for (int32_t o = 0; o < f->object_count; o++)
+        if (!f->objects[o].kinematic)
+            region_add_squares(g, &f->objects[o], &g->trust_regions[g->island[o]]);
+    for (int32_t o = 0; o < f->object_count; o++) {
+        const double over = g->trust_regions[g->island[o]].over, under = g->trust_regions[g->island[o]].under;
+        g->trust_regions[o].target = f->objects[o].kinematic ? g->trust_regions[o].progress
+                                     : under > 0 && over > 0 ? fmin(1, over / under)
+                                                             : 0;
+    }
+}
+
 void sinew_trust_region_choose(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
+    sinew_trust_region *regions = g->trust_regions;
+    regions_choose_target(g, f);
     for (int32_t o = 0; o < f->object_count; o++) {
-        const sinew_collision_object *object = &f->objects[o];
-        sinew_trust_region *region = &g->trust_regions[o];
-        region->fraction = 1;
-        region->target = object->kinematic ? region->progress : region_best_lambda(g, object);
-        region->unrestricted = region_is_unrestricted(g, f, object);
-        if (!object->rigid && !region->unrestricted && region->target != region->progress)
-            region->fraction = largest_fraction(g, f, object);
+        regions[o].fraction = regions[o].least = 1;
+        regions[o].unrestricted = region_is_unrestricted(g, f, &f->objects[o]);
+        regions[g->island[o]].unrestricted = regions[g->island[o]].unrestricted && regions[o].unrestricted;
+    }
+    for (int32_t o = 0; o < f->object_count; o++) {
+        sinew_trust_region *island = &regions[g->island[o]];
+        if (!f->objects[o].rigid && !island->unrestricted && regions[o].target != regions[o].progress)
+            island->least = largest_fraction(g, f, &f->objects[o], island->least);
+    }
+    for (int32_t o = 0; o < f->object_count; o++) {
+        regions[o].fraction = regions[g->island[o]].least;
+        regions[o].unrestricted = regions[g->island[o]].unrestricted;
     }
 }
 
@@ -198,22 +222,33 @@ static void region_truncate_vertices(sinew_step_filter *g, const sinew_collision
     }
 }
 
+/* Largest sigma, at most `max`, that fits the reduced tau of the object's vertices with this stamp. */
+static double region_stamped_fraction(const sinew_step_filter *g, const sinew_collision_mesh *f,
+                                      const sinew_collision_object *object, int32_t stamp, double max)
+{
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
+        if (g->stamp[v] == stamp) {
+            const trust_ball ball = trust_ball_of(g, f, v);
+            max = trust_ball_sigma(&ball, (double)g->x_accepted[4 * (size_t)v + 3], max);
+        }
+    return max;
+}
+
 void sinew_trust_region_restrict(sinew_step_filter *g, const sinew_collision_mesh *f, int32_t stamp)
 {
+    sinew_trust_region *regions = g->trust_regions;
+    for (int32_t o = 0; o < f->object_count; o++)
+        regions[o].least = regions[o].fraction;
     for (int32_t o = 0; o < f->object_count; o++) {
-        const sinew_collision_object *object = &f->objects[o];
-        sinew_trust_region *region = &g->trust_regions[o];
-        double fraction = region->fraction;
-        if (object->kinematic || object->rigid || region->target == region->progress)
+        sinew_trust_region *island = &regions[g->island[o]];
+        if (!f->objects[o].kinematic && !f->objects[o].rigid && regions[o].target != regions[o].progress)
+            island->least = region_stamped_fraction(g, f, &f->objects[o], stamp, island->least);
+    }
+    for (int32_t o = 0; o < f->object_count; o++) {
+        const double least = regions[g->island[o]].least;
+        if (least == regions[o].fraction)
             continue;
-        for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
-            if (g->stamp[v] == stamp) {
-                const trust_ball ball = trust_ball_of(g, f, v);
-                fraction = trust_ball_sigma(&ball, (double)g->x_accepted[4 * (size_t)v + 3], fraction);
-            }
-        if (fraction == region->fraction)
-            continue;
-        region->fraction = fraction;
-        region_truncate_vertices(g, f, object, stamp);
+        regions[o].fraction = least;
+        region_truncate_vertices(g, f, &f->objects[o], stamp);
     }
 }

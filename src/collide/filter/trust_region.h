@@ -3,8 +3,9 @@
  * trust_region.h: a moving trust region: each vertex stays within radius r of its predicted path, so pairs that are
  * not candidates cannot collide.
  *
- * Each vertex has a predicted displacement d and a radius r for one detection pass. Each object has one number lambda,
- * 0 <= lambda <= 1: its progress along the predicted displacements of its vertices. The rule is
+ * Each vertex has a predicted displacement d and a radius r for one detection pass. Each island of objects has one
+ * number lambda, 0 <= lambda <= 1: its progress along the predicted displacements of its vertices. Bodies that move
+ * alike may form an island (contact/motion_islands.c); any other object is an island of its own. The rule is
  *
  *     |x - x_pass_start - lambda d| <= r                                                                        (1)
  *
@@ -12,19 +13,19 @@
  *
  *     (lambda + sigma (target - lambda), x_accepted + tau (x_requested - x_accepted))
  *
- * with one sigma for the object and one tau for each vertex, both in 0 .. 1. Along it the left side of (1) is the norm
- * of a linear function, so (1) holds throughout if it holds at both ends. Points of two features A and B of one object
- * then approach each other by at most
+ * with one sigma for the island and one tau for each vertex, both in 0 .. 1. Along it the left side of (1) is the norm
+ * of a linear function, so (1) holds throughout if it holds at both ends. Vertices a and b of one island then approach
+ * each other along a direction u, from b to a, by at most
  *
- *     lambda max |d_a - d_b| + max r_a + max r_b
+ *     max(0, u.(d_b - d_a)) + r_a + r_b
  *
- * over the vertices a of A and b of B. Two objects have independent lambdas: there the bound is
- * max |d_a| + max |d_b| + max r_a + max r_b. Detection (candidates.h) adds these bounds to the thicknesses. A body
- * that falls or swings smoothly moves freely with small radii: only deviations from the prediction need radius.
+ * Two islands have independent lambdas: there the bound is max(0, -u.d_a) + max(0, u.d_b) + r_a + r_b. Detection
+ * (candidates.h) lists the pairs that may come near in spite of it. A body that falls or swings smoothly moves freely
+ * with small radii: only deviations from the prediction need radius.
  *
  * `target` is the lambda that fits the requested positions best, by least squares; sigma = tau = 1 is the full step.
  * A vertex that leaves its ball is truncated (smaller tau). A blocked vertex also limits sigma, which all vertices of
- * its object share; the next detection re-predicts their paths. The pairs (sigma, tau) that satisfy (1) form a convex
+ * its island share; the next detection re-predicts their paths. The pairs (sigma, tau) that satisfy (1) form a convex
  * set that contains (0, 0). So for each smaller tau there is an admissible sigma that is not larger, and vice versa:
  * reducing them in turn ends.
  *

@@ -4,8 +4,9 @@
  * leaves.
  *
  * The box of the searching node descends the levels of the target. At a node of level 0, pairs of features are tested
- * by their boxes, then by distance bounds in floats (distance_bounds.h), then by distances in double. Boxes and bounds
- * only decide certain cases, so every SIMD variant finds the same pairs.
+ * by their boxes, then by distance bounds in floats (distance_bounds.h), then in double (narrow_phase.h). Boxes and
+ * bounds only exclude pairs that the test in double excludes: boxes that are apart along an axis prove (2) and (3) of
+ * candidates.h along it. So every SIMD variant finds the same pairs.
  *
  * Functions with the argument `moving` are compiled twice, so that searches without predicted displacements have no
  * overhead.
@@ -63,27 +64,33 @@ MADE_TWICE search_box box_at(search_group group, int slot)
     return box;
 }
 
-/* Upper bound, per slot, of the approach by predicted displacements between a box and the boxes of a group: the
- * difference of displacements within one object, else the sum of their lengths. An empty slot has infinite
- * displacements, but no box overlaps its box. */
-static inline box8 group_approach(search_group group, const search_box *box)
+/* Per slot: the boxes of the group share lambda with the given box. */
+static inline box8_mask group_is_joint(search_group group, const search_box *box)
+{
+    /* BVH nodes with features of several islands have the island -1, which must not match any island. */
+    const int32_t island = box->group.predicted->island[box->slot], own = island >= 0 ? island : INT32_MAX;
+    box8_mask islands;
+    memcpy(&islands, group.predicted->island, sizeof islands);
+    return (box8_mask)(islands == (own - (box8_mask){0}));
+}
+
+/* Upper bounds, per slot, of the approach along axis k by predicted displacements: between a box below and the boxes of
+ * a group above it (down), or a box above them (up). An empty slot has infinite displacements, but no box overlaps its
+ * box. */
+static inline void group_approach(search_group group, const search_box *box, box8_mask joint, int k, box8 *down,
+                                  box8 *up)
 {
     const sinew_box_displacements *predicted = box->group.predicted;
     const int slot = box->slot;
-    box8 square = box8_set(0);
-    for (int k = 0; k < 3; k++) {
-        const box8 differ = box8_max(box8_set(predicted->high[k][slot]) - box8_load(group.predicted->low[k]),
-                                     box8_load(group.predicted->high[k]) - box8_set(predicted->low[k][slot]));
-        square += differ * differ;
-    }
-    /* BVH nodes with features of several objects have the object -1, which must not match any object. */
-    const int32_t object = box->group.node->object[slot], own = object >= 0 ? object : INT32_MAX;
-    box8_mask objects;
-    memcpy(&objects, group.node->object, sizeof objects);
-    const box8_mask same = (box8_mask)(objects == (own - (box8_mask){0}));
-    const box8 apart = box8_load(group.predicted->longest) + box8_set(predicted->longest[slot]);
-    const box8 approach = bounds_select(same, bounds_root(square), apart);
-    return approach + approach * box8_set((float)SINEW_BOX_SLACK) + box8_set((float)SINEW_BOX_PAD);
+    const box8 none = box8_set(0), slack = box8_set(1 + (float)SINEW_BOX_SLACK), pad = box8_set((float)SINEW_BOX_PAD);
+    const box8 low = box8_load(group.predicted->low[k]), high = box8_load(group.predicted->high[k]);
+    const box8 own_low = box8_set(predicted->low[k][slot]), own_high = box8_set(predicted->high[k][slot]);
+    const box8 closing =
+        bounds_select(joint, box8_max(own_high - low, none), box8_max(own_high, none) + box8_max(none - low, none));
+    const box8 rising =
+        bounds_select(joint, box8_max(high - own_low, none), box8_max(high, none) + box8_max(none - own_low, none));
+    *down = closing * slack + pad;
+    *up = rising * slack + pad;
 }
 
 /* Bit mask of the boxes in the group that overlap the given box. */
@@ -101,10 +108,13 @@ MADE_TWICE uint32_t group_overlaps(search_group group, const search_box *box)
                     (box8_mask)(box8_set(box->low[k]) <= box8_load(node->high[k]));
         return bounds_bits(meet);
     }
-    const box8 approach = group_approach(group, box);
-    for (int k = 0; k < 3; k++)
-        meet &= (box8_mask)(box8_load(node->low[k]) - approach <= box8_set(box->high[k])) &
-                (box8_mask)(box8_set(box->low[k]) - approach <= box8_load(node->high[k]));
+    const box8_mask joint = group_is_joint(group, box);
+    for (int k = 0; k < 3; k++) {
+        box8 down, up;
+        group_approach(group, box, joint, k, &down, &up);
+        meet &= (box8_mask)(box8_load(node->low[k]) - down <= box8_set(box->high[k])) &
+                (box8_mask)(box8_set(box->low[k]) - up <= box8_load(node->high[k]));
+    }
     return bounds_bits(meet);
 }
 
@@ -116,14 +126,23 @@ static inline void search_put_found(search_node *s, int slot, int32_t key)
     found->count++;
 }
 
-/* Upper bound, per slot of a leaf, of the approach between a feature of the searching node and the leaf's features; 0
- * without displacements. */
+/* Upper bound, per slot of a leaf, of the approach along any direction between a feature of the searching node and the
+ * leaf's features; 0 without displacements. Along u, features approach by at most sum_k |u_k| a_k, where a_k is their
+ * approach along axis k. */
 MADE_TWICE box8 search_approach(const search_node *s, int slot, search_group leaf, bool moving)
 {
+    box8 square = box8_set(0);
     if (!moving)
-        return box8_set(0);
+        return square;
     const search_box own = box_at(own_group(s, moving), slot);
-    return group_approach(leaf, &own);
+    const box8_mask joint = group_is_joint(leaf, &own);
+    for (int k = 0; k < 3; k++) {
+        box8 down, up;
+        group_approach(leaf, &own, joint, k, &down, &up);
+        const box8 max = box8_max(down, up);
+        square += max * max;
+    }
+    return bounds_root(square) * box8_set(1 + (float)SINEW_BOX_SLACK);
 }
 
 MADE_TWICE void search_try_faces(search_node *s, int slot, uint32_t bits, search_group group,
@@ -131,14 +150,13 @@ MADE_TWICE void search_try_faces(search_node *s, int slot, uint32_t bits, search
 {
     const sinew_search *search = s->search;
     const sinew_box_node *leaf = group.node;
-    const distance_bounds g = bounds_faces(s->shape, slot, shape, search_approach(s, slot, group, moving));
-    for (bits &= ~g.surely_far; bits; bits &= bits - 1) {
+    for (bits &= ~bounds_faces(s->shape, slot, shape, search_approach(s, slot, group, moving)); bits;
+         bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
         const int32_t primitive = leaf->id[at];
-        const bool face = search->mesh->flags[primitive] & SINEW_IS_FACE;
         if (sinew_may_collide(search->mesh, s->node->object[slot], leaf->object[at]) &&
             !sinew_features_follow(search->mesh, &s->node->id[slot], 1, search->mesh->primitives[primitive], 3) &&
-            ((face && g.surely_near >> at & 1) || narrow_face(search, s->node->id[slot], primitive)))
+            narrow_face(search, s->node->id[slot], primitive))
             search_put_found(s, slot, search->rank[primitive]);
     }
 }
@@ -147,13 +165,13 @@ MADE_TWICE void search_try_edges(search_node *s, int slot, uint32_t bits, search
                                  const sinew_box_shape *shape, bool moving)
 {
     const sinew_box_node *leaf = group.node;
-    const distance_bounds g = bounds_edges(s->shape, slot, shape, search_approach(s, slot, group, moving));
-    for (bits &= ~g.surely_far; bits; bits &= bits - 1) {
+    for (bits &= ~bounds_edges(s->shape, slot, shape, search_approach(s, slot, group, moving)); bits;
+         bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
         const sinew_collision_mesh *f = s->search->mesh;
         if (sinew_may_collide(f, s->node->object[slot], leaf->object[at]) &&
             !sinew_features_follow(f, f->edges[s->node->id[slot]], 2, f->edges[leaf->id[at]], 2) &&
-            (g.surely_near >> at & 1 || narrow_edges(s->search, s->node->id[slot], leaf->id[at])))
+            narrow_edges(s->search, s->node->id[slot], leaf->id[at]))
             search_put_found(s, slot, leaf->id[at]);
     }
 }
@@ -165,7 +183,7 @@ static inline void search_try_intersections(search_node *s, int slot, uint32_t b
         const sinew_collision_mesh *f = s->search->mesh;
         if (sinew_may_collide(f, s->node->object[slot], leaf->object[at]) &&
             !sinew_features_follow(f, f->primitives[s->node->id[slot]], 3, f->primitives[leaf->id[at]], 3) &&
-            sinew_primitives_intersect(s->search->mesh, s->search->x, s->node->id[slot], leaf->id[at]))
+            sinew_primitives_intersect(s->search->mesh, s->search->input.x, s->node->id[slot], leaf->id[at]))
             search_put_found(s, slot, leaf->id[at]);
     }
 }
@@ -272,7 +290,7 @@ MADE_TWICE void search_for_node(const sinew_search *search, int32_t node, uint32
 
 static void search_of_node(const sinew_search *search, int32_t node, uint32_t row, sinew_search_found *found)
 {
-    if (search->predicted)
+    if (search->input.predicted)
         search_for_node(search, node, row, found, true);
     else
         search_for_node(search, node, row, found, false);

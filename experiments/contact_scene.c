@@ -33,8 +33,8 @@ sinew_world *contact_world(const contact_world_def *given, sinew_error *error)
     if (given->weightless)
         def.gravity[1] = 0;
     sinew_world *world = sinew_world_create(&def, error);
-    if (!world)
-        return NULL;
+    if (!world || !(given->thickness > 0))
+        return world;
     sinew_contact_def contact = sinew_default_contact_def();
     contact.friction = (sinew_real)given->friction;
     contact.restitution = (sinew_real)given->restitution;

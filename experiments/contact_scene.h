@@ -28,7 +28,8 @@ typedef struct contact_world_def {
     int32_t iterations;
     double h;         /* time step in s; 0: 1/60 */
     double tolerance; /* tolerance of the solver; 0: the library's default */
-    double friction, restitution, thickness;
+    double friction, restitution;
+    double thickness; /* of contact surfaces, in m; 0: a world without contact */
     bool weightless;
     bool quasistatic;
     int32_t detections; /* maximum number of detection passes per step; 0: the library's default */

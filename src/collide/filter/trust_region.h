@@ -4,8 +4,8 @@
  * not candidates cannot collide.
  *
  * Each vertex has a predicted displacement d and a radius r for one detection pass. Each island of objects has one
- * number lambda, 0 <= lambda <= 1: its progress along the predicted displacements of its vertices. Bodies that move
- * alike may form an island (contact/motion_islands.c); any other object is an island of its own. The rule is
+ * number lambda, 0 <= lambda <= 1: its progress along the predicted displacements of its vertices. `island` of the
+ * filter lists them; each object is an island of its own unless the caller joins objects. The rule is
  *
  *     |x - x_pass_start - lambda d| <= r                                                                        (1)
  *

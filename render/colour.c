@@ -58,7 +58,7 @@ sinew_colour_kind sinew_colour_by_name(const char *name)
     return SINEW_COLOUR_COUNT;
 }
 
-/* ---- Conversions between sRGB, linear light and Lab ------------------------------------------- */
+/* ---- Conversions between sRGB, linear light and OKLab ---------------------------------------- */
 
 float srgb_to_linear(float s)
 {

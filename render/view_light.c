@@ -84,7 +84,7 @@ void view_first_span(const view *v, int32_t y, int32_t first, int32_t last)
     }
 }
 
-/* ---- Noise of the light ----------------------------------------------------------------------- */
+/* ---- Noise of the light and the number of samples it requires -------------------------------- */
 
 /* Variances of one light sample, of the sun and of other light, each averaged over nearby pixels with a similar
  * surface. */

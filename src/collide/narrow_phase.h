@@ -48,7 +48,8 @@ static inline double narrow_approach(const sinew_real *predicted, const int32_t 
     return sqrt(max);
 }
 
-static inline int32_t narrow_island(const sinew_search *s, int32_t object)
+/* Island of an object: objects of one island share lambda (candidates.h). Without islands each object is its own. */
+static inline int32_t narrow_island_of(const sinew_search *s, int32_t object)
 {
     return s->input.island ? s->input.island[object] : object;
 }
@@ -69,7 +70,7 @@ static inline narrow_motion narrow_motion_of(const sinew_search *s, const int32_
     const int32_t one = f->object[v[0]], other = f->object[v[3]];
     narrow_motion m = {.first = first,
                        .radii = f->objects[one].radius + f->objects[other].radius,
-                       .joint = narrow_island(s, one) == narrow_island(s, other)};
+                       .joint = narrow_island_of(s, one) == narrow_island_of(s, other)};
     for (int a = 0; a < 4; a++) {
         const sinew_real *x = s->input.x + 4 * (size_t)v[a], *predicted = s->input.predicted + 4 * (size_t)v[a];
         for (size_t k = 0; k < 3; k++) {

@@ -168,7 +168,7 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
     }
 }
 
-/* ---- Changes of velocities ------------------------------------------------------------------- */
+/* ---- Velocity friction and restitution after the solve --------------------------------------- */
 
 static double kinetic_energy(const sinew_contact_view *view)
 {

@@ -54,7 +54,7 @@ static bool untangle_reserve(const sinew_contact_view *view)
            sinew_reserve(m, &u->translation, &u->translation_capacity, 3 * objects, sizeof *u->translation);
 }
 
-/* ---- Candidate pairs of overlapping objects ---------------------------------------------------- */
+/* ---- Candidate pairs between overlapping objects: dropped, or kept at their distance --------- */
 
 /* Sets `apart` and `marked` from the overlaps: they select the candidate pairs that a detection pass drops. */
 static void untangle_mark(const sinew_contact_view *view)

@@ -28,7 +28,8 @@ KERNEL_INLINE wide neo_hookean_stress(const wide F[9], wide ratio, wide P[9])
  *
  *     (|F|^2 - 3)/2 - (J - 1) = (tr E (J - 1) - 4 II(E) - 8 III(E)) / (J + 1)
  *
- * in which every term is quadratic in strain. If the volume has changed by half, `plain` is accurate enough. */
+ * in which every term is of second or higher order in strain. If the volume has changed by half, `plain` is accurate
+ * enough. */
 KERNEL_INLINE wide neo_hookean_near_rest(const wide F[9], wide ratio, wide plain)
 {
     const wide half = wide_set((sinew_real)0.5);

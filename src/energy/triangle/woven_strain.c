@@ -45,7 +45,7 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     for (int c = 0; c < 2; c++) {
         wide wanted;
         const wide l = column_length(F, c, material, &wanted), apart = l - wanted;
-        /* A column of F of length zero has no direction; the nearest vector along the x axis is used. */
+        /* A zero column of F has no unique nearest vector within the limits; the one along the x axis is used. */
         const wide_mask nowhere = wide_le(l, wide_set(WIDE_ROOT_TINY));
         const wide force_density = apart / wide_select(nowhere, wide_set(1), l);
         for (int i = 0; i < 3; i++)

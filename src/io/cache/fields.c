@@ -243,8 +243,8 @@ static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field
     }
 }
 
-/* Replaces the particles in fields->corners by the tet of each element, -1: none. Tets without an earlier energy get
- * this energy as material. */
+/* Replaces the vertices of each element in fields->corners by the index of the element's tet, -1: none. Tets without
+ * an earlier energy get this energy as material. */
 static void cache_fields_find_tets(sinew_cache_fields *fields, int32_t energy_index, int32_t elements)
 {
     for (int32_t e = 0; e < elements; e++) {

@@ -207,8 +207,18 @@ static void soft_bodies(void **state)
 
 /* ---- Oblique impacts and moving plates ----------------------------------------------------------- */
 
-/* A ball that flies along x onto a plate: the impulse of friction is mu times that of the normal force, and turns the
- * ball; or the contact sticks. Rigid body: v_x' = v_x - mu (1 + e) v_n while it slides, spin w = -arm m dv_x / J. */
+/* Largest error of the speed of the centre of mass after an oblique impact, as a fraction of e times the approach. The
+ * velocity at the contact has the part e. A box tilts under friction and keeps a part of its energy as spin. A ball of
+ * 5 segments has contacts up to half a facet, 9 degrees, beside its lowest point: there the spin of the rim, 5/2 of
+ * the change of speed by friction, has a vertical component. */
+static double oblique_bound(const impact_case *k, double friction)
+{
+    const double half_facet = 3.14159265358979 / 20;
+    return k->shape > 0 ? 0.25 : STIFF + 2.5 * friction * sin(half_facet) / (k->e * SPEED);
+}
+
+/* A body that flies along x onto a plate: the impulse of friction is mu times that of the normal force, and turns the
+ * body; or the contact sticks. Rigid body: v_x' = v_x - mu (1 + e) v_n while it slides, spin w = -arm m dv_x / J. */
 static void oblique_impacts(void **state)
 {
     (void)state;
@@ -232,8 +242,7 @@ static void oblique_impacts(void **state)
         const double normal = v[1] + SPEED, friction = slide - v[0];
         print_message("oblique: %s: v_y %.4f of e v, friction %.4f of mu times the normal impulse\n", name_of(&k),
                       v[1] / (k.e * SPEED), friction / (k.mu * normal));
-        /* A box tilts under friction: it keeps a part of its energy as spin. */
-        assert_true(fabs(v[1] / (k.e * SPEED) - 1) < (k.shape > 0 ? 0.25 : STIFF));
+        assert_true(fabs(v[1] / (k.e * SPEED) - 1) < oblique_bound(&k, friction));
         assert_true(fabs(friction / (k.mu * normal) - 1) < STIFF);
         sinew_world_destroy(world);
     }
@@ -429,6 +438,12 @@ static double energy_in_frame(sinew_world *world, const double V[3])
     return energy;
 }
 
+/* Largest energy that steps without restitution may make, as a fraction of the energy at the start, in solved steps and
+ * in steps that the filter truncates, which are not solved. Of 200 random cases one truncated step made 0.022 and no
+ * step made more than 1e-3 otherwise. */
+#define MADE_SOLVED    5e-3
+#define MADE_TRUNCATED 0.1
+
 static void random_plates(void **state)
 {
     (void)state;
@@ -449,18 +464,20 @@ static void random_plates(void **state)
             add_impactor(world, &k, (const double[]){0.02 * b, IMPACT_SIZE * (0.8 + 1.6 * b), 0},
                          random_between(&r, -0.5, 0.5), (const double[]){0, -SPEED, 0});
         const double start = energy_in_frame(world, V);
-        double made = 0, last = start;
+        double made = 0, made_truncated = 0, last = start;
         for (int s = 0; s < (int)(0.1 / k.h); s++) {
             sinew_error error = {0};
             sinew_contact_report report;
             impact_step(world);
             sinew_world_contact_report(world, &report, &error);
             const double now = energy_in_frame(world, V);
-            made += fmax(0, now - report.restitution_work - last);
+            *(report.filtered_vertices > 0 ? &made_truncated : &made) += fmax(0, now - report.restitution_work - last);
             last = now;
-            if (!(now <= (start + made) * (1 + ENERGY)) || !(made < 0.02 * start))
-                fail_msg("plate at %g %g %g, case %d, step %d: %s: energy %.12g of %.12g, %g made by steps", V[0], V[1],
-                         V[2], i, s, name_of(&k), now, start, made);
+            if (!(now <= (start + made + made_truncated) * (1 + ENERGY)) || !(made < MADE_SOLVED * start) ||
+                !(made_truncated < MADE_TRUNCATED * start))
+                fail_msg("plate at %g %g %g, case %d, step %d: %s: energy %.12g of %.12g, %g made by solved steps, "
+                         "%g by truncated ones",
+                         V[0], V[1], V[2], i, s, name_of(&k), now, start, made, made_truncated);
         }
         sinew_world_destroy(world);
     }

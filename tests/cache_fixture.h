@@ -27,6 +27,7 @@
 
 #include "base/base.h"
 #include "failing_allocator.h"
+#include "file_limit.h"
 #include "io/file.h"
 #include "sinew/scene.h"
 
@@ -184,18 +185,6 @@ static inline char *slurp(const char *folder, const char *name, size_t *size)
     if (!text)
         fail_msg("%s", error.text);
     return text;
-}
-
-/* Limits the size of files, as a disk that fills does. Returns the previous limit. */
-static inline struct rlimit limit_files(rlim_t largest)
-{
-    struct rlimit before, small;
-    getrlimit(RLIMIT_FSIZE, &before);
-    signal(SIGXFSZ, SIG_IGN);
-    small = before;
-    small.rlim_cur = largest;
-    setrlimit(RLIMIT_FSIZE, &small);
-    return before;
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------- */

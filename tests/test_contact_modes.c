@@ -189,6 +189,30 @@ static void projection(void **state)
     sinew_world_destroy(world);
 }
 
+/* The mode `projection` acts on a body's own vertices: a rigid body is refused unless it does not collide. */
+static void projection_refuses_rigid_bodies(void **state)
+{
+    (void)state;
+    sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);
+    sinew_error error = {0};
+    sinew_box_def box = sinew_default_box_def();
+    box.origin[1] = 1;
+    sinew_mesh *mesh = sinew_mesh_box(&box, &error);
+    sinew_body_def def = sinew_default_body_def();
+    def.mesh = mesh;
+    def.density = 1000;
+    const sinew_body body = sinew_world_add_rigid(world, &def, &error);
+    must(&error);
+    assert_true(sinew_world_step(world, NULL) & SINEW_STEP_UNPREPARED);
+    assert_non_null(strstr(sinew_world_error(world), "body 0 is rigid"));
+    sinew_body_contact own = sinew_default_body_contact();
+    own.surface = SINEW_CONTACT_NONE;
+    assert_int_equal(sinew_body_set_contact(world, body, &own, &error), SINEW_OK);
+    assert_false(sinew_world_step(world, NULL) & SINEW_STEP_UNPREPARED);
+    sinew_mesh_destroy(mesh);
+    sinew_world_destroy(world);
+}
+
 /* Gives each vertex a random velocity. */
 static void shake(sinew_world *world, random_cases *r)
 {
@@ -338,6 +362,7 @@ int main(void)
         cmocka_unit_test(refused_when_prepared),
         cmocka_unit_test(penalty),
         cmocka_unit_test(projection),
+        cmocka_unit_test(projection_refuses_rigid_bodies),
         cmocka_unit_test(projection_of_each_vertex),
         cmocka_unit_test(projection_keeps_velocities),
         cmocka_unit_test(lifts_carry_alike),

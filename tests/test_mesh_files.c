@@ -5,6 +5,7 @@
  * tests/data/README.md lists the command that wrote each file. Expected volumes and areas are those of the meshed
  * shapes.
  */
+#include "file_limit.h"
 #include "mesh_files.h"
 
 #include <locale.h>
@@ -749,6 +750,42 @@ static void all_files_or_none(void **state)
     sinew_mesh_destroy(mesh);
 }
 
+/* If the disk is full once the first of four files is written, none of them changes. */
+static void full_disk_changes_no_file(void **state)
+{
+    (void)state;
+    /* 40 tets of the same four vertices make the second file longer than the limit, and the first shorter. */
+    enum {
+        TETS = 40
+    };
+    int32_t corners[4 * TETS];
+    for (int32_t k = 0; k < 4 * TETS; k++)
+        corners[k] = k % 4;
+    sinew_error error = {0};
+    sinew_mesh_def def = sinew_default_mesh_def();
+    def.vertex_count = 4;
+    def.positions = (const sinew_real[]){0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    def.tet_count = TETS;
+    def.tets = corners;
+    sinew_mesh *mesh = sinew_mesh_create(&def, &error);
+    assert_non_null(mesh);
+    const char before[] = "as it was";
+    store(SCRATCH("full.node"), before, sizeof before);
+    const struct rlimit limit = limit_files(400);
+    const sinew_status status = sinew_mesh_write(mesh, SCRATCH("full.node"), SINEW_MESH_BY_ENDING, &error);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(status, SINEW_ERROR_FILE);
+    assert_non_null(strstr(error.text, "full.ele"));
+    size_t size;
+    char *now = load(SCRATCH("full.node"), &size);
+    assert_int_equal(size, sizeof before);
+    assert_memory_equal(now, before, sizeof before);
+    free(now);
+    assert_int_not_equal(access(SCRATCH("full.node.partial"), F_OK), 0);
+    assert_int_not_equal(access(SCRATCH("full.ele.partial"), F_OK), 0);
+    sinew_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -773,6 +810,7 @@ int main(void)
         cmocka_unit_test(other_locale),
         cmocka_unit_test(refused_writes),
         cmocka_unit_test(all_files_or_none),
+        cmocka_unit_test(full_disk_changes_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

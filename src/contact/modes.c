@@ -48,6 +48,7 @@ static const sinew_contact_mode_ops modes[SINEW_CONTACT_MODE_COUNT] = {
                                   .velocity_friction = true,
                                   .set_stiffness = half_space_set_stiffness},
     [SINEW_CONTACT_PROJECTION] = {.name = "projection",
+                                  .own_vertices_only = true,
                                   .set_stiffness = projection_set_stiffness,
                                   .check = sinew_projection_check,
                                   .begin = sinew_projection_begin,

@@ -16,6 +16,7 @@ typedef struct sinew_contact_mode_ops {
     const char *name;       /* name of the contact mode in scene files */
     bool filtered;          /* true: the contact mode uses the intersection-free step filter */
     bool multipliers;       /* true: contacts of the mode have multipliers and lagged friction */
+    bool own_vertices_only; /* true: rigid bodies and bodies that collide with their skin are refused */
     bool velocity_friction; /* true: the mode applies friction to velocities after the solve of the step */
     /* Sets kn and kt of a contact whose particles have this compliance (m/N); in modes without multipliers, also sets
      * its multipliers to zero. */

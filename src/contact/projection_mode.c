@@ -14,11 +14,10 @@
  * the surface, where vertices then rest. The force of a contact is the spring force plus the remaining gradient at
  * projected vertices.
  *
- * Projection and springs use colliders at the end of their motion in the step; normals, and distances of embedded
- * surfaces, are those of its start.
+ * Projection and springs use colliders at the end of their motion in the step; normals are those of its start.
  *
- * Limits: bodies do not collide with each other; only vertex sweeps that are filtered after each iteration support the
- * mode.
+ * Limits: bodies do not collide with each other; rigid bodies and bodies that collide with their skin are refused; only
+ * vertex sweeps that are filtered after each iteration support the mode.
  */
 #include <math.h>
 #include <string.h>
@@ -46,7 +45,7 @@ sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *er
 static double projection_distance(const sinew_contact_work *c, const sinew_contact_constraint *t)
 {
     double from[3], to[3], distance = t->distance;
-    if (c->mesh.objects[t->second].vertex_count == 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
+    if (c->mesh.objects[t->second].vertex_count == 0)
         return distance;
     sinew_contact_collider_point(c, t, c->x_pass_start, from);
     sinew_contact_collider_point(c, t, c->x_predicted, to);

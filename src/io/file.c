@@ -88,6 +88,13 @@ sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error)
     return fail_writing(writer->path, errno, error);
 }
 
+sinew_status sinew_writer_flush(sinew_writer *writer, sinew_error *error)
+{
+    if (!ferror(writer->stream) && fflush(writer->stream) == 0)
+        return SINEW_OK;
+    return fail_writing(writer->path, errno, error);
+}
+
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error)
 {
     bool good = !ferror(writer->stream);

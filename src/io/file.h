@@ -29,6 +29,9 @@ sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_e
 sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error);
 /* flushes the file under construction to the disk */
 sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);
+/* Writes buffered bytes out, without a rename, and fails as a commit would. Called for each of several files before the
+ * first of them is committed. */
+sinew_status sinew_writer_flush(sinew_writer *writer, sinew_error *error);
 /* Closes the stream and renames <path>.partial to <path>. On failure <path>.partial is removed unless keep is set. */
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error);
 /* Like sinew_writer_commit(), but flushes the content to the disk before the rename and the folder after it, so that a

@@ -122,8 +122,8 @@ sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, 
 
 /* ---- Writing of mesh files ----------------------------------------------------------------------- */
 
-/* Writes the file, or all files, of a mesh format. All are printed under temporary names before the first is
- * renamed. */
+/* Writes the file, or all files, of a mesh format. All are written out under temporary names before the first is
+ * renamed: a disk that is full changes none of them. */
 static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
                                              sinew_mesh_format format, sinew_error *error)
 {
@@ -141,6 +141,7 @@ static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const 
             break;
         count++;
         kind->print[i](mesh, writers[i].stream, format);
+        status = sinew_writer_flush(&writers[i], error);
     }
     for (int i = 0; i < count; i++) {
         if (status == SINEW_OK)

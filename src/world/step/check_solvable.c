@@ -184,6 +184,22 @@ static sinew_status check_thickness(const sinew_world *world, sinew_error *error
     return status;
 }
 
+/* Contact modes that act on the vertices of a body's own mesh refuse bodies that collide with another surface. */
+static sinew_status check_own_vertices(const sinew_world *world, const sinew_contact_mode_ops *mode, sinew_error *error)
+{
+    for (int32_t b = 0; mode->own_vertices_only && b < world->body_count; b++) {
+        const sinew_body_record *body = &world->bodies[b];
+        const sinew_contact_surface surface = body->contact.surface;
+        const bool collides = body->mesh && body->contact.mask != 0 && surface != SINEW_CONTACT_NONE;
+        if (collides && (body->rigid || surface == SINEW_CONTACT_SKIN))
+            return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                              "contact: mode %s is for vertices of a body's own mesh; body %d %s: use another mode, or "
+                              "switch its contact off",
+                              mode->name, b, body->rigid ? "is rigid" : "collides with its skin");
+    }
+    return SINEW_OK;
+}
+
 /* Contacts change within a step, so a solver that must be prepared again after each change is rejected. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
 {
@@ -197,7 +213,9 @@ sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *er
                           "%s takes contact only with %s: set these, use another solver, or switch contact off",
                           ops->info.name, needed);
     if (ops->refreshes & (SINEW_CHANGED_TRANSIENT | SINEW_CHANGED_IN_STEP)) {
-        const sinew_status status = mode->check ? mode->check(ops, error) : SINEW_OK;
+        sinew_status status = mode->check ? mode->check(ops, error) : SINEW_OK;
+        if (status == SINEW_OK)
+            status = check_own_vertices(world, mode, error);
         return status == SINEW_OK ? check_thickness(world, error) : status;
     }
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,

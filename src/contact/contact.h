@@ -129,7 +129,8 @@ struct sinew_contact_work {
 
     /* Collision mesh (surfaces.c), rebuilt when bodies or colliders change. */
     bool stale; /* true: bodies, colliders or their settings changed, so that the collision mesh must be rebuilt */
-    int64_t shape_version; /* value of shape_version of the contact view from which the collision mesh was built */
+    /* value of shape_version of the contact view from which the collision mesh was built, or of a load since then */
+    int64_t shape_version;
     sinew_collision_mesh mesh;
     sinew_detector *detector;
     /* [moved_count] objects that pinned vertices follow; `followed` of the collision mesh points here */

@@ -442,7 +442,8 @@ static sinew_status rebuild_surfaces(const sinew_contact_view *view, sinew_error
     if (!sinew_contact_cache_store(view))
         return sinew_fail_memory(error, "the collision mesh");
     c->intersections_known = false;
-    c->free_known = c->free_loaded;
+    /* A body that tears after a load has new surfaces. */
+    c->free_known = c->free_loaded && c->shape_version == view->shape_version;
     c->free_loaded = false;
     sinew_contact_surfaces_release(c, view->allocator);
     sinew_status status = sketch_all(view, &s, error);

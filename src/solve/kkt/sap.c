@@ -60,6 +60,9 @@ typedef struct sap {
     /* empty set, for the linear system of the other energies; NULL if there are none */
     sinew_constraints *no_constraints;
     sinew_saddle *rest; /* that linear system; NULL if there are no other energies */
+    /* Systems of the projection without contacts; `plain` of sinew_kkt is one of them. `coupled` has the other energies;
+     * NULL until contacts or the step filter first act, or if there are no other energies. */
+    sinew_saddle *masses, *coupled;
     /* The members below are used in worlds with contact only. */
     double *impressed; /* [free_count][3] constraint forces so far, in the directions of their iterates: F, in N */
     double *product;   /* [free_count][3] (M/h^2 + H) dq of the last solution, in N */
@@ -96,6 +99,7 @@ static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
         return status;
     const sinew_allocator *a = &s->objective->allocator;
     sap *p = r->own;
+    p->masses = r->plain;
     p->impressed = sinew_allocate_zero(a, 3 * (size_t)s->objective->particle_count, sizeof *p->impressed);
     p->product = sinew_allocate_zero(a, 3 * (size_t)s->objective->particle_count, sizeof *p->product);
     p->start = sinew_allocate_zero(a, 4 * (size_t)s->objective->particle_count, sizeof *p->start);
@@ -104,19 +108,35 @@ static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
     return r->rest.task_count > 0 ? sap_prepare_rest(s, p, error) : SINEW_OK;
 }
 
-/* Takes contacts. The first time, a system with the other energies replaces that of masses alone. */
-static sinew_status sap_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+/* The system of the projection becomes `plain`, which is p->masses or p->coupled. */
+static void sap_use(sinew_kkt *r, sinew_saddle *plain)
+{
+    if (r->saddle != r->plain)
+        sinew_saddle_destroy(r->saddle);
+    r->saddle = r->plain = plain;
+}
+
+/* Replaces the system of masses by the one with the other energies. A step in which nothing touches starts with masses
+ * again (sap_begin), so that results do not depend on contacts of earlier steps. */
+static sinew_status sap_couple(sinew_solve *s, sinew_error *error)
 {
     sinew_kkt *r = s->memory;
-    const uint32_t kind = r->plain->kind & ~(uint32_t)SINEW_SADDLE_MASSES;
-    if (changed & SINEW_CHANGED_IN_STEP && ((sap *)r->own)->rest && r->plain->kind != kind) {
-        sinew_saddle *coupled = sinew_saddle_create(&r->rest, r->constraints, kind, error);
-        if (!coupled)
-            return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
-        sinew_saddle_destroy(r->plain);
-        r->saddle = r->plain = coupled;
-    }
-    return sinew_kkt_refresh(s, changed, error);
+    sap *p = r->own;
+    if (!p->rest || r->plain != p->masses)
+        return SINEW_OK;
+    if (!p->coupled)
+        p->coupled =
+            sinew_saddle_create(&r->rest, r->constraints, p->masses->kind & ~(uint32_t)SINEW_SADDLE_MASSES, error);
+    if (!p->coupled)
+        return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
+    sap_use(r, p->coupled);
+    return SINEW_OK;
+}
+
+static sinew_status sap_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+{
+    const sinew_status status = changed & SINEW_CHANGED_IN_STEP ? sap_couple(s, error) : SINEW_OK;
+    return status == SINEW_OK ? sinew_kkt_refresh(s, changed, error) : status;
 }
 
 static void sap_release(sinew_solve *s)
@@ -125,6 +145,7 @@ static void sap_release(sinew_solve *s)
     if (r && r->own) {
         sap *p = r->own;
         sinew_saddle_destroy(p->rest);
+        sinew_saddle_destroy(r->plain == p->masses ? p->coupled : p->masses);
         sinew_constraints_destroy(p->no_constraints);
         void *arrays[] = {p->impressed, p->product, p->start};
         for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
@@ -299,13 +320,15 @@ static void sap_begin(sinew_solve *s)
     sinew_kkt *r = s->memory;
     sap *p = r->own;
     double sum = 0;
+    p->touched = s->contact && sinew_objective_has_contacts(&r->rest);
+    if (!p->touched && r->plain != p->masses)
+        sap_use(r, p->masses);
     sinew_kkt_begin(s);
     sinew_kkt_gather(s, s->q, false);
     for (int32_t k = 0; k < 3 * r->saddle->free_count; k++)
         sum += r->particle_rhs[k] * r->particle_rhs[k];
     p->force = sqrt(sum);
     p->tension = false;
-    p->touched = s->contact && sinew_objective_has_contacts(&r->rest);
     p->balance = 0;
     memset(p->impressed, 0, 3 * (size_t)r->saddle->free_count * sizeof *p->impressed);
     if (s->contact)
@@ -364,6 +387,8 @@ static void sap_contacts_changed(sinew_solve *s, uint32_t what)
 {
     (void)what;
     ((sap *)((sinew_kkt *)s->memory)->own)->touched = true;
+    /* If memory is short, the system of masses stays. */
+    (void)sap_couple(s, NULL);
     sap_evaluate(s);
 }
 

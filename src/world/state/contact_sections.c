@@ -98,11 +98,12 @@ static uint64_t state_key_of_colliders(const sinew_world *world)
     return key;
 }
 
-/* A step looks for overlaps unless it is known that there are none. A step after a load must do the same. */
+/* A step looks for overlaps unless it is known that there are none; where bodies changed since, as by tearing, it looks.
+ * A step after a load must do the same. */
 static void state_put_free(const sinew_world *world, sinew_section_writer *writer)
 {
     const sinew_contact_work *c = world->contact;
-    if (c->stale ? !c->free_loaded : !c->free_known)
+    if (c->shape_version != world->shape_version || (c->stale ? !c->free_loaded : !c->free_known))
         return;
     const uint64_t key = state_key_of_colliders(world);
     sinew_section_begin(writer, "FREE", true, 0);
@@ -349,6 +350,7 @@ static void state_take_contacts(sinew_world *world, bool whole, sinew_section_re
     c->cached = c->stale = true;
     c->intersections_known = c->free_known = false;
     c->free_loaded = state_take_free(world, whole, reader);
+    c->shape_version = world->shape_version;
     c->report = (sinew_contact_report){0};
 }
 

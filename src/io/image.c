@@ -2,7 +2,7 @@
  *
  * image.c: reads PGM, PPM and PFM files and interpolates their values.
  *
- * The file stays in memory unchanged; samples are converted when they are read.
+ * The file stays in memory unchanged; sinew_image_at() converts the samples that it interpolates.
  */
 #include "io/image.h"
 

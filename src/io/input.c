@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.c: reads whole files; only regular files are opened.
+ * input.c: opens regular files, reads them whole, and estimates the memory of parsed JSON. See file.h and input.h.
  */
 #include "io/input.h"
 

@@ -41,8 +41,9 @@ void sinew_builder_close(sinew_builder *builder)
 
 /* ---- Growing arrays of vertices and cells -------------------------------------------------------- */
 
-/* Returns the new capacity of an array for `needed` items, at least 1.5 times the old one; -1 above 2^31 - 1. */
-static int64_t grown(int64_t capacity, int64_t needed)
+/* Returns the new capacity of an array for `needed` items: 1.5 times the old one or more, at most 2^31 - 1; -1 if more
+ * items are needed. */
+static int64_t grown_capacity(int64_t capacity, int64_t needed)
 {
     if (needed > INT32_MAX)
         return -1;
@@ -93,7 +94,7 @@ bool sinew_builder_reserve_vertices(sinew_builder *builder, int64_t count)
 {
     if (count <= builder->vertex_capacity - builder->vertex_count)
         return true;
-    return resize_vertices(builder, grown(builder->vertex_capacity, builder->vertex_count + count));
+    return resize_vertices(builder, grown_capacity(builder->vertex_capacity, builder->vertex_count + count));
 }
 
 bool sinew_builder_reserve_cells(sinew_builder *builder, int kind, int64_t count)
@@ -101,7 +102,7 @@ bool sinew_builder_reserve_cells(sinew_builder *builder, int kind, int64_t count
     const sinew_builder_cells *cells = &builder->cells[kind];
     if (count <= cells->capacity - cells->count)
         return true;
-    return resize_cells(builder, kind, grown(cells->capacity, cells->count + count));
+    return resize_cells(builder, kind, grown_capacity(cells->capacity, cells->count + count));
 }
 
 bool sinew_builder_reserve_corners(const sinew_builder *builder, int32_t **corners, int64_t *capacity, int64_t count)
@@ -121,7 +122,7 @@ bool sinew_builder_reserve_corners(const sinew_builder *builder, int32_t **corne
 bool sinew_builder_add_vertex(sinew_builder *builder, const sinew_real point[3])
 {
     int64_t at = builder->vertex_count;
-    if (at == builder->vertex_capacity && !resize_vertices(builder, grown(at, at + 1)))
+    if (at == builder->vertex_capacity && !resize_vertices(builder, grown_capacity(at, at + 1)))
         return false;
     memcpy(builder->positions + 3 * at, point, 3 * sizeof *point);
     builder->vertex_count++;
@@ -132,7 +133,7 @@ static bool builder_put_cell(sinew_builder *builder, int kind, const int32_t *in
 {
     sinew_builder_cells *cells = &builder->cells[kind];
     int64_t at = cells->count;
-    if (at == cells->capacity && !resize_cells(builder, kind, grown(at, at + 1)))
+    if (at == cells->capacity && !resize_cells(builder, kind, grown_capacity(at, at + 1)))
         return false;
     size_t corners = (size_t)kind + 2;
     memcpy(cells->indices + corners * (size_t)at, indices, corners * sizeof *indices);
@@ -220,7 +221,8 @@ typedef struct flat_point {
     int32_t vertex, corner;
 } flat_point;
 
-/* Projects a polygon along the axis with the largest component of its Newell normal; preserves orientation. */
+/* Projects a polygon along the axis with the largest component of its Newell normal; the flat polygon is
+ * counterclockwise. */
 static void flatten(const sinew_builder *builder, const int32_t *corners, int64_t count, flat_point *flat)
 {
     double normal[3] = {0, 0, 0};
@@ -348,8 +350,8 @@ static bool add_builder_warnings(const sinew_builder *builder, sinew_mesh *mesh)
     return good;
 }
 
-/* Moves the builder's array *builder_slot to *slot of the mesh, whose old array is released. A copy of a large mesh
- * would exceed a reader's memory limit. */
+/* Moves the builder's array *builder_slot to *slot of the mesh, whose old array is released. A copy would double the
+ * memory of a large mesh. */
 static void hand_over(const sinew_allocator *allocator, void *slot, void *builder_slot)
 {
     void **array = slot, **built = builder_slot;

@@ -3,8 +3,8 @@
  * embedded_builder.c: collects the faces, texture coordinates, names and painted values of a file in growing arrays,
  * and builds a skin from them.
  *
- * A list of names or texture coordinates is allocated at its first entry: files of plain triangles need little more
- * memory than as a mesh.
+ * A list of names or texture coordinates is allocated at its first entry: files of plain triangles need no memory for
+ * these lists.
  */
 #include "io/mesh/embedded_builder.h"
 
@@ -252,7 +252,8 @@ static bool spread_uvs(sinew_builder *builder)
     return true;
 }
 
-/* Extends every list of the skin's builder that is not empty to its full length. */
+/* Appends the end of the last face to `starts`, and extends the lists of names and texture coordinates that are in use
+ * to one entry per face or corner. */
 static bool embedded_complete(sinew_builder *builder)
 {
     sinew_embedded_builder *from = builder->skin;

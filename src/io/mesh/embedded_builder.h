@@ -4,7 +4,8 @@
  * coordinates, names, painted values. Readers of formats without these need no code, because builder.c adds the
  * faces.
  *
- * All functions do nothing and return true if only a mesh is requested. If a function returns false, the error is set.
+ * If only a mesh is requested (builder->skin is NULL), functions that add data do nothing and return true, except that
+ * sinew_skin_builder_attribute() returns -1. If a function returns false, the error is set.
  */
 #ifndef SINEW_SRC_IO_MESH_EMBEDDED_BUILDER_H
 #define SINEW_SRC_IO_MESH_EMBEDDED_BUILDER_H
@@ -38,7 +39,7 @@ struct sinew_embedded_builder {
     sinew_name_list attributes;
     /* float per vertex: values of one attribute; missing last values are 0 */
     sinew_builder_list values[SINEW_ATTRIBUTES_MAX];
-    char *library;
+    char *library;             /* name of the material library file (mtllib of OBJ), owned; NULL: none */
     const int32_t *coming_uvs; /* indices of the texture coordinates of the next face's corners, or NULL */
     bool uvs_of_vertices;      /* true: texture coordinates are per vertex instead of per corner; NaN: none */
 };
@@ -46,8 +47,8 @@ struct sinew_embedded_builder {
 void sinew_skin_builder_open(sinew_embedded_builder *skin);
 void sinew_skin_builder_close(sinew_builder *builder, sinew_embedded_builder *skin);
 
-/* builder.c calls these functions for each face, then for each triangle of the face (the last triangle of the
- * builder). */
+/* builder.c calls the first function for each face and the second for each triangle of this face, which is then the
+ * last triangle of the builder. a, b, c: positions of the triangle's corners in `corners` of the face. */
 bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int64_t count);
 bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c);
 /* Swaps the last two corners of the skin's face that consists of triangle `triangle` of the builder; the caller

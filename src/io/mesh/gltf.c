@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf.c: reads glTF 2.0 scenes, .gltf (JSON) and .glb (binary): the triangles and lines of every mesh, transformed by
- * its nodes.
+ * gltf.c: reads glTF 2.0 scenes, .gltf (JSON) and .glb (binary): the triangles and lines of every mesh of the default
+ * scene, transformed by its nodes.
  *
  * Source: Khronos, "glTF 2.0 specification", sections 3.6 (buffers, accessors), 3.7 (meshes), 3.5 (nodes) and 4 (GLB).
  * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive. Exporters split vertices at
@@ -218,7 +218,7 @@ static bool gltf_read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_
 
 static const gltf_matrix identity = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
 
-/* Product of two 4x4 matrices: *a = *a *b. */
+/* Multiplies 4x4 matrices: A becomes A B. */
 static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
 {
     gltf_matrix product;

@@ -20,12 +20,12 @@
 typedef struct gmsh_reader {
     sinew_text text;
     sinew_builder *builder;
-    sinew_tags tags;
+    sinew_tags tags; /* the file's numbers of its nodes */
     bool binary;
-    bool swap;
+    bool swap; /* true: the byte order of the file is not this machine's */
     bool version_4;
     bool has_nodes;
-    bool has_fractions; /* true: the file contains filled fractions, so tet numbers are stored */
+    bool has_fractions; /* true: the file contains the name of filled fractions, so tet numbers are stored */
     sinew_tags tets;    /* the file's numbers of its tets, for filled fractions */
 } gmsh_reader;
 
@@ -388,7 +388,7 @@ static bool read_element_block(gmsh_reader *reader, int64_t *count)
         ignore_type(reader, type, *count);
         if (reader->binary)
             return sinew_text_block(&reader->text, *count, 8 * (size_t)(1 + nodes), "elements", &block);
-        /* One line break more than elements is skipped: it ends the header of the block. */
+        /* One more line break than elements is skipped: the first ends the header of the block. */
         for (int64_t i = 0; i <= *count; i++)
             sinew_text_skip_line(&reader->text);
         return true;

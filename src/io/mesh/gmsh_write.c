@@ -127,20 +127,21 @@ static void print_section_4(FILE *stream, bool binary, const char *name, int64_t
     }
 }
 
-static void print_block_4(FILE *stream, bool binary, int dimension, int flag, int64_t count)
+/* Writes the header of a version 4 block of nodes or elements. `kind`: parametric flag of nodes, or element type */
+static void print_block_header_4(FILE *stream, bool binary, int dimension, int kind, int64_t count)
 {
     if (binary) {
         put_int(stream, dimension);
         put_int(stream, 1);
-        put_int(stream, flag);
+        put_int(stream, kind);
         put_size(stream, (uint64_t)count);
     } else {
-        fprintf(stream, "%d 1 %d %lld\n", dimension, flag, (long long)count);
+        fprintf(stream, "%d 1 %d %lld\n", dimension, kind, (long long)count);
     }
 }
 
 /* Writes the node blocks of version 4. gmsh creates an entity for each node block, even an empty one, and refuses cells
- * of unknown entities. So each kind of cell has a node block; the last block holds all vertices. */
+ * of unknown entities. So each kind of cell of the mesh has a node block; the last block holds all vertices. */
 static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
@@ -153,8 +154,8 @@ static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binar
     print_section_4(stream, binary, "Nodes", blocks > 0 ? blocks : 1, sinew_mesh_vertex_count(mesh));
     for (int i = 0; i < last; i++)
         if (kinds[i].count > 0)
-            print_block_4(stream, binary, i + 1, 0, 0);
-    print_block_4(stream, binary, last + 1, 0, sinew_mesh_vertex_count(mesh));
+            print_block_header_4(stream, binary, i + 1, 0, 0);
+    print_block_header_4(stream, binary, last + 1, 0, sinew_mesh_vertex_count(mesh));
 }
 
 static void print_nodes_4(const sinew_mesh *mesh, FILE *stream, bool binary)
@@ -203,7 +204,7 @@ static void print_elements_4(const sinew_mesh *mesh, FILE *stream, bool binary)
     int64_t number = 0;
     for (int i = 0; i < KINDS; i++) {
         if (kinds[i].count > 0)
-            print_block_4(stream, binary, i + 1, kinds[i].type, kinds[i].count);
+            print_block_header_4(stream, binary, i + 1, kinds[i].type, kinds[i].count);
         for (int64_t j = 0; j < kinds[i].count; j++)
             print_cell_4(&kinds[i], stream, binary, ++number, kinds[i].indices + j * kinds[i].corners);
     }

@@ -6,7 +6,7 @@
  * x, y, z of `vertex`, the list vertex_indices (or vertex_index) of `face` and vertex1, vertex2 of `edge` are read,
  * everything else is skipped. A skin also gets the other numbers of `vertex` as painted values; byte colours are
  * scaled to 0 .. 1. Faces of more than three corners are triangulated. The writer writes ASCII, with edges if the
- * mesh has edges. Known limits: `vertex` must come before the others; at most 16 elements and 64 properties each.
+ * mesh has edges. Known limits: `vertex` must come before `face` and `edge`; at most 16 elements, 64 properties each.
  */
 #include "io/mesh/file_formats.h"
 
@@ -326,7 +326,7 @@ static bool ply_read_row(ply_reader *reader, const ply_element *element)
     return true;
 }
 
-/* Fails if a PLY element that the reader uses lacks a mandatory property. */
+/* Fails if a PLY element that the reader uses lacks a mandatory property, or if the file is too short for its rows. */
 static bool check_element(ply_reader *reader, const ply_element *element)
 {
     static const unsigned needed[] = {
@@ -374,7 +374,7 @@ static bool ply_read_elements(ply_reader *reader)
 
 static bool read_ply(const sinew_source *source, sinew_builder *builder)
 {
-    /* The reader struct is too large for the stack of a host program's thread. */
+    /* The reader struct takes about 26 kB, more than a small stack of a host program's thread may have left. */
     ply_reader *reader = sinew_allocate_zero(&builder->allocator, 1, sizeof *reader);
     if (!reader) {
         sinew_fail_memory(builder->error, "the header");

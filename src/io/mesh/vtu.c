@@ -3,7 +3,7 @@
  * vtu.c: reads VTK XML unstructured grids (.vtu): arrays as text, base64 or appended (raw or base64), zlib or not.
  *
  * Source: "VTK file formats" (the VTK user's guide). A small scanner reads tags and attributes, because files with
- * raw appended data are not well-formed XML and no XML library accepts them. All pieces are concatenated to one
+ * raw appended data are not well-formed XML, which XML libraries refuse. All pieces are concatenated to one
  * mesh. Point and cell data are not read, except filled fractions of tets. The file is read twice: the first pass
  * checks, so that a refused file adds nothing to the builder; the second fills the builder. Known limits: arrays may
  * hold at most 1 MiB plus 32 times the bytes of the file (zlib compresses regular meshes by about 8; a factor of a
@@ -360,7 +360,7 @@ static bool vtu_add_points(vtu_reader *reader, const vtu_piece *piece)
     return good;
 }
 
-/* Streams over the cell arrays of a piece, read in parallel. */
+/* Streams over the cell arrays of a piece; all are at the same cell. */
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
     sinew_vtu_stream *fractions; /* filled fractions of the piece's tets; NULL: the file has none */
@@ -389,7 +389,8 @@ static bool vtu_take_corners(vtu_reader *reader, const vtu_piece *piece, cell_st
     return true;
 }
 
-/* Reads the filled fraction of cell i; `tets` is the number of tets before it. Fractions of other cells are ignored. */
+/* Reads the filled fraction of cell i of the piece and stores it if the cell is a tet. `tets`: number of tets in the
+ * builder before this cell was added */
 static bool vtu_take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t type,
                               int64_t tets, int64_t i)
 {

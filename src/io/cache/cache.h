@@ -6,9 +6,9 @@
  * Each format is one file with one table of operations. The common part (cache.c) fetches the state, counts frames,
  * records the first failure and frees everything; a format only lays out bytes.
  *
- * A cache writes points. If no body has a skin and none may tear, the points are the world's particles by number,
- * including removed numbers. Otherwise the points follow the order of bodies: the vertices of a body's skin, or its own
- * vertices if it has none.
+ * A cache writes points. If no body is written as its skin and none may tear, the points are the world's particles by
+ * number, including removed numbers. Otherwise the points follow the order of bodies: the vertices of a body's skin, or
+ * its own vertices if it has none.
  */
 #ifndef SINEW_SRC_IO_CACHE_CACHE_H
 #define SINEW_SRC_IO_CACHE_CACHE_H
@@ -94,7 +94,7 @@ struct sinew_cache {
     int32_t frame_count;
     int32_t synced;    /* number of frames of the cache that are flushed to the disk */
     double frame_time; /* simulated time between frames, in s */
-    /* bits of mandatory fields of the world, and of fields that are written if the world has them */
+    /* bits 1 << sinew_field_kind of mandatory fields, and of fields that are written if the world has them */
     uint32_t fields, fields_if_any;
     int32_t morph_frames; /* maximum number of morph targets of glTF, 0: unlimited */
     int32_t body_count;
@@ -121,6 +121,7 @@ bool sinew_cache_tears(const sinew_world *world);
 sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error);
 /* Copies the current positions and velocities of the world's points to cache->q and cache->v. */
 sinew_status sinew_cache_points_fetch(sinew_cache *cache);
+/* Builds the shape of the world's bodies; the caller frees it with sinew_cache_shape_free(). */
 sinew_status sinew_cache_shape_make(const sinew_cache *cache, sinew_cache_shape *shape, sinew_error *error);
 /* frees the arrays of the shape; accepts a zeroed shape */
 void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape);
@@ -129,8 +130,8 @@ void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *s
 
 /* ---- Writing to files with checks of each write (put.c) ------------------------------------------ */
 
-/* Functions that write a cache file. Each reports the path and the system's reason immediately, while errno is
- * valid. */
+/* Functions that write a cache file, whose path is the cache's stem and `ending`. Each reports the path and the reason
+ * of the system immediately, while errno is valid. */
 sinew_status sinew_cache_create(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
 /* Opens a file that grows with the frames: creates it, or reopens it if frames are kept. A resumable cache does not
  * delete it after a failure. */
@@ -174,8 +175,8 @@ sinew_status sinew_cache_check_float(const sinew_cache *cache, sinew_error *erro
 
 /* ---- OBJ text, shared by the OBJ sequence and PC2 (obj.c) -------------------------------- */
 
-/* Vertices: writes cache->q of every point in order. Elements: writes faces and edges of the shape with texture
- * coordinates, groups and materials. */
+/* Vertices: writes the names of material libraries, cache->q of every point in order, and texture coordinates.
+ * Elements: writes faces with their groups and materials, and edges of the shape. */
 sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cache_shape *shape, sinew_writer *writer,
                                       sinew_error *error);
 sinew_status sinew_cache_obj_elements(const sinew_cache_shape *shape, sinew_writer *writer, sinew_error *error);

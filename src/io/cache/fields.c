@@ -38,7 +38,7 @@ static bool shows_tets(const sinew_cache *cache)
 }
 
 /* The reason why the world does not have the field; NULL: the world has it. */
-static const char *missing(const sinew_cache *cache, sinew_field_kind field)
+static const char *why_missing(const sinew_cache *cache, sinew_field_kind field)
 {
     const sinew_world *world = cache->world;
     if (field == SINEW_FIELD_FORCE || field == SINEW_FIELD_POSITION_ERROR)
@@ -64,7 +64,7 @@ static sinew_status cache_fields_choose(const sinew_cache *cache, uint32_t *chos
     *chosen = 0;
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
         const uint32_t bit = 1u << f;
-        const char *reason = missing(cache, (sinew_field_kind)f);
+        const char *reason = why_missing(cache, (sinew_field_kind)f);
         if (!reason)
             *chosen |= (cache->fields | cache->fields_if_any) & bit;
         else if (cache->fields & bit)
@@ -225,8 +225,9 @@ static void fill_unknown(sinew_real *values, size_t count)
         values[i] = (sinew_real)NAN;
 }
 
-/* Copies fields->found, the values of an energy's elements, to their tets. The energy that owns the tet sets the value;
- * others only add to SINEW_FIELD_ENERGY. fields->corners[e] is the tet of element e here, -1: none. */
+/* Copies fields->found, the values of an energy's elements, to their tets. The first energy of a tet, fields->material,
+ * sets the value; later energies only add to SINEW_FIELD_ENERGY. fields->corners[e] is the tet of element e here, -1:
+ * none. */
 static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field, int32_t energy_index,
                               int32_t elements)
 {

@@ -63,10 +63,11 @@ static int32_t frames_in_file(const sinew_cache *cache, int32_t frames)
     return (int32_t)((frames + (int64_t)every - 1) / every);
 }
 
-static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_error *error)
+/* Fails if the GLB file of a run of `run_frames` frames would exceed the 4 GiB of the format. */
+static sinew_status check_file_size(const sinew_cache *cache, int32_t run_frames, sinew_error *error)
 {
     const sinew_gltf *own = cache->own;
-    const int32_t frames = frames_in_file(cache, came);
+    const int32_t frames = frames_in_file(cache, run_frames);
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
     /* Upper bounds of the JSON: 768 bytes for both accessors of a frame, 64 for its entry in the target list of a
      * primitive, 512 for a material and its primitive; an escaped name has six bytes per character. */
@@ -194,7 +195,7 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? sinew_writer_sync(&own->side, error) : status;
 }
 
-static sinew_status gltf_cache_go_on(sinew_cache *cache, sinew_error *error)
+static sinew_status gltf_cache_resume(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
     if (!gltf_cache_side_is_whole(cache)) {
@@ -222,7 +223,7 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     if (own->vertex_count == 0)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s.glb: no body has triangles, tetrahedra or edges to draw; use pc2 or csv", cache->stem);
-    status = check_size(cache, cache->expected, error);
+    status = check_file_size(cache, cache->expected, error);
     if (status != SINEW_OK)
         return status;
     own->bounds_capacity = cache->expected > 0 ? cache->expected : 64;
@@ -236,7 +237,7 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     own->base_normals = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
     if (!own->bounds || !own->base || !own->bytes || !own->moved || !own->normals || !own->base_normals)
         return sinew_fail_memory(error, "the buffers of a glTF cache");
-    return cache->kept > 0 ? gltf_cache_go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+    return cache->kept > 0 ? gltf_cache_resume(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
 }
 
 /* ---- Writing of frames to the side file ---------------------------------------------------------- */
@@ -279,7 +280,7 @@ static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float 
 static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
-    sinew_status status = check_size(cache, cache->frame_count + 1, error);
+    sinew_status status = check_file_size(cache, cache->frame_count + 1, error);
     if (status == SINEW_OK)
         status = sinew_cache_check_float(cache, error);
     if (status == SINEW_OK)

@@ -5,8 +5,8 @@
  * Corners of triangles at one point form groups: the corners at both ends of an edge join one group each if the edge
  * has exactly two triangles and their normals at rest differ by less than 0.8 rad (as in `sinew render`). A group
  * has one normal, the sum of the normals of its triangles weighted by their areas, and a vertex belongs to one
- * group; so seams of texture coordinates do not show. With the normals at rest, a moved body would be lit as in its
- * rest shape.
+ * group; so seams of texture coordinates do not show. Normals are computed for each frame, because with the normals at
+ * rest a moved body would be lit as in its rest shape.
  */
 #include "io/cache/gltf.h"
 #include "math/vec3.h"

@@ -97,8 +97,8 @@ static void split_corners(sinew_gltf *own, const vertex_split *by, const sinew_p
     }
 }
 
-static sinew_status split(const sinew_cache *cache, sinew_gltf *own, const vertex_split *by, const int32_t *keys,
-                          sinew_error *error)
+static sinew_status apply_split(const sinew_cache *cache, sinew_gltf *own, const vertex_split *by, const int32_t *keys,
+                                sinew_error *error)
 {
     const int64_t count = 3 * own->shape.triangle_count;
     sinew_pair *pairs = sinew_allocate(&cache->allocator, 2 * (size_t)count, sizeof *pairs);
@@ -123,8 +123,8 @@ static sinew_status split_vertices(const sinew_cache *cache, sinew_gltf *own, co
     if ((own->shape.uvs && !own->uvs) || !own->groups || !own->sums)
         return sinew_fail_memory(error, "the vertices of a glTF cache");
     memset(own->groups, -1, max * sizeof *own->groups);
-    sinew_status status = own->uvs ? split(cache, own, &split_by_uv, NULL, error) : SINEW_OK;
-    return status == SINEW_OK ? split(cache, own, &split_by_group, groups, error) : status;
+    sinew_status status = own->uvs ? apply_split(cache, own, &split_by_uv, NULL, error) : SINEW_OK;
+    return status == SINEW_OK ? apply_split(cache, own, &split_by_group, groups, error) : status;
 }
 
 /* ---- Primitives of the GLB mesh, by material ----------------------------------------------------- */

@@ -88,7 +88,7 @@ static sinew_status npy_check_header(sinew_npy_array *array, sinew_error *error)
 }
 
 /* Truncates an array of an earlier run to the kept frames, with the header of an unfinished file. */
-static sinew_status npy_go_on(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
+static sinew_status npy_resume(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
 {
     const int64_t size = header_size + cache->kept * (int64_t)row_size(array);
     char header[header_size];
@@ -113,7 +113,7 @@ static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *ar
     if (status != SINEW_OK)
         return status;
     if (array->moves && cache->kept > 0)
-        return npy_go_on(cache, array, error);
+        return npy_resume(cache, array, error);
     lay_header(array, array->moves ? 0 : array->shape[0], header);
     status = sinew_cache_put(&array->writer, header, sizeof header, error);
     if (status == SINEW_OK && !array->moves)

@@ -2,7 +2,7 @@
  *
  * obj.c: one Wavefront OBJ file per frame: <name>.0000.obj, <name>.0001.obj and so on.
  *
- * Every point is a vertex, in the cache's order, so that vertex k of one frame is vertex k of the next. Elements are
+ * Every point is a vertex, in the cache's order, so that without tears vertex k is the same in all frames. Elements are
  * `f` for faces, with the corners, texture coordinates, groups and materials of a skin, and `l` for bodies of edges
  * only. Objects of a skin's file are written as groups: importers split a file at `o` and renumber the vertices.
  * Each file gets its name when it is complete and is kept after a later failure.
@@ -43,8 +43,8 @@ sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cach
     return status;
 }
 
-/* Writes an OBJ line `g` or `usemtl` if the name of the face differs from *current, the name of the face before; -1 in
- * *current: no name yet. */
+/* Writes an OBJ line `g` or `usemtl` if the name of the face differs from *current, the index of the name of the face
+ * before (-1: none), and updates *current. */
 static sinew_status obj_cache_put_name(const sinew_cache_shape *shape, int set, int64_t face, int32_t *current,
                                        sinew_writer *writer, sinew_error *error)
 {

@@ -8,7 +8,7 @@
  *
  * The modifier requires one vertex per point, in the same order. Blender's OBJ importer drops vertices that no
  * element uses (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
- * without a face, gets an `l` line to another point: an edge without faces, which no renderer draws.
+ * without a face, gets an `l` line to another point: an edge without faces, which renderers do not draw.
  *
  * Known limits: 32-bit positions and no velocities (limits of the format).
  */
@@ -69,7 +69,7 @@ static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *wri
 }
 
 /* Truncates the PC2 file of an earlier run to its kept frames, with the header of an unfinished file. */
-static sinew_status pc2_go_on(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+static sinew_status pc2_resume(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     const int64_t size = header_size + 12 * (int64_t)cache->kept * cache->point_count;
     sinew_status status = pc2_check_header(cache, writer, error);
@@ -95,7 +95,7 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
         status = sinew_cache_stream(cache, &own->obj, ".obj", error);
     if (status != SINEW_OK)
         return status;
-    return cache->kept > 0 ? pc2_go_on(cache, &own->pc2, error) : put_header(cache, &own->pc2, 0, error);
+    return cache->kept > 0 ? pc2_resume(cache, &own->pc2, error) : put_header(cache, &own->pc2, 0, error);
 }
 
 static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_error *error)
@@ -103,8 +103,8 @@ static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_e
     return sinew_cache_print(writer, error, "l %lld %lld\n", a + 1LL, b + 1LL);
 }
 
-/* Writes an OBJ line element from each inner particle of the body's tets to a neighbour. */
-static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
+/* Writes OBJ line elements from particles of the body's tets that no element uses yet to a neighbour in their tet. */
+static sinew_status link_inner_points(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
 {
     format_state *own = cache->own;
     const sinew_mesh *mesh = sinew_body_mesh(cache->world, of->body);
@@ -123,7 +123,7 @@ static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, si
 }
 
 /* Writes an OBJ line element from each point that no element uses to the point before it (the first: to the second). */
-static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
+static sinew_status link_loose_points(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
     sinew_status status = SINEW_OK;
@@ -144,9 +144,9 @@ static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
     sinew_cache_shape_used(cache, &own->shape, own->used);
     for (int32_t i = 0; i < cache->body_count && status == SINEW_OK; i++)
         if (cache->bodies[i].body.index >= 0 && !cache->bodies[i].skin)
-            status = put_inner(cache, &cache->bodies[i], error);
+            status = link_inner_points(cache, &cache->bodies[i], error);
     if (status == SINEW_OK)
-        status = put_loose(cache, error);
+        status = link_loose_points(cache, error);
     return status == SINEW_OK ? sinew_cache_flush(&own->obj, error) : status;
 }
 

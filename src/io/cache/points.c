@@ -4,13 +4,14 @@
  */
 #include "io/cache/cache.h"
 
-/* The points that a cache writes for one body, numbered from `count`. */
-static sinew_cache_body cache_body_of(const sinew_world *world, int32_t index, bool bodies, int64_t count)
+/* The points that a cache writes for one body, numbered from first_point: vertices of its skin, if it has one and
+ * `whole_bodies` is false. */
+static sinew_cache_body cache_body_of(const sinew_world *world, int32_t index, bool whole_bodies, int64_t first_point)
 {
-    sinew_cache_body found = {.body = sinew_world_body_at(world, index), .first_point = (int32_t)count};
+    sinew_cache_body found = {.body = sinew_world_body_at(world, index), .first_point = (int32_t)first_point};
     if (found.body.index < 0)
         return found;
-    found.skin = bodies ? NULL : sinew_body_skin(world, found.body);
+    found.skin = whole_bodies ? NULL : sinew_body_skin(world, found.body);
     found.point_count =
         found.skin ? sinew_skin_vertex_count(found.skin) : sinew_mesh_vertex_count(sinew_body_mesh(world, found.body));
     return found;

@@ -151,8 +151,8 @@ static char *next_line(FILE *stream, char line[line_size])
 
 /* Counts line `row` of the CSV file in *rows, the lines of its frame, and stores `offset` if a frame starts. Fails
  * unless frame numbers are consecutive and all frames have the same number of points. */
-static sinew_status csv_count(sinew_cache_reader *reader, const char *line, int64_t offset, int64_t row, int64_t *rows,
-                              sinew_error *error)
+static sinew_status csv_count_line(sinew_cache_reader *reader, const char *line, int64_t offset, int64_t row,
+                                   int64_t *rows, sinew_error *error)
 {
     char *end;
     const long long frame = strtoll(line, &end, 10);
@@ -190,7 +190,7 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s:1: is not the head of a cache: %.34s", reader->path, head);
     int64_t rows = 0, row = 2, offset = (int64_t)strlen(head);
     for (; status == SINEW_OK && next_line(own->stream, line); row++) {
-        status = csv_count(reader, line, offset, row, &rows, error);
+        status = csv_count_line(reader, line, offset, row, &rows, error);
         offset += (int64_t)strlen(line);
     }
     if (status != SINEW_OK)
@@ -212,7 +212,7 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
 
 /* Parses the CSV line frame,time,particle and six numbers (position, velocity). Returns false if the line is for
  * another particle than `particle` or a number is not finite. */
-static bool csv_row(const csv_state *own, const char *line, int64_t particle, double numbers[6])
+static bool csv_parse_line(const csv_state *own, const char *line, int64_t particle, double numbers[6])
 {
     const char *at = strchr(line, ',');
     at = at ? strchr(at + 1, ',') : NULL;
@@ -241,7 +241,7 @@ static sinew_status csv_reader_frame(sinew_cache_reader *reader, int32_t index, 
         double numbers[6];
         if (!next_line(own->stream, line))
             return refuse_read(reader, own->stream, error);
-        if (!csv_row(own, line, i, numbers))
+        if (!csv_parse_line(own, line, i, numbers))
             return sinew_fail(error, SINEW_ERROR_FORMAT,
                               "%s:%lld: is not frame %lld, particle %d with six finite numbers", reader->path,
                               2 + (long long)index * reader->point_count + i, (long long)reader->first + index, (int)i);

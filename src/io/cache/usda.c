@@ -125,7 +125,7 @@ static bool usda_side_is_whole(const sinew_cache *cache)
            facts.st_size >= sinew_usda_offset(cache->own, cache->kept, 0, 0);
 }
 
-static sinew_status usda_go_on(sinew_cache *cache, sinew_error *error)
+static sinew_status usda_resume(sinew_cache *cache, sinew_error *error)
 {
     sinew_usda *own = cache->own;
     if (!usda_side_is_whole(cache)) {
@@ -154,7 +154,7 @@ static sinew_status usda_open(sinew_cache *cache, sinew_error *error)
     own->bytes = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 12);
     if (!own->bytes)
         return sinew_fail_memory(error, "the buffers of a USD cache");
-    return cache->kept > 0 ? usda_go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".usda.bin", error);
+    return cache->kept > 0 ? usda_resume(cache, error) : sinew_cache_stream(cache, &own->side, ".usda.bin", error);
 }
 
 static sinew_status put_array(sinew_cache *cache, const sinew_real *values, sinew_error *error)

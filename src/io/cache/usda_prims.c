@@ -84,7 +84,8 @@ static void usda_prims_number_points(const sinew_cache_body *of, sinew_usda *own
         own->shape.corners[i] = vertex[own->shape.corners[i] - of->first_point];
 }
 
-/* Adds one Mesh prim per run of faces of the same body; bodies[prim] receives its body. */
+/* Adds one Mesh prim per run of faces of the same body; bodies[i] receives the index in cache->bodies of the body of
+ * prim i. */
 static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodies, int32_t *vertex)
 {
     for (int64_t f = 0; f < own->shape.face_count;) {

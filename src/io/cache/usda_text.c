@@ -10,8 +10,8 @@
  *         def Scope "materials" { ... }
  *     }
  *
- * Time code k is frame number k, as in the file names of other formats. Attributes with samples also have the first
- * sample as default value, for readers that ignore samples.
+ * Time code k is frame number k, as in the file names of other formats. Extent and points also have the first sample as
+ * default value, for readers that ignore samples.
  */
 #include "io/cache/usda.h"
 

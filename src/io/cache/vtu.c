@@ -6,8 +6,8 @@
  * A file has all points and all cells (VTK types 10 tetra, 5 triangle, 3 line; skin faces: 5 triangle, 9 quad, 7
  * polygon). Point data are "velocity" and particle fields; cell data are "body", tet fields and "material", the
  * energy of their values. Arrays are raw appended data after 64-bit sizes, as ParaView writes them: exact and small.
- * Infinite and unknown values are IEEE infinities and NaN, which ParaView shows in a separate colour. Cell arrays
- * are rebuilt only after a tear. Format: VTK file formats, kitware.github.io, "XML file formats".
+ * Unknown values are NaN, which ParaView shows in a separate colour. Cell arrays are rebuilt only after a tear. Format:
+ * VTK file formats, kitware.github.io, "XML file formats".
  *
  * Known limits: fewer than 2^31 vertex indices over all cells (their arrays are Int32). Points and faces of a skin have
  * no values in fields: force belongs to particles, stress to tets.
@@ -116,7 +116,7 @@ static sinew_status make_cells(const sinew_cache *cache, format_state *own, sine
 
 /* ---- Values of fields by cell and point ---------------------------------------------------------- */
 
-/* Fills tet_cells, the cell of each tet. The tets of a body precede its other cells, in the order of the fields. */
+/* Fills tet_cells, the cell of each tet. The tets of a body precede its other cells, in the order of fields.tets. */
 static void find_tet_cells(const sinew_cache *cache, format_state *own)
 {
     int64_t cell = 0;
@@ -281,9 +281,10 @@ typedef struct block_list {
     block blocks[blocks_max];
 } block_list;
 
-static void vtu_cache_add_block(block_list *list, block next, int64_t owners, size_t number)
+/* Adds an array with one value per owner (point, cell or index) to the list; `number_size`: bytes per number. */
+static void vtu_cache_add_block(block_list *list, block next, int64_t owners, size_t number_size)
 {
-    next.size = (uint64_t)owners * (uint64_t)next.components * number;
+    next.size = (uint64_t)owners * (uint64_t)next.components * number_size;
     list->blocks[list->count++] = next;
 }
 

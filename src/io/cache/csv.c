@@ -3,8 +3,8 @@
  * csv.c: <name>.csv, a cache with one line per point and frame: frame,time,particle,x,y,z,vx,vy,vz. For skins the
  * column "particle" has the index of the vertex, numbered body by body.
  *
- * Numbers have 17 significant digits (single: 9), so that reading them gives the same bits, and a decimal point in every
- * locale.
+ * Numbers have 17 significant digits (single: 9), so that reading them gives the same bits. They have a decimal point
+ * in every locale.
  */
 #include "io/cache/cache.h"
 

@@ -47,8 +47,8 @@ static bool density_of_mass(sinew_reader *reader, const sinew_node *mass, const 
     return true;
 }
 
-/* Sets the density of a named material; fails for a sheet material on a mesh with tets, and for a volume material on
- * one without. */
+/* Sets the density of a named material; fails for a sheet material on a mesh with tets or without triangles, and for a
+ * volume material on a mesh without tets. */
 static bool take_material_density(sinew_reader *reader, const sinew_node *material, sinew_body_def *def)
 {
     const char *name = sinew_node_text(material);
@@ -177,7 +177,7 @@ static bool read_start(sinew_reader *reader, const sinew_node *initial, const si
            sinew_reader_transform(reader, transform, q, count);
 }
 
-/* Adds the initial velocity of a rotation, w x (q - centre of mass), to v. */
+/* Adds the initial velocity of a rotation about the centre of mass with the angular velocity of `node` to v. */
 static bool add_spin(sinew_reader *reader, const sinew_node *node, sinew_body body, int32_t count, sinew_real *v)
 {
     sinew_world *world = reader->scene->world;
@@ -465,8 +465,8 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
     for (const sinew_node *entry = loads ? loads->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_load(reader, entry, body);
     good = good && (!forces || read_forces(reader, forces, body));
-    /* Clamps are read after the energies, to which they add elements, and the selections of forces, as they add
-     * points. */
+    /* Clamps add elements to energies and points to the body, so they are read after the energies and after the
+     * selections of forces. */
     for (const sinew_node *entry = clamps ? clamps->child : NULL; entry && good; entry = entry->next)
         good = read_clamp(reader, entry, body);
     return good && read_tear(reader, sinew_node_get(node, "tear"), body) &&

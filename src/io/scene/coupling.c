@@ -2,7 +2,8 @@
  *
  * coupling.c: reads energies between two bodies. Vertices of the first, or of its embedded surface, are joined to
  * listed vertices of the second, or each to the nearest point of the second within a distance
- * (sinew_world_attach_within). Distances are measured in the rest shapes.
+ * (sinew_world_attach_within). Joints connect the tets of both bodies that are nearest to a point. Positions and
+ * distances are those of the rest shapes.
  */
 #include <math.h>
 
@@ -205,7 +206,7 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node)
         (direction && !sinew_reader_axis(reader, direction, axis)))
         return false;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
-    sinew_reader_manner(node, &def);
+    sinew_reader_damping_and_hardness(node, &def);
     const bool weighs = (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_WEIGHTS) != 0;
     const sinew_node *at = sinew_node_get(node, "at");
     if (weighs == (at != NULL))

@@ -54,8 +54,8 @@ sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *locati
     return read_skin(reader, file, mesh, sinew_node_get(body, "transform"), false);
 }
 
-/* The diagonal of the bounding box of a body's mesh, in m. A surface that is farther away must have another unit or
- * other axes. */
+/* The diagonal of the bounding box of a body's mesh, in m. A surface that is farther from the body is refused: its unit
+ * or its axes are probably wrong. */
 static double diagonal_of(const sinew_mesh *mesh)
 {
     double sum = 0;

@@ -19,7 +19,7 @@ void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *para
     }
 }
 
-void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
+void sinew_reader_damping_and_hardness(const sinew_node *node, sinew_energy_def *def)
 {
     const sinew_node *hard = sinew_node_get(node, "hard"), *stiffness = sinew_node_get(node, "pbd_stiffness");
     const sinew_node *damping = sinew_node_get(node, "damping");
@@ -219,7 +219,7 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
     return good;
 }
 
-/* Warns of an energy on tets whose stiffness neither its keys nor the body's volume material define. */
+/* Warns of an energy on tets that takes nothing from the body's material and whose stiffness no key gives. */
 static bool warn_unused_material(sinew_reader *reader, const sinew_node *node, const sinew_node *material,
                                  const sinew_energy_info *info)
 {
@@ -249,6 +249,6 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
         !warn_unused_material(reader, node, material, info))
         return false;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
-    sinew_reader_manner(node, &def);
+    sinew_reader_damping_and_hardness(node, &def);
     return scene_energy_add_energy(reader, node, info, &def);
 }

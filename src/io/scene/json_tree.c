@@ -168,8 +168,8 @@ static bool build_nodes(sinew_tree *tree, json_t *json, const char *text, size_t
     return good;
 }
 
-/* Parses JSON text. jansson reports a failed allocation as a syntax error. A second parse confirms a syntax error; if
- * it also fails and no probe can be allocated, *memory becomes true. */
+/* Parses JSON text. jansson reports a failed allocation as a syntax error, so a second parse must fail too. *memory
+ * becomes true if then no probe can be allocated or the error has no text. */
 static json_t *json_tree_load_json(const char *text, size_t size, size_t flags, json_error_t *wrong, bool *memory)
 {
     json_t *json = json_loadb(text, size, flags, wrong);
@@ -350,7 +350,7 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
 
 /* Removes the options that the file gives for its solver, since another solver has other parameters and needs another
  * iteration count. Options of settings, tolerance, accuracy, time_budget, measure and gap_every stay. */
-static void forget_solver(sinew_node *solver)
+static void drop_solver_options(sinew_node *solver)
 {
     sinew_node **slot = &solver->child;
     while (*slot) {
@@ -392,7 +392,7 @@ static bool replace_node(sinew_tree *tree, sinew_node *node, json_t *value, cons
     for (sinew_node *child = node->child; child; child = child->next)
         child->parent = node;
     if (other_solver)
-        forget_solver(node->parent);
+        drop_solver_options(node->parent);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: reads rest shapes from a generator or a file, transforms them and optionally fills them with tets.
+ * mesh.c: reads rest shapes from a generator or a file, transforms them and, on request, fills them with tets and adds
+ * directors.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "io/scene/reader.h"
 #include "mesh/mesh.h"
 
-/* Maximum number of vertices that a generator makes; larger meshes must come from files. */
+/* Limit of the estimated number of vertices of a generated mesh; larger meshes must come from files. */
 static const double largest_mesh = 1e7;
 
 typedef struct generator generator;
@@ -30,7 +31,7 @@ static void take_integers(const sinew_node *node, const char *key, int32_t *valu
         *values++ = sinew_node_integer(entry);
 }
 
-/* Fails if a generator would make more than largest_mesh vertices. */
+/* Fails if a generator would make more than largest_mesh vertices; `vertices` is the estimate. */
 static bool size_fits(sinew_reader *reader, const sinew_node *node, double vertices)
 {
     return vertices <= largest_mesh ||
@@ -71,7 +72,7 @@ static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *re
     sinew_take_integer(node, "segments", &def.segments);
     sinew_take_integer(node, "layers", &def.layers);
     sinew_take_integer(node, "rings", &def.rings);
-    /* Upper bound of the vertices of all round shapes: (width or wall layers) x width x length. */
+    /* Estimate of the vertices of a round shape: around or across x across or through the wall x along. */
     double n = def.segments + 1.0, layers = def.layers + 1.0, rings = def.rings + 1.0;
     double across = self->round == sinew_mesh_tube    ? rings
                     : self->round == sinew_mesh_torus ? layers

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * scene.c: builds a world from a scene in four stages: parse the JSON to nodes with lines; apply settings; check
- * against the tables of keys; build colliders, bodies, energies, pins, forces and
- * couplings.
+ * against the tables of keys; build colliders, bodies with their energies, pins and forces, and couplings.
  *
  * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers belong in separate files).
  */
@@ -111,8 +110,8 @@ static int32_t integer_or(const sinew_node *node, int32_t otherwise)
     return node ? sinew_node_integer(node) : otherwise;
 }
 
-/* fps h n = 1 relates fps, time_step and steps_per_frame: two give the third, and all three must agree. With fps alone,
- * n is the smallest number that keeps h at or below its default. */
+/* fps h n = 1 relates fps, h = time_step and n = steps_per_frame: two give the third, and all three must agree. With
+ * fps alone, n is the smallest number that keeps h at or below its default. */
 static bool read_times(sinew_reader *reader, sinew_real *time_step)
 {
     const sinew_node *root = reader->tree.root, *rate = sinew_node_get(root, "fps");

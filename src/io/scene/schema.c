@@ -107,7 +107,7 @@ static json_t *names_schema(schema *s, const char *choices)
     return json_pack("{s: o}", "enum", words);
 }
 
-static void define(schema *s, const sinew_shape *shape);
+static void define_shape(schema *s, const sinew_shape *shape);
 
 static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
 {
@@ -129,10 +129,10 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
     case SINEW_FORM_TEXTS:
         return list_schema(s, json_pack("{s: s}", "type", "string"), field->count, field->count);
     case SINEW_FORM_OBJECT:
-        define(s, field->shape);
+        define_shape(s, field->shape);
         return reference(field->shape->name);
     case SINEW_FORM_LIST:
-        define(s, field->shape);
+        define_shape(s, field->shape);
         return list_schema(s, reference(field->shape->name), field->count, 0);
     case SINEW_FORM_BOX:
         return list_schema(s, list_schema(s, scalar_schema(s, field), 3, 3), 2, 2);
@@ -244,7 +244,7 @@ static json_t *selection_schema(schema *s)
                      list_schema(s, reference("selection"), 1, 0));
 }
 
-static void define(schema *s, const sinew_shape *shape)
+static void define_shape(schema *s, const sinew_shape *shape)
 {
     if (json_object_get(s->definitions, shape->name))
         return;
@@ -263,7 +263,7 @@ size_t sinew_scene_schema(char *text, size_t size)
     if (!SINEW_ASSERT(text || size == 0))
         return 0;
     schema s = {.definitions = json_object()};
-    define(&s, &sinew_selection_shape);
+    define_shape(&s, &sinew_selection_shape);
     json_t *root = json_pack("{s: s, s: s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
                              "A sinew scene, format 1");
     json_t *scene = object_schema(&s, &sinew_scene_shape, NULL, NULL);

@@ -122,7 +122,7 @@ static bool mark_surface(selector *s, const sinew_node *node, uint8_t *mask)
     int32_t *scratch = row ? sinew_reader_allocate(s->reader, size, sizeof *scratch, "a selection") : NULL;
     selector inner = {s->reader, &points, points.points, points.count, scratch};
     const bool good =
-        scratch && selector_evaluate(&inner, node, row) && sinew_reader_surface_below(s->reader, s->from, row, mask);
+        scratch && selector_evaluate(&inner, node, row) && sinew_reader_mark_body_points(s->reader, s->from, row, mask);
     sinew_release(&s->reader->allocator, row);
     sinew_release(&s->reader->allocator, scratch);
     return good;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * validate.c: checks a tree of nodes against the tables of keys: types, ranges, units, names. Every error names its
- * location and the valid values.
+ * validate.c: checks a tree of nodes against the tables of keys: types, ranges, units, names. Errors name their
+ * location and what is expected there.
  */
 #include <math.h>
 #include <stdio.h>

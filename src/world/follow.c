@@ -11,10 +11,11 @@
  * moves the point rigidly, also if the projection lies outside the triangle. d does not change with the triangle's
  * size. A triangle without area has n = 0.
  *
- * A named vertex, of a collider or of a cache, is the position of its point; the base point is then not used.
+ * A point that follows a given vertex, of a collider or of a cache, takes the position of the vertex; its base point is
+ * then not used.
  *
- * The target position of a step is the position at the end of the step. A collider that the step filter delays is not
- * waited for: the collider catches up (collide/shapes/colliders.h), and the pin is filtered itself.
+ * The target position of a step is the position at the end of the step, also if the step filter delays the collider:
+ * the collider catches up later (collide/shapes/colliders.h), and the filter treats pinned particles by themselves.
  */
 #include "world/follow.h"
 
@@ -101,8 +102,8 @@ static void triangle_sides(double (*x)[3], double sides[2][3], double normal[3])
         normal[k] = length > 0 ? normal[k] / length : 0;
 }
 
-/* Computes local = (s, t, d) of the point relative to a triangle; of its nearest point on the triangle, with weights
- * `nearest`, if the triangle is flat. */
+/* Computes local = (s, t, d) of the point relative to a triangle; for a flat triangle, s and t are those of the nearest
+ * point, with weights `nearest`. */
 static void bind_to_triangle(double (*x)[3], const sinew_real *point, const sinew_real nearest[3], double local[3])
 {
     double e[2][3], n[3], to[3];

@@ -3,7 +3,7 @@
  * ids.c: ids of bodies, energies, pins and colliders, and their slots.
  *
  * A slot is reused after its object was removed, so an id carries a generation: each new object increments the slot's
- * generation. An id with another generation than its slot names a removed object and is always refused.
+ * generation. An id with another generation than its slot is refused: its object was removed, or is of another world.
  */
 #include <stdio.h>
 

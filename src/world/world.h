@@ -2,10 +2,11 @@
  *
  * world.h: the internal data of a sinew_world.
  *
- * Particles have an internal (inside) order: bodies follow each other by their slots, without holes, and the particles
- * of one body follow a Hilbert curve through its rest shape. In the public (outside) order, a body's vertices are the
- * run first .. first + count - 1 of numbers; removed bodies leave holes in these numbers. `inside` and `outside` map
- * between the two; every public function uses outside numbers.
+ * A slot is the index of a record in `bodies`, `energies`, `pins`, `loads` or `colliders`. Particles have an internal
+ * (inside) order: bodies follow each other by their slots, without holes, and the particles of one body follow a
+ * Hilbert curve through its rest shape. In the public (outside) order, a body's vertices are the run first .. first +
+ * count - 1 of numbers; removed bodies leave holes in these numbers. `inside` and `outside` map between the two; public
+ * functions use outside numbers.
  */
 #ifndef SINEW_SRC_WORLD_WORLD_H
 #define SINEW_SRC_WORLD_WORLD_H
@@ -121,8 +122,8 @@ struct sinew_world {
     double time;
     int64_t step_count;
 
-    /* Arrays over particles, in the internal order: [particle_count], or [particle_count][4] with a zero fourth
-     * number. */
+    /* Arrays over particles, in the internal order: [particle_count], or [particle_count][4] whose fourth number is
+     * zero unless the comment says otherwise. */
     /* Number of particles: internal numbers are 0 .. particle_count - 1; number that the arrays can hold. */
     int32_t particle_count, particle_capacity;
     sinew_real *q, *v, *force; /* [particle_count][4] positions (m), velocities (m/s), the caller's forces (N) */
@@ -132,8 +133,8 @@ struct sinew_world {
     /* Velocities in m/s at the start of the last step with contact, the fourth number 1 if known; NULL before the first
      * such step. */
     sinew_real *v_before;
-    sinew_real *mass;
-    uint8_t *pinned;
+    sinew_real *mass;   /* [particle_count] masses, in kg */
+    uint8_t *pinned;    /* [particle_count] 1: the particle is pinned along all directions */
     sinew_real *filter; /* [particle_count][6] filter S of particles constrained along some directions (objective.h);
                            NULL: no such particles. Set when the world is prepared */
     int32_t *constrained_particles; /* [constrained_count] particles constrained along some directions, ascending */
@@ -206,7 +207,7 @@ bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_er
 /* Returns the position error q* - q of the last step, [particle_count][4] in the internal order, in m; NULL if it is
  * unknown or positions have changed since. */
 const sinew_real *sinew_world_position_error(const sinew_world *world);
-/* Returns the record of a body, energy or pin id; NULL, with an error, if the object was removed or never existed. */
+/* Returns the record of an id; NULL, with an error, if the object was removed or never existed. */
 sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error);
 sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error);
 sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, sinew_error *error);
@@ -299,8 +300,8 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
 sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
-/* View of all elements of an energy in the current state, for energies that are one global constraint. */
-sinew_global_constraint sinew_energy_is_global(const sinew_world *world, const sinew_energy_store *store);
+/* View of all elements of an energy in the current state, for functions that take all elements together. */
+sinew_global_constraint sinew_energy_all_elements(const sinew_world *world, const sinew_energy_store *store);
 /* Computes the rest positions [vertex_count][3], m, of an element, vertices in the order of the batch. */
 void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, sinew_real *rest);
 /* Fails for elements that cannot be hard constraints of a KKT system (check_hard.c). */
@@ -388,7 +389,7 @@ void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_reco
 /* CRC-32 of a load: its vector, parameters, key frames and given elements, if any. */
 uint32_t sinew_load_digest(const sinew_load_record *record);
 /* Computes f_ext = gravity, forces and loads times sinew_world_load_fraction(); steps are numbered from 1. */
-void sinew_world_load(sinew_world *world, int64_t step);
+void sinew_world_external_forces(sinew_world *world, int64_t step);
 /* Marks colliders as added, removed or moved: contact rebuilds its data before the next step. */
 void sinew_contact_changed(sinew_world *world);
 void sinew_contact_release(sinew_world *world);
@@ -422,7 +423,7 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
 uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin);
 /* Fails for worlds that cannot be stepped: a solver that does not support the energies or the mode, or unsupported
  * components. */
-sinew_status sinew_world_check(const sinew_world *world, sinew_error *error);
+sinew_status sinew_world_check_solvable(const sinew_world *world, sinew_error *error);
 /* Fails if contact is on and the solver does not support elements that change within a step. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error);
 

@@ -155,8 +155,8 @@ bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const c
     return good;
 }
 
-/* Reads the shapes of the key "examples"; the caller destroys their meshes. The world rejects shapes of another
- * topology. */
+/* Reads the shapes of the key "examples"; the caller destroys their meshes. The world rejects shapes with another
+ * number of vertices. */
 static bool read_examples(sinew_reader *reader, const sinew_node *node, sinew_mesh **shapes, sinew_energy_def *def)
 {
     const sinew_node *list = sinew_node_get(node, "examples");

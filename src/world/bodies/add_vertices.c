@@ -128,8 +128,8 @@ static void find_run(const sinew_world *world, const sinew_body_record *body, ex
     e->first = sinew_numbers_find(world, e->reserved);
 }
 
-static sinew_status builder_extension(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
-                                      extension *e, sinew_error *error)
+static sinew_status extension_build(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
+                                    extension *e, sinew_error *error)
 {
     const sinew_allocator *allocator = &world->allocator;
     const size_t count = (size_t)(body->count + def->count);
@@ -250,7 +250,7 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
     if (status != SINEW_OK)
         return status;
     extension e;
-    status = builder_extension(world, record, def, &e, error);
+    status = extension_build(world, record, def, &e, error);
     if (status == SINEW_OK) {
         const int64_t version = world->shape_version;
         const int32_t end = record->start + record->count;

@@ -145,10 +145,8 @@ static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool
 typedef struct targets {
     sinew_search search;
     sinew_embeddings embeddings; /* embeddings of surface points of a skin in the cells of its body */
-    const sinew_real
-        /* [3 * vertices of the skin] rest positions of the second body's skin, in m; NULL: points lie on the body
-         * itself */
-        *at_rest;
+    /* [3 * vertices of the skin] rest positions of the second body's skin, in m; NULL: points lie on the body itself */
+    const sinew_real *at_rest;
 } targets;
 
 static sinew_status begin_targets(const sinew_world *world, const sinew_attach_def *def, const sinew_body_record *to,

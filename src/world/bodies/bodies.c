@@ -2,8 +2,8 @@
  *
  * bodies.c: adds and removes bodies.
  *
- * In the internal order, particles follow the order of the bodies' slots. After bodies are removed and added, the
- * particle order equals that of a world built from the current bodies.
+ * In the internal order, particles follow the order of the bodies' slots. So the order of particles depends only on the
+ * current bodies and their slots, not on bodies that were removed.
  */
 #include <math.h>
 #include <stdio.h>
@@ -202,8 +202,8 @@ sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *m
     return sinew_mesh_create(&def, error);
 }
 
-static sinew_status builder_body(const sinew_world *world, const sinew_body_def *def, body_builder *d,
-                                 sinew_error *error)
+static sinew_status body_builder_fill(const sinew_world *world, const sinew_body_def *def, body_builder *d,
+                                      sinew_error *error)
 {
     const int32_t count = sinew_mesh_vertex_count(def->mesh);
     d->masses = sinew_allocate(&world->allocator, (size_t)count, sizeof *d->masses);
@@ -245,7 +245,7 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
         return body;
     const sinew_allocator *allocator = &world->allocator;
     body_builder d = {0};
-    sinew_status status = builder_body(world, def, &d, error);
+    sinew_status status = body_builder_fill(world, def, &d, error);
     const int32_t slot = sinew_world_body_slot(world), count = sinew_mesh_vertex_count(def->mesh);
     const int32_t reserved = count + def->spare, first = sinew_numbers_find(world, reserved);
     if (status == SINEW_OK &&

@@ -79,7 +79,7 @@ static void visit_boxes(sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t te
             }
 }
 
-static int64_t embed_point_radius_of(const sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet)
+static int64_t embed_point_count_boxes(const sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet)
 {
     double low[3], high[3];
     int64_t boxes = 1;
@@ -101,8 +101,8 @@ static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
     }
 }
 
-/* Sets up the grid of tetrahedra with boxes of the mean size of the tetrahedra, or larger if some tetrahedra overlap
- * too many boxes. Returns the total number of overlaps of tetrahedra with boxes. */
+/* Sets up the grid of tetrahedra with boxes of the mean size of the tetrahedra, or larger if there would be too many
+ * boxes or overlaps. Returns the total number of overlaps of tetrahedra with boxes. */
 static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
 {
     double high[3] = {-INFINITY, -INFINITY, -INFINITY}, edges = 0;
@@ -124,7 +124,7 @@ static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
         lay_grid(grid, high, edge > 0 ? edge : 1);
         int64_t boxes = (int64_t)grid->boxes[0] * grid->boxes[1] * grid->boxes[2], total = 0;
         for (int32_t t = 0; t < mesh->tet_count && total <= max; t++)
-            total += embed_point_radius_of(grid, mesh, t);
+            total += embed_point_count_boxes(grid, mesh, t);
         if ((total <= max && boxes <= max) || boxes == 1)
             return total;
         edge *= 2;

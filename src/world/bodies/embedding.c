@@ -52,7 +52,7 @@ static sinew_status find_embeddings(const sinew_embeddings *embeddings, const si
                               "or check its unit and axes",
                               (int)i, found[i].distance, (double)def->farthest);
     }
-    return sinew_embeddings_commit(embeddings, def->skin, points, found, error);
+    return sinew_embeddings_resolve(embeddings, def->skin, points, found, error);
 }
 
 static sinew_status find_weights(const sinew_embeddings *embeddings, const sinew_embedding_def *def,

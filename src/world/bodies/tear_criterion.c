@@ -186,7 +186,8 @@ static sinew_status remove_edges(sinew_world *world, sinew_body body, const tens
     operation[2] = 0;
     for (int32_t i = 0; i < count; i++)
         memcpy(operation + SINEW_TEAR_HEAD + 2 * (size_t)i, taut[i].ends, sizeof taut[i].ends);
-    const sinew_status status = sinew_tear_do(world, body, operation, SINEW_TEAR_HEAD + 2 * (size_t)count, error);
+    const sinew_status status =
+        sinew_tear_apply_log(world, body, operation, SINEW_TEAR_HEAD + 2 * (size_t)count, error);
     sinew_release(&world->allocator, operation);
     if (status == SINEW_OK)
         world->bodies[body.index].tear->report.edges += count;
@@ -214,7 +215,7 @@ static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut 
             operation[at++] = (int32_t)i;
             operation[at++] = cut->after[i];
         }
-    const sinew_status status = sinew_tear_do(world, body, operation, count, error);
+    const sinew_status status = sinew_tear_apply_log(world, body, operation, count, error);
     sinew_release(&world->allocator, operation);
     return status;
 }

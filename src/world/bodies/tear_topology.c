@@ -435,7 +435,8 @@ int64_t sinew_tear_log_copies(const int32_t *log, size_t count)
     return copies;
 }
 
-sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *log, size_t count, sinew_error *error)
+sinew_status sinew_tear_apply_log(sinew_world *world, sinew_body body, const int32_t *log, size_t count,
+                                  sinew_error *error)
 {
     sinew_tear *tear = world->bodies[body.index].tear;
     sinew_status status = SINEW_OK;

@@ -11,7 +11,7 @@
 /* ---- Preparation of one element ---------------------------------------------------------------- */
 
 /* True if a particle (internal number) belongs to a rigid body. */
-static bool element_build_is_rigid(const sinew_world *world, int32_t particle)
+static bool particle_is_rigid(const sinew_world *world, int32_t particle)
 {
     for (int32_t b = 0; b < world->body_count; b++) {
         const sinew_body_record *body = &world->bodies[b];
@@ -30,7 +30,7 @@ static sinew_status pair_weights(const sinew_world *world, const char *name, con
     double sums[2] = {0, 0};
     for (int i = 0; i < 8; i++) {
         w[i] = given[8 * (size_t)e + (size_t)i];
-        if (!(isfinite(w[i]) && (w[i] >= 0 || element_build_is_rigid(world, particles[i]))))
+        if (!(isfinite(w[i]) && (w[i] >= 0 || particle_is_rigid(world, particles[i]))))
             return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e,
                               i, (double)w[i]);
         sums[i / 4] += (double)w[i];
@@ -178,7 +178,7 @@ static sinew_status couple_elements(const sinew_world *world, const sinew_energy
                                     sinew_error *error)
 {
     const sinew_energy_ops *ops = batch->ops;
-    const sinew_global_constraint all = sinew_energy_is_global(world, store);
+    const sinew_global_constraint all = sinew_energy_all_elements(world, store);
     const sinew_status status = ops->check_elements ? ops->check_elements(&all, &world->allocator, error) : SINEW_OK;
     if (status == SINEW_OK)
         batch->coupled = ops->global_constraint || (ops->couples && ops->couples(store->parameters));
@@ -209,7 +209,7 @@ void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *a
     *work = (sinew_energy_work){0};
 }
 
-sinew_global_constraint sinew_energy_is_global(const sinew_world *world, const sinew_energy_store *store)
+sinew_global_constraint sinew_energy_all_elements(const sinew_world *world, const sinew_energy_store *store)
 {
     return (sinew_global_constraint){.count = store->count,
                                      .particles = store->particles,

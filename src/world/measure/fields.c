@@ -108,7 +108,7 @@ static sinew_status static_field(sinew_world *world, sinew_field_kind field, int
     sinew_real *imbalance = sinew_allocate(&world->allocator, 4 * n, sizeof *imbalance);
     if (nobody && imbalance) {
         sinew_world_predict(world);
-        sinew_world_load(world, world->step_count);
+        sinew_world_external_forces(world, world->step_count);
         sinew_world_imbalance(world, nobody, true, imbalance);
         const bool force = field == SINEW_FIELD_FORCE;
         field_copy_points(world, imbalance, force ? -1 : 1, force ? -1 : field == SINEW_FIELD_REACTION, first, count,
@@ -201,9 +201,8 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
 typedef struct element_state {
     int32_t n;
     bool is_tet, is_surface;
-    double x[SINEW_STENCIL_MAX][3],
-        /* Positions and rest positions of the element's vertices in the caller's order, in m. */
-        rest[SINEW_STENCIL_MAX][3];
+    /* Positions and rest positions of the element's vertices in the caller's order, in m. */
+    double x[SINEW_STENCIL_MAX][3], rest[SINEW_STENCIL_MAX][3];
     double filled;       /* filled fraction of the element's tet, in (0, 1] */
     double psi;          /* energy of the element, in J */
     double moment[3][3]; /* [3][3] sum over vertices a of gradient g_a times (x_a - x_0)^T, in J */

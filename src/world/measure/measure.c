@@ -49,7 +49,7 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
     sinew_objective *o = &world->objective;
     double sums[6];
     sinew_world_predict(world);
-    sinew_world_load(world, world->step_count);
+    sinew_world_external_forces(world, world->step_count);
     sinew_sum(measure_terms, &(measure_context){world}, world->particle_count, 6, sums, o->thread_count);
     *measures = (sinew_measures){.kinetic = sums[1] / 2, .potential = sums[2], .mass = sums[0]};
     for (int c = 0; c < 3; c++)

@@ -118,9 +118,9 @@ static sinew_status load_tears(sinew_world *world, sinew_section_reader *reader,
         memcpy(counts, head, sizeof counts);
         int32_t *operations = sinew_state_new_tears(world, i, reader, &count);
         if (count > 0)
-            status = operations
-                         ? sinew_tear_do(world, (sinew_body){i, world->bodies[i].generation}, operations, count, error)
-                         : sinew_fail_memory(error, "the tears of a state");
+            status = operations ? sinew_tear_apply_log(world, (sinew_body){i, world->bodies[i].generation}, operations,
+                                                       count, error)
+                                : sinew_fail_memory(error, "the tears of a state");
         sinew_release(&world->allocator, operations);
         world->bodies[i].tear->report = (sinew_tear_report){counts[0], counts[1], counts[2]};
     }

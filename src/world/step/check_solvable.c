@@ -206,7 +206,7 @@ sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *er
                       ops->info.name, ops->kkt ? "primal-dual or sap" : "pbng or another solver");
 }
 
-sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
+sinew_status sinew_world_check_solvable(const sinew_world *world, sinew_error *error)
 {
     sinew_status status = check_mode(world, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)

@@ -8,14 +8,14 @@
  *     (M + h B) d = -h B (v - rigid part of v),   v += d,    B = sum_j beta_j K_j(q) over energies with damping beta_j
  *
  * with K_j at the end of the step, projected to semi-definite, and d zero at pins; solved by conjugate gradients. A
- * mode of frequency omega loses energy at the rate beta omega^2 and never reverses, for any h. In a stressed body K
- * (omega x q) is not zero. So the rigid motion of each body is first removed from v, and also from d if no particle
- * of the body is pinned. This preserves rigid motions, and momenta of free bodies.
+ * mode of frequency omega loses energy at the rate beta omega^2 if h is small, and is not reversed for any h. In a
+ * stressed body K (omega x q) is not zero. So the rigid motion of each body is first removed from v, and also from d if
+ * no particle of the body is pinned. This preserves rigid motions, and momenta of free bodies.
  *
  * Bodies: velocities shrink by exp(-damping h); then v += k (rigid part - v), the filter of Mueller et al. 2007 (3.5).
  *
- * Known limits: joined bodies are treated separately, so energies between two bodies only damp their deformation. One
- * thread.
+ * Known limits: joined bodies are treated separately, so energies between two bodies only damp their deformation.
+ * Products with B run on one thread.
  */
 #include <math.h>
 #include <string.h>
@@ -142,7 +142,7 @@ typedef struct rigid_motion {
     double centre[3], v[3], omega[3];
 } rigid_motion;
 
-static rigid_motion rigid_fraction(const sinew_world *world, const sinew_body_record *body, const sinew_real *v)
+static rigid_motion nearest_rigid_motion(const sinew_world *world, const sinew_body_record *body, const sinew_real *v)
 {
     rigid_motion m = {0};
     double mass = 0, spread[9] = {0}, spin[3] = {0};
@@ -268,8 +268,8 @@ static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 enum {
     MAX_ITERATIONS = 500
 };
-/* Relative residual at which the conjugate gradients of the damping system stop. Momenta do not depend on the
- * residual, because every iterate gives the forces of the damping matrix. */
+/* Relative residual at which the conjugate gradients of the damping system stop. Momenta of free bodies do not depend
+ * on it, because the rigid motion of d is removed. */
 #define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)
@@ -281,7 +281,7 @@ static void damp_energies(sinew_world *world)
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh)
             continue;
-        const rigid_motion m = rigid_fraction(world, body, world->v);
+        const rigid_motion m = nearest_rigid_motion(world, body, world->v);
         damping_blend(world, body, &m, 1, -1, world->v, w->scratch);
     }
     memset(w->rhs, 0, n * sizeof *w->rhs);
@@ -294,7 +294,7 @@ static void damp_energies(sinew_world *world)
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh || has_pins(world, body))
             continue;
-        const rigid_motion m = rigid_fraction(world, body, w->d);
+        const rigid_motion m = nearest_rigid_motion(world, body, w->d);
         damping_blend(world, body, &m, 1, -1, w->d, w->d);
     }
     for (size_t i = 0; i < n; i++)
@@ -308,7 +308,7 @@ static void damp_body(sinew_world *world, const sinew_body_record *body)
 {
     const double left = exp(-(double)body->damping * (double)world->def.time_step);
     const double k = (double)body->velocity_filter;
-    const rigid_motion m = k > 0 ? rigid_fraction(world, body, world->v) : (rigid_motion){0};
+    const rigid_motion m = k > 0 ? nearest_rigid_motion(world, body, world->v) : (rigid_motion){0};
     for (int32_t i = body->start; i < body->start + body->count; i++) {
         const sinew_body_record one = {.start = i, .count = 1};
         if (!world->pinned[i])

@@ -8,8 +8,7 @@
  *     r = M (u - w) / h + grad psi(q) - f        at every particle,
  *
  * r is grad g at the free particles, zero if the step is solved exactly; at pins it is the force that the pin
- * exerts. From
- * |u|^2 - |w|^2 = 2 u . (u - w) - |u - w|^2 and h u = d follows, in the metric of M,
+ * exerts. From |u|^2 - |w|^2 = 2 u . (u - w) - |u - w|^2 and h u = d follows, in the metric of M,
  *
  *     1/2 |u|^2 - 1/2 |w|^2 = d . (r - grad psi(q) + f) - 1/2 |u - w|^2
  *

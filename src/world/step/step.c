@@ -62,18 +62,19 @@ double sinew_world_load_fraction(const sinew_world *world, int64_t step)
     return step >= steps ? 1 : (double)step / (double)steps;
 }
 
-static double load_on(const sinew_world *world, int32_t i, size_t c, double load)
+/* Component c of the external force on particle i, in N; `load`: fraction of gravity and forces that acts. */
+static double external_force_on(const sinew_world *world, int32_t i, size_t c, double load)
 {
     const double own = (double)world->force[4 * (size_t)i + c] + (double)world->mass[i] * (double)world->def.gravity[c];
     return load * (world->load_force ? own + (double)world->load_force[4 * (size_t)i + c] : own);
 }
 
-void sinew_world_load(sinew_world *world, int64_t step)
+void sinew_world_external_forces(sinew_world *world, int64_t step)
 {
     const double load = sinew_world_load_fraction(world, step);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0; c < 3; c++)
-            world->f_ext[4 * (size_t)i + c] = (sinew_real)load_on(world, i, c, load);
+            world->f_ext[4 * (size_t)i + c] = (sinew_real)external_force_on(world, i, c, load);
 }
 
 void sinew_world_predict(sinew_world *world)
@@ -82,11 +83,11 @@ void sinew_world_predict(sinew_world *world)
     const double load = sinew_world_load_fraction(world, world->step_count + 1);
     sinew_world_move_targets(world, world->time + h);
     sinew_loads_evaluate(world);
-    sinew_world_load(world, world->step_count + 1);
+    sinew_world_external_forces(world, world->step_count + 1);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
             world->q_tilde[at] = (sinew_real)((double)world->q[at] + h * keep * (double)world->v[at] +
-                                              h * h * load_on(world, i, c, load) / (double)world->mass[i]);
+                                              h * h * external_force_on(world, i, c, load) / (double)world->mass[i]);
     move_pins_to_targets(world, world->q_tilde);
     world->objective.step = (sinew_step_inputs){
         .h = h,

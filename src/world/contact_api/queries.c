@@ -194,7 +194,7 @@ static void axis_point(double ends[2][3], const double p[3], double out[3])
         out[k] = ends[0][k] + s * along[k];
 }
 
-/* Lowers *best to t if the ray point o + t d is on the surface of a sphere or capsule, within round-off. */
+/* Lowers *best to t if the ray point o + t d is on the surface of a sphere or capsule, within 1e-6 of the radius. */
 static void try_time(double ends[2][3], double radius, const double o[3], const double d[3], double t, double *best)
 {
     double p[3], axis[3], from[3];

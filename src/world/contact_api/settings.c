@@ -67,8 +67,8 @@ static sinew_status contact_check_def(const sinew_contact_def *def, sinew_error 
     return status;
 }
 
-/* Allocates the contact data of a world, with contact off, and marks the collision surfaces stale. NULL: out of
- * memory. */
+/* Allocates the contact data of a world, with contact off, if there are none, and marks the collision surfaces stale.
+ * NULL: out of memory. */
 static sinew_contact_work *contact_need_work(sinew_world *world, sinew_error *error)
 {
     if (!world->contact) {

@@ -25,6 +25,7 @@ enum {
 /* Smallest norm of the gradient of a constraint C, in the unit of C per m, that counts as nonzero; a zero length has
  * a gradient of exactly zero. */
 #define SLOPE_MIN 1e-12
+/* Largest asymmetry or negative pivot of a compliance that counts as round-off, relative to its largest entry. */
 #define SKEW_MAX  (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)
 #define ALIKE_MIN 0.5 /* smallest cosine between the gradients of a constraint at nearby positions */
 #define ROUND_OFF (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON)

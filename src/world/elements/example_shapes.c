@@ -9,7 +9,7 @@
  *     sum_j (sum_e k V E_i : E_j) w_j = sum_e k V E_i : (R^T F - 1)
  *
  * and R_e is the rotation of the polar decomposition of F_e H(w), H(w) = 1 + sum_i w_i E_i. E_i is the stretch of
- * example i in the element, less 1, k its stiffness, V its volume. Each alternation lowers the sum of squares.
+ * example i in the element, less 1, k its stiffness, V its volume. No alternation raises the sum of squares.
  */
 #include <math.h>
 #include <string.h>
@@ -262,8 +262,8 @@ static double example_blend_turn(const blend_fit *fit, double *w)
     return left;
 }
 
-/* Iterates until the blend weights converge, starting from the best of: the rest shape, each example, and its
- * negative. */
+/* Iterates until the blend weights converge, at most BLEND_TURNS times, starting from the best of: the rest shape, each
+ * example, and its negative. */
 static void fit_weights(blend_fit *fit, double *weights)
 {
     double min = HUGE_VAL, w[SINEW_EXAMPLE_MAX], best[SINEW_EXAMPLE_MAX] = {0};

@@ -49,7 +49,8 @@ static void clamped_release(const sinew_world *world, clamped *c)
 
 /* ---- Clamped edges of shells -------------------------------------------------------------------- */
 
-/* Adds to the clamp the marked vertices that belong to edges, and the director points of edges between two of them. */
+/* Adds to the clamp the marked vertices that are no director points, and the director points of edges between two of
+ * these vertices. */
 static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped *c, sinew_error *error)
 {
     const int32_t *directors = sinew_mesh_directors(mesh), vertex_count = sinew_mesh_vertex_count(mesh);
@@ -133,7 +134,7 @@ static void clamp_measure(const rod_end *end, const sinew_real *x, double e[3], 
 }
 
 /* Computes the positions of the added end and director point of a clamp: those of the edge, moved by the edge and
- * turned towards the tangent. */
+ * turned towards the tangent. False if the edge or the tangent has no direction. */
 static bool clamp_place(const rod_end *end, const sinew_real *x, const sinew_real *tangent, sinew_real *out)
 {
     double e[3], r[3], t[3], u[3];

@@ -4,7 +4,8 @@
  * of a step. docs/guides/loads.md has the formulas with their reasons.
  *
  * Wind. A triangle has the mass m = m_0 + m_1 + m_2, the fractions of its corners' masses that belong to it (in
- * proportion to rest areas), and moves with v = sum m_c v_c / m. With r = w - v and b = 1/2 rho A |r| it gets
+ * proportion to rest areas), and moves with v = sum m_c v_c / m. With the velocity w and density rho of the air, the
+ * unit normal n and area A of the triangle, drag coefficients C, r = w - v and b = 1/2 rho A |r|, it gets
  *
  *     F = m/h (k_n (r . n) n + k_t (r - (r . n) n))
  *
@@ -72,7 +73,7 @@ static double rest_area(const sinew_world *world, const sinew_load_record *recor
     return vec3_norm(normal);
 }
 
-static void load_push(sinew_real *f, int32_t particle, double factor, const double force[3])
+static void add_force(sinew_real *f, int32_t particle, double factor, const double force[3])
 {
     for (size_t c = 0; c < 3; c++)
         f[4 * (size_t)particle + c] += (sinew_real)(factor * force[c]);
@@ -162,8 +163,8 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Creates the waves of a gust. Each frequency f is the previous one times the squared golden ratio, so that the sum
- * never repeats; squared amplitudes follow the energy spectrum of turbulence, f^(-5/3). */
+/* Creates the waves of a gust. Each frequency f is the previous one times the squared golden ratio, so that the sum has
+ * no period; squared amplitudes follow the energy spectrum of turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {
     const double golden = 1.618033988749895, pi = 3.14159265358979323846;
@@ -212,8 +213,8 @@ static double triangle_motion(const sinew_world *world, const int32_t particles[
  * alternate. */
 #define IMPULSE_MAX 1.5
 
-/* Drag coefficient in N s/m, the force per m/s of a component r of the relative velocity: m k / h of the file head. b:
- * the product C b there; a: acceleration, m/s^2. */
+/* Drag in N s/m, the force per m/s of a component r of the relative velocity: m k / h of the file head. `b` is the
+ * product C b of the file head, a the acceleration by all forces other than wind, m/s^2. */
 static double drag(double b, double mass, double h, const double r[3], const double a[3])
 {
     if (!(h > 0))
@@ -237,8 +238,8 @@ static void triangle_acceleration(const sinew_world *world, const int32_t partic
     }
 }
 
-static void load_blow(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
-                      const gusts *g, int32_t triangle, sinew_real *f)
+static void apply_wind_to_triangle(const sinew_world *world, const sinew_load_record *record,
+                                   const sinew_load_moment *moment, const gusts *g, int32_t triangle, sinew_real *f)
 {
     const double *mass = record->layout.numbers + 3 * (size_t)triangle;
     int32_t particles[3];
@@ -267,7 +268,7 @@ static void load_blow(const sinew_world *world, const sinew_load_record *record,
     for (int c = 0; c < 3; c++)
         force[c] = C_n * through[c] + C_t * across[c];
     for (int k = 0; k < 3; k++)
-        load_push(f, particles[k], mass[k] / m, force);
+        add_force(f, particles[k], mass[k] / m, force);
 }
 
 static void apply_wind(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
@@ -276,7 +277,7 @@ static void apply_wind(const sinew_world *world, const sinew_load_record *record
     const bool gusty = record->parameters[WIND_GUST] > 0;
     const gusts g = gusty ? make_gusts(record) : (gusts){0};
     for (int32_t t = 0; t < record->layout.count; t++)
-        load_blow(world, record, moment, gusty ? &g : NULL, t, f);
+        apply_wind_to_triangle(world, record, moment, gusty ? &g : NULL, t, f);
 }
 
 /* ---- Traction loads --------------------------------------------------------------------------- */
@@ -310,7 +311,7 @@ static void apply_traction(const sinew_world *world, const sinew_load_record *re
         for (int c = 0; c < 3; c++)
             force[c] = record->layout.numbers[t] * moment->vector[c] + pressure * normal[c];
         for (int a = 0; a < 3; a++)
-            load_push(f, particles[a], 1.0 / 3, force);
+            add_force(f, particles[a], 1.0 / 3, force);
     }
 }
 
@@ -379,7 +380,7 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
 }
 
 /* Rotates the moment M by the rotation that best fits the rest positions of the vertices to their current positions. */
-static void load_follow(const couple_view *view, double M[3])
+static void rotate_moment(const couple_view *view, double M[3])
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real A[9], U[9], sigma[3], V[9];
     double scale = DBL_MIN, out[3] = {0};
@@ -402,7 +403,7 @@ static void apply_couple(const sinew_world *world, const sinew_load_record *reco
     const couple_view view = view_couple(world, record);
     double M[3] = {moment->vector[0], moment->vector[1], moment->vector[2]}, alpha[3], r[3], force[3];
     if (record->parameters[0] > 0)
-        load_follow(&view, M);
+        rotate_moment(&view, M);
     sinew_inertia_solve(view.spread, M, alpha);
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
@@ -411,7 +412,7 @@ static void apply_couple(const sinew_world *world, const sinew_load_record *reco
             const int a = (c + 1) % 3, b = (c + 2) % 3;
             force[c] = alpha[a] * r[b] - alpha[b] * r[a];
         }
-        load_push(f, particle, l->numbers[i], force);
+        add_force(f, particle, l->numbers[i], force);
     }
 }
 

@@ -20,6 +20,7 @@
 /* A pinned direction depends on earlier ones if its squared length after filtering is below this value. */
 #define FOLLOWS 1e-10
 
+/* Index of each entry of a symmetric 3x3 matrix, row by row, in its six numbers xx, yy, zz, xy, xz, yz. */
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
 static void unit_filter(double S[6])

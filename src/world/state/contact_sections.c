@@ -5,7 +5,7 @@
  *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each, without `yield`
  *     YLDS   `yield` of each cached contact; absent if all are zero
  *     IMPT   impacts in progress, one sinew_impact (contact/restitution.h) each; absent without impacts
- *     FREE   present if no surfaces overlap: the key of the colliders (state_key_of_colliders)
+ *     FREE   present if it is known that no surfaces overlap: the key of the colliders (state_key_of_colliders)
  *     CVEL   one per body: velocities at the start of the last step (known_points.h)
  *     COLL   one per collider with a delay or a pose: collider_state
  *

@@ -2,7 +2,7 @@
  *
  * contact_sections.h: writes, checks and restores the contact sections of a state (state_sections.h).
  *
- * The order is that of load.c: all checks and all allocations precede the first change.
+ * The order is that of load.c: checks, then allocations, then changes that cannot fail.
  */
 #ifndef SINEW_SRC_WORLD_STATE_CONTACT_SECTIONS_H
 #define SINEW_SRC_WORLD_STATE_CONTACT_SECTIONS_H

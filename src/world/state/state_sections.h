@@ -58,7 +58,7 @@ uint32_t sinew_state_generation(const sinew_world *world, int kind, int32_t slot
 
 /* ---- Checks before the first change (check_sections.c) ------------------------------------------- */
 
-/* Opens a state: checks header, section table and checksums, and refuses unknown sections that a reader must support. */
+/* Opens a state: checks header, section table and checksums; refuses unknown sections that a reader must support. */
 sinew_status sinew_state_open(sinew_section_reader *reader, const void *blob, size_t size, sinew_error *error);
 sinew_status sinew_state_check_time(sinew_section_reader *reader, sinew_error *error);
 sinew_status sinew_state_check_body(const sinew_world *world, int32_t index, sinew_section_reader *reader,

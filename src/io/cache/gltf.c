@@ -33,19 +33,19 @@
 /* ---- Size of the GLB file ------------------------------------------------------------------------ */
 
 /* Number of bytes of the arrays that are equal in all frames: indices and texture coordinates. */
-static double fixed_bytes(const sinew_gltf *own)
+static double frame_independent_bytes(const sinew_gltf *own)
 {
     return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count) +
            (own->uvs ? 8.0 * own->vertex_count : 0);
 }
 
 /* Number of bytes of the file's binary chunk with `frames` frames; a double cannot overflow here. */
-static double binary_bytes(const sinew_gltf *own, double frames)
+static double binary_chunk_bytes(const sinew_gltf *own, double frames)
 {
     double animation = frames > 1 ? 4.0 * frames + 4.0 * frames * (frames - 1) : 0;
     /* number of arrays per frame: positions and normals, or positions alone */
     const double arrays = own->shape.triangle_count > 0 ? 2 : 1;
-    return 12.0 * own->vertex_count * arrays * frames + fixed_bytes(own) + animation;
+    return 12.0 * own->vertex_count * arrays * frames + frame_independent_bytes(own) + animation;
 }
 
 int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max)
@@ -71,7 +71,7 @@ static sinew_status check_file_size(const sinew_cache *cache, int32_t run_frames
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
     /* Upper bounds of the JSON: 768 bytes for both accessors of a frame, 64 for its entry in the target list of a
      * primitive, 512 for a material and its primitive; an escaped name has six bytes per character. */
-    double size = binary_bytes(own, frames) + 768.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
+    double size = binary_chunk_bytes(own, frames) + 768.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
                   64.0 * frames * own->primitive_count + 512.0 * own->primitive_count + 6.0 * (double)names->used;
     if (size <= UINT32_MAX)
         return SINEW_OK;
@@ -82,7 +82,7 @@ static sinew_status check_file_size(const sinew_cache *cache, int32_t run_frames
 
 /* ---- Resuming a GLB cache ------------------------------------------------------------------------ */
 
-static void store_bounds(float *bounds, size_t axis, float value)
+static void extend_bounds(float *bounds, size_t axis, float value)
 {
     bounds[axis] = fminf(bounds[axis], value);
     bounds[3 + axis] = fmaxf(bounds[3 + axis], value);
@@ -104,7 +104,7 @@ static bool is_omitted_frame(const unsigned char *bytes)
 
 /* Computes the bounds of frame k from its bytes in own->bytes, and own->base if k = 0; false if a number is not
  * finite. */
-static bool measure_frame(sinew_gltf *own, int32_t k)
+static bool find_frame_bounds(sinew_gltf *own, int32_t k)
 {
     float *bounds = own->bounds + 6 * (size_t)k;
     clear_bounds(bounds);
@@ -118,15 +118,15 @@ static bool measure_frame(sinew_gltf *own, int32_t k)
             return false;
         if (k == 0)
             own->base[i] = value;
-        store_bounds(bounds, i % 3, value);
+        extend_bounds(bounds, i % 3, value);
     }
     return true;
 }
 
 /* Reads the frames of an earlier run and sets base and bounds; `stream` holds every `every`-th frame. `copy` (may be
  * NULL) receives all frames, omitted ones as bytes of 0xff. */
-static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, const char *path, sinew_writer *copy,
-                              sinew_error *error)
+static sinew_status read_kept_frames(sinew_cache *cache, FILE *stream, int32_t every, const char *path,
+                                     sinew_writer *copy, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
     const size_t size = 12 * (size_t)own->vertex_count;
@@ -136,7 +136,7 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
         if (k % every == 0 && fread(own->bytes, 1, size, stream) != size)
             return sinew_fail(error, SINEW_ERROR_FORMAT,
                               "%s: does not hold the frames to go on from; start the run again", path);
-        if (!measure_frame(own, k))
+        if (!find_frame_bounds(own, k))
             return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
         if (copy)
             status = sinew_cache_put(copy, own->bytes, size, error);
@@ -145,7 +145,7 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
 }
 
 /* True if a killed run left a side file that holds the kept frames. */
-static bool gltf_cache_side_is_whole(const sinew_cache *cache)
+static bool gltf_side_file_has_kept_frames(const sinew_cache *cache)
 {
     const sinew_gltf *own = cache->own;
     char path[sizeof cache->stem + 40];
@@ -173,7 +173,7 @@ static int32_t find_frames(FILE *glb)
 }
 
 /* Rebuilds the side file from a finished GLB file, whose frames are at the start of its binary chunk. */
-static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
+static sinew_status rebuild_side_file_from_glb(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
     char path[sizeof cache->stem + 40];
@@ -187,7 +187,7 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK && every == 0)
         status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
     if (status == SINEW_OK)
-        status = read_kept(cache, glb, every, path, &own->side, error);
+        status = read_kept_frames(cache, glb, every, path, &own->side, error);
     if (glb)
         fclose(glb);
     else if (file >= 0)
@@ -198,14 +198,14 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
 static sinew_status gltf_cache_resume(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
-    if (!gltf_cache_side_is_whole(cache)) {
-        sinew_status status = side_from_glb(cache, error);
+    if (!gltf_side_file_has_kept_frames(cache)) {
+        sinew_status status = rebuild_side_file_from_glb(cache, error);
         own->side.keep = status == SINEW_OK;
         return status;
     }
     sinew_status status = sinew_cache_stream(cache, &own->side, ".glb.bin", error);
     if (status == SINEW_OK)
-        status = read_kept(cache, own->side.stream, 1, own->side.partial, NULL, error);
+        status = read_kept_frames(cache, own->side.stream, 1, own->side.partial, NULL, error);
     return status == SINEW_OK ? sinew_cache_cut_bytes(&own->side, 12 * (int64_t)own->vertex_count * cache->kept, error)
                               : status;
 }
@@ -258,7 +258,7 @@ static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew
 
 /* Fills own->bytes and bounds[6] with the positions of the first frame or the displacements of a later frame. Returns
  * false if a value is beyond the range of 32-bit floats. */
-static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
+static bool gltf_lay_out_frame(const sinew_cache *cache, sinew_gltf *own, float *bounds)
 {
     clear_bounds(bounds);
     for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
@@ -271,7 +271,7 @@ static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float 
         float value = cache->frame_count == 0 ? own->base[i] : (float)(x - (double)own->base[i]);
         if (!isfinite(value))
             return false;
-        store_bounds(bounds, axis, value);
+        extend_bounds(bounds, axis, value);
         sinew_cache_store_float(own->bytes + 4 * i, value);
     }
     return true;
@@ -287,7 +287,7 @@ static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
         status = grow_bounds(cache, own, error);
     if (status != SINEW_OK)
         return status;
-    if (!gltf_cache_lay_out(cache, own, own->bounds + 6 * (size_t)cache->frame_count))
+    if (!gltf_lay_out_frame(cache, own, own->bounds + 6 * (size_t)cache->frame_count))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s.glb: frame %d moves farther than 32-bit floats hold; use csv",
                           cache->stem, (int)cache->frame_count);
     status = sinew_cache_put(&own->side, own->bytes, 12 * (size_t)own->vertex_count, error);
@@ -319,7 +319,7 @@ static sinew_status put_indices(sinew_writer *writer, const int32_t *indices, in
 }
 
 /* Reads frame number `frame` of the GLB file from the side file into own->bytes. */
-static sinew_status fetch_frame(sinew_gltf *own, FILE *side, int frame, sinew_error *error)
+static sinew_status read_back_frame(sinew_gltf *own, FILE *side, int frame, sinew_error *error)
 {
     const size_t size = 12 * (size_t)own->vertex_count;
     if (fseeko(side, (off_t)size * own->every * frame, SEEK_SET) != 0 || fread(own->bytes, 1, size, side) != size)
@@ -332,7 +332,7 @@ static sinew_status put_positions(sinew_gltf *own, FILE *side, int frames, sinew
 {
     sinew_status status = SINEW_OK;
     for (int k = 0; k < frames && status == SINEW_OK; k++) {
-        status = fetch_frame(own, side, k, error);
+        status = read_back_frame(own, side, k, error);
         if (status == SINEW_OK)
             status = sinew_cache_put(&own->glb, own->bytes, 12 * (size_t)own->vertex_count, error);
     }
@@ -345,7 +345,7 @@ static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_e
 {
     sinew_status status = SINEW_OK;
     for (int k = 0; k < frames && status == SINEW_OK; k++) {
-        status = fetch_frame(own, side, k, error);
+        status = read_back_frame(own, side, k, error);
         float *normals = k == 0 ? own->base_normals : own->normals;
         for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
             own->moved[i] = sinew_cache_load_float(own->bytes + 4 * i) + (k == 0 ? 0 : own->base[i]);
@@ -423,7 +423,8 @@ static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t bin
 }
 
 /* Fails if a finished GLB file omits frames that the new stride needs. */
-static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own, int frames, sinew_error *error)
+static sinew_status check_no_frame_omitted(const sinew_cache *cache, const sinew_gltf *own, int frames,
+                                           sinew_error *error)
 {
     for (int64_t k = 0; k < frames; k++)
         if (isnan(own->bounds[6 * own->every * k]))
@@ -441,7 +442,7 @@ static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
     const int32_t came = cache->frame_count > 0 ? cache->frame_count : 1, frames = frames_in_file(cache, came);
     own->every = sinew_cache_morph_stride(came, cache->morph_frames);
     if (status == SINEW_OK)
-        status = check_frames(cache, own, frames, error);
+        status = check_no_frame_omitted(cache, own, frames, error);
     if (status == SINEW_OK)
         status = sinew_cache_create(cache, &own->glb, ".glb", error);
     if (status != SINEW_OK)

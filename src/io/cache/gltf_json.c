@@ -23,7 +23,7 @@ static int gltf_json_append(json_tables *tables, json_t *list, json_t *item)
 
 /* Adds a glTF buffer view. target 0: neither vertices nor indices; stride: bytes per vertex. Returns the index of the
  * view. */
-static int add_strided(json_tables *tables, json_int_t size, int target, int stride)
+static int add_strided_view(json_tables *tables, json_int_t size, int target, int stride)
 {
     json_t *view = json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", tables->size, "byteLength", size);
     if (target && json_object_set_new(view, "target", json_integer(target)) != 0)
@@ -37,7 +37,7 @@ static int add_strided(json_tables *tables, json_int_t size, int target, int str
 
 static int add_view(json_tables *tables, json_int_t size, int target)
 {
-    return add_strided(tables, size, target, 12);
+    return add_strided_view(tables, size, target, 12);
 }
 
 static int add_indices(json_tables *tables, int64_t count)
@@ -86,7 +86,7 @@ static int gltf_json_add_uvs(json_tables *tables, const sinew_gltf *own)
 {
     if (!own->uvs)
         return -1;
-    int view = add_strided(tables, (json_int_t)8 * own->vertex_count, target_vertices, 8);
+    int view = add_strided_view(tables, (json_int_t)8 * own->vertex_count, target_vertices, 8);
     return gltf_json_append(tables, tables->accessors,
                             json_pack("{s:i, s:i, s:i, s:s}", "bufferView", view, "componentType", type_float, "count",
                                       (int)own->vertex_count, "type", "VEC2"));
@@ -166,7 +166,7 @@ static json_t *make_material(const char *name, double red, double green, double 
 }
 
 /* A grey glTF material. If the name is not UTF-8, which JSON requires, its bytes above 127 become question marks. */
-static json_t *named_material(const char *name)
+static json_t *make_named_material(const char *name)
 {
     json_t *made = make_material(name, 0.8, 0.8, 0.8);
     if (made || sinew_is_utf8(name))
@@ -179,18 +179,18 @@ static json_t *named_material(const char *name)
 }
 
 /* One glTF material per name, in the order of the names, then one for faces without a name. */
-static json_t *materials(json_tables *tables, const sinew_gltf *own)
+static json_t *make_materials(json_tables *tables, const sinew_gltf *own)
 {
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
     json_t *list = json_array();
     for (int32_t i = 0; i < names->count; i++)
-        gltf_json_append(tables, list, named_material(sinew_names_get(names, i)));
+        gltf_json_append(tables, list, make_named_material(sinew_names_get(names, i)));
     gltf_json_append(tables, list, make_material("surface", 0.75, 0.35, 0.25));
     return list;
 }
 
 /* One glTF primitive per material that has triangles, and one for the lines. */
-static json_t *add_primitives(json_tables *tables, const sinew_gltf *own, const vertex_arrays *arrays)
+static json_t *make_primitives(json_tables *tables, const sinew_gltf *own, const vertex_arrays *arrays)
 {
     json_t *primitives = json_array();
     for (int32_t i = 0; i < own->primitive_count; i++) {
@@ -212,12 +212,12 @@ static json_t *make_document(const sinew_cache *cache, json_tables *tables, int 
     vertex_arrays arrays = {.frames = frames, .positions = gltf_json_add_positions(tables, own, frames)};
     arrays.uvs = gltf_json_add_uvs(tables, own);
     arrays.normals = add_normals(tables, own, frames);
-    json_t *primitives = add_primitives(tables, own, &arrays);
+    json_t *primitives = make_primitives(tables, own, &arrays);
     json_t *animated = frames > 1 ? make_animations(cache, tables, frames) : NULL;
     json_t *root = json_pack("{s:{s:s, s:s, s:{s:i}}, s:i, s:[{s:[i]}], s:[{s:s, s:i}], s:[{s:s, s:o}], s:o}", "asset",
                              "version", "2.0", "generator", "sinew " SINEW_VERSION, "extras", "every", (int)own->every,
                              "scene", 0, "scenes", "nodes", 0, "nodes", "name", cache->name, "mesh", 0, "meshes",
-                             "name", cache->name, "primitives", primitives, "materials", materials(tables, own));
+                             "name", cache->name, "primitives", primitives, "materials", make_materials(tables, own));
     if (frames > 1 && json_object_set_new(root, "animations", animated) != 0)
         tables->good = false;
     if (json_object_set(root, "accessors", tables->accessors) != 0 ||

@@ -29,7 +29,7 @@ typedef struct format_state {
     unsigned char *sample; /* [12 * point_count] bytes of one frame in the PC2 file */
 } format_state;
 
-static void lay_header(const sinew_cache *cache, int32_t samples, unsigned char header[header_size])
+static void pc2_format_header(const sinew_cache *cache, int32_t samples, unsigned char header[header_size])
 {
     memcpy(header, "POINTCACHE2", 12);
     sinew_cache_store32(header + 12, 1);
@@ -40,10 +40,11 @@ static void lay_header(const sinew_cache *cache, int32_t samples, unsigned char 
 }
 
 /* Writes the PC2 header at the start of the file. The number of samples is 0 until close writes it. */
-static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, int32_t samples, sinew_error *error)
+static sinew_status pc2_write_header(const sinew_cache *cache, sinew_writer *writer, int32_t samples,
+                                     sinew_error *error)
 {
     unsigned char header[header_size];
-    lay_header(cache, samples, header);
+    pc2_format_header(cache, samples, header);
     const sinew_status status = sinew_cache_seek(writer, 0, error);
     return status == SINEW_OK ? sinew_cache_put(writer, header, sizeof header, error) : status;
 }
@@ -56,10 +57,10 @@ static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *wri
     const int64_t size = fseeko(writer->stream, 0, SEEK_END) == 0 ? (int64_t)ftello(writer->stream) : 0;
     rewind(writer->stream);
     const bool whole = fread(header, 1, sizeof header, writer->stream) == sizeof header;
-    lay_header(cache, 0, expected);
+    pc2_format_header(cache, 0, expected);
     if (whole && memcmp(header, expected, sizeof header) == 0)
         return SINEW_OK;
-    lay_header(cache, (int32_t)((size - header_size) / (12 * (int64_t)cache->point_count)), expected);
+    pc2_format_header(cache, (int32_t)((size - header_size) / (12 * (int64_t)cache->point_count)), expected);
     if (whole && memcmp(header, expected, sizeof header) == 0)
         return SINEW_OK;
     if (whole && sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
@@ -76,7 +77,7 @@ static sinew_status pc2_resume(const sinew_cache *cache, sinew_writer *writer, s
     if (status == SINEW_OK)
         status = sinew_cache_cut_bytes(writer, size, error);
     if (status == SINEW_OK)
-        status = put_header(cache, writer, 0, error);
+        status = pc2_write_header(cache, writer, 0, error);
     return status == SINEW_OK ? sinew_cache_seek(writer, size, error) : status;
 }
 
@@ -95,10 +96,10 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
         status = sinew_cache_stream(cache, &own->obj, ".obj", error);
     if (status != SINEW_OK)
         return status;
-    return cache->kept > 0 ? pc2_resume(cache, &own->pc2, error) : put_header(cache, &own->pc2, 0, error);
+    return cache->kept > 0 ? pc2_resume(cache, &own->pc2, error) : pc2_write_header(cache, &own->pc2, 0, error);
 }
 
-static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_error *error)
+static sinew_status put_line_element(sinew_writer *writer, int32_t a, int32_t b, sinew_error *error)
 {
     return sinew_cache_print(writer, error, "l %lld %lld\n", a + 1LL, b + 1LL);
 }
@@ -117,7 +118,7 @@ static sinew_status link_inner_points(sinew_cache *cache, const sinew_cache_body
         if (own->used[a])
             continue;
         own->used[a] = own->used[b] = 1;
-        status = put_link(&own->obj, a, b, error);
+        status = put_line_element(&own->obj, a, b, error);
     }
     return status;
 }
@@ -129,7 +130,7 @@ static sinew_status link_loose_points(sinew_cache *cache, sinew_error *error)
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < cache->point_count && status == SINEW_OK; i++)
         if (!own->used[i] && cache->point_count > 1)
-            status = put_link(&own->obj, i, i ? i - 1 : 1, error);
+            status = put_line_element(&own->obj, i, i ? i - 1 : 1, error);
     return status;
 }
 
@@ -176,7 +177,7 @@ static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
     format_state *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? put_obj(cache, error) : SINEW_OK;
     if (status == SINEW_OK)
-        status = put_header(cache, &own->pc2, cache->frame_count, error);
+        status = pc2_write_header(cache, &own->pc2, cache->frame_count, error);
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->pc2, error);
     if (status != SINEW_OK)

@@ -61,7 +61,7 @@ sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error)
 }
 
 /* Reads positions and velocities of one body's points if points are numbered body by body. */
-static sinew_status fetch_body(sinew_cache *cache, const sinew_cache_body *of)
+static sinew_status fetch_body_points(sinew_cache *cache, const sinew_cache_body *of)
 {
     const sinew_world *world = cache->world;
     sinew_real *q = cache->q + 3 * (size_t)of->first_point, *v = cache->v + 3 * (size_t)of->first_point;
@@ -83,6 +83,6 @@ sinew_status sinew_cache_points_fetch(sinew_cache *cache)
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < cache->body_count && status == SINEW_OK; i++)
         if (cache->bodies[i].body.index >= 0)
-            status = fetch_body(cache, &cache->bodies[i]);
+            status = fetch_body_points(cache, &cache->bodies[i]);
     return status;
 }

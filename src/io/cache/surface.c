@@ -88,7 +88,7 @@ static void count_shape(const sinew_cache *cache, const world_surface *surface, 
     }
 }
 
-static bool any_names(const sinew_cache *cache, int set)
+static bool any_skin_has_names(const sinew_cache *cache, int set)
 {
     bool any = false;
     for (int32_t i = 0; i < cache->body_count; i++)
@@ -115,7 +115,7 @@ static bool cache_surface_reserve(const sinew_cache *cache, sinew_cache_shape *s
         good = shape->uvs && shape->corner_uvs;
     }
     for (int set = 0; set < SINEW_SKIN_SET_COUNT && good; set++)
-        if (any_names(cache, set)) {
+        if (any_skin_has_names(cache, set)) {
             shape->face_names[set] = sinew_allocate(allocator, faces, sizeof(int32_t));
             good = shape->face_names[set] != NULL;
         }

@@ -111,7 +111,7 @@ typedef struct edge_net {
     uint8_t *used; /* [edge_count] 1: the edge already belongs to a chain */
 } edge_net;
 
-static void usda_prims_fill_net(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
+static void list_edges_of_points(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
 {
     net->edges = shape->edges;
     memset(net->starts, 0, ((size_t)cache->point_count + 2) * sizeof *net->starts);
@@ -124,14 +124,14 @@ static void usda_prims_fill_net(const sinew_cache *cache, const sinew_cache_shap
         net->list[net->starts[shape->edges[i] + 1]++] = (int32_t)(i / 2);
 }
 
-static int32_t degree(const edge_net *net, int32_t point)
+static int32_t edge_count_at_point(const edge_net *net, int32_t point)
 {
     return net->starts[point + 1] - net->starts[point];
 }
 
 /* Follows the chain of edges from `point` along `edge` until an end, a branch, or a closed ring, and adds it as a
  * curve. */
-static void usda_prims_walk(edge_net *net, sinew_usda *own, int32_t point, int32_t edge)
+static void add_chain_from(edge_net *net, sinew_usda *own, int32_t point, int32_t edge)
 {
     int32_t count = 1;
     own->points[own->vertex_count++] = point;
@@ -142,7 +142,7 @@ static void usda_prims_walk(edge_net *net, sinew_usda *own, int32_t point, int32
         own->points[own->vertex_count++] = point;
         count++;
         edge = -1;
-        for (int32_t i = net->starts[point]; degree(net, point) == 2 && i < net->starts[point + 1]; i++)
+        for (int32_t i = net->starts[point]; edge_count_at_point(net, point) == 2 && i < net->starts[point + 1]; i++)
             edge = net->used[net->list[i]] ? edge : net->list[i];
     }
     own->curve_counts[own->curve_count++] = count;
@@ -155,8 +155,8 @@ static void add_chains(edge_net *net, sinew_usda *own, int64_t from, int64_t to)
         for (int64_t e = from; e < to; e++)
             for (int end = 0; end < 2; end++) {
                 const int32_t point = net->edges[2 * e + end];
-                if (!net->used[e] && (ring || degree(net, point) != 2))
-                    usda_prims_walk(net, own, point, (int32_t)e);
+                if (!net->used[e] && (ring || edge_count_at_point(net, point) != 2))
+                    add_chain_from(net, own, point, (int32_t)e);
             }
 }
 
@@ -230,7 +230,7 @@ sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_e
     if (good) {
         own->root = sinew_usda_name(cache, &own->material_names, cache->name, "sinew");
         add_meshes(cache, own, bodies, vertex);
-        usda_prims_fill_net(cache, &own->shape, &net);
+        list_edges_of_points(cache, &own->shape, &net);
         usda_prims_add_curves(cache, own, bodies, &net);
         good = own->root >= 0 && name_prims(cache, own, bodies);
     }

@@ -156,7 +156,7 @@ static sinew_status make_fields(const sinew_cache *cache, format_state *own, sin
     return SINEW_OK;
 }
 
-static void spread_to_cells(format_state *own, sinew_field_kind field, size_t width)
+static void spread_field_to_cells(format_state *own, sinew_field_kind field, size_t width)
 {
     for (size_t i = 0; i < width * (size_t)own->cell_count; i++)
         own->values[field][i] = (sinew_real)NAN;
@@ -166,7 +166,7 @@ static void spread_to_cells(format_state *own, sinew_field_kind field, size_t wi
                    own->fields.values[field] + width * (size_t)t, width * sizeof(sinew_real));
 }
 
-static void spread_to_points(const sinew_cache *cache, format_state *own, sinew_field_kind field, size_t width)
+static void spread_field_to_points(const sinew_cache *cache, format_state *own, sinew_field_kind field, size_t width)
 {
     for (size_t i = 0; i < width * (size_t)cache->point_count; i++)
         own->values[field][i] = (sinew_real)NAN;
@@ -187,9 +187,9 @@ static sinew_status fill_fields(const sinew_cache *cache, format_state *own, sin
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
         const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
         if (own->values[f] && info->of_elements)
-            spread_to_cells(own, (sinew_field_kind)f, (size_t)info->component_count);
+            spread_field_to_cells(own, (sinew_field_kind)f, (size_t)info->component_count);
         else if (own->values[f])
-            spread_to_points(cache, own, (sinew_field_kind)f, (size_t)info->component_count);
+            spread_field_to_points(cache, own, (sinew_field_kind)f, (size_t)info->component_count);
     }
     for (int64_t i = 0; i < own->cell_count; i++)
         own->material[i] = -1;
@@ -207,7 +207,7 @@ static const char *byte_order(void)
     return *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
 }
 
-static void free_cells(const sinew_cache *cache, format_state *own)
+static void free_cells_and_fields(const sinew_cache *cache, format_state *own)
 {
     sinew_release(&cache->allocator, own->connectivity);
     sinew_release(&cache->allocator, own->offsets);
@@ -223,7 +223,7 @@ static void free_cells(const sinew_cache *cache, format_state *own)
 static sinew_status vtu_reshape(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
-    free_cells(cache, own);
+    free_cells_and_fields(cache, own);
     *own = (format_state){.pvd = own->pvd};
     const sinew_status status = make_cells(cache, own, error);
     return status == SINEW_OK ? make_fields(cache, own, error) : status;
@@ -449,7 +449,7 @@ static void vtu_drop(sinew_cache *cache)
 {
     format_state *own = cache->own;
     sinew_writer_abandon(&own->pvd);
-    free_cells(cache, own);
+    free_cells_and_fields(cache, own);
 }
 
 const sinew_cache_ops sinew_cache_vtu = {

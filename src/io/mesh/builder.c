@@ -52,7 +52,7 @@ static int64_t grown_capacity(int64_t capacity, int64_t needed)
     return target < INT32_MAX ? target : INT32_MAX;
 }
 
-static bool too_many(const sinew_builder *builder, const char *what)
+static bool fail_too_many(const sinew_builder *builder, const char *what)
 {
     sinew_fail(builder->error, SINEW_ERROR_DATA, "the file holds more than 2147483647 %s: split it", what);
     return false;
@@ -61,7 +61,7 @@ static bool too_many(const sinew_builder *builder, const char *what)
 static bool resize_vertices(sinew_builder *builder, int64_t capacity)
 {
     if (capacity < 0)
-        return too_many(builder, "vertices");
+        return fail_too_many(builder, "vertices");
     sinew_real *positions = sinew_reallocate(&builder->allocator, builder->positions, (size_t)builder->vertex_count * 3,
                                              (size_t)capacity * 3, sizeof *positions);
     if (!positions) {
@@ -76,7 +76,7 @@ static bool resize_vertices(sinew_builder *builder, int64_t capacity)
 static bool resize_cells(sinew_builder *builder, int kind, int64_t capacity)
 {
     if (capacity < 0)
-        return too_many(builder, "cells");
+        return fail_too_many(builder, "cells");
     sinew_builder_cells *cells = &builder->cells[kind];
     size_t corners = (size_t)kind + 2;
     int32_t *indices = sinew_reallocate(&builder->allocator, cells->indices, (size_t)cells->count * corners,
@@ -176,7 +176,7 @@ bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double frac
 }
 
 /* Copies the tets' filled fractions to the mesh; tets without a fraction get 1. */
-static bool hand_over_fractions(sinew_builder *builder, sinew_mesh *mesh)
+static bool copy_fractions_to_mesh(sinew_builder *builder, sinew_mesh *mesh)
 {
     const int64_t count = builder->cells[SINEW_BUILDER_TET].count;
     if (!builder->fractions || count == 0)
@@ -223,7 +223,7 @@ typedef struct flat_point {
 
 /* Projects a polygon along the axis with the largest component of its Newell normal; the flat polygon is
  * counterclockwise. */
-static void flatten(const sinew_builder *builder, const int32_t *corners, int64_t count, flat_point *flat)
+static void project_polygon(const sinew_builder *builder, const int32_t *corners, int64_t count, flat_point *flat)
 {
     double normal[3] = {0, 0, 0};
     for (int64_t i = 0; i < count; i++) {
@@ -246,7 +246,7 @@ static void flatten(const sinew_builder *builder, const int32_t *corners, int64_
     }
 }
 
-static double builder_turn(flat_point a, flat_point b, flat_point c)
+static double twice_signed_area(flat_point a, flat_point b, flat_point c)
 {
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
@@ -256,13 +256,13 @@ static double builder_turn(flat_point a, flat_point b, flat_point c)
 static bool is_ear(const flat_point *flat, int64_t count, int64_t at)
 {
     flat_point a = flat[(at + count - 1) % count], b = flat[at], c = flat[(at + 1) % count];
-    if (builder_turn(a, b, c) <= 0)
+    if (twice_signed_area(a, b, c) <= 0)
         return false;
     for (int64_t i = 0; i < count; i++) {
         flat_point p = flat[i];
         if (p.vertex == a.vertex || p.vertex == b.vertex || p.vertex == c.vertex)
             continue;
-        if (builder_turn(a, b, p) >= 0 && builder_turn(b, c, p) >= 0 && builder_turn(c, a, p) >= 0)
+        if (twice_signed_area(a, b, p) >= 0 && twice_signed_area(b, c, p) >= 0 && twice_signed_area(c, a, p) >= 0)
             return false;
     }
     return true;
@@ -282,7 +282,7 @@ static bool clip_ears(sinew_builder *builder, const int32_t *corners, int64_t co
 {
     flat_point flat[EAR_CORNERS_MAX];
     int64_t first_triangle = builder->cells[SINEW_BUILDER_TRIANGLE].count;
-    flatten(builder, corners, count, flat);
+    project_polygon(builder, corners, count, flat);
     for (int64_t left = count; left >= 3; left--) {
         int64_t ear = left == 3 ? 1 : find_ear(flat, left);
         if (ear < 0) {
@@ -352,7 +352,7 @@ static bool add_builder_warnings(const sinew_builder *builder, sinew_mesh *mesh)
 
 /* Moves the builder's array *builder_slot to *slot of the mesh, whose old array is released. A copy would double the
  * memory of a large mesh. */
-static void hand_over(const sinew_allocator *allocator, void *slot, void *builder_slot)
+static void move_array_to_mesh(const sinew_allocator *allocator, void *slot, void *builder_slot)
 {
     void **array = slot, **built = builder_slot;
     if (!*built)
@@ -362,13 +362,13 @@ static void hand_over(const sinew_allocator *allocator, void *slot, void *builde
     *built = NULL;
 }
 
-static void hand_over_all(sinew_builder *builder, sinew_mesh *mesh)
+static void move_arrays_to_mesh(sinew_builder *builder, sinew_mesh *mesh)
 {
     const sinew_allocator *allocator = &builder->allocator;
-    hand_over(allocator, &mesh->positions, &builder->positions);
-    hand_over(allocator, &mesh->edges, &builder->cells[SINEW_BUILDER_EDGE].indices);
-    hand_over(allocator, &mesh->triangles, &builder->cells[SINEW_BUILDER_TRIANGLE].indices);
-    hand_over(allocator, &mesh->tets, &builder->cells[SINEW_BUILDER_TET].indices);
+    move_array_to_mesh(allocator, &mesh->positions, &builder->positions);
+    move_array_to_mesh(allocator, &mesh->edges, &builder->cells[SINEW_BUILDER_EDGE].indices);
+    move_array_to_mesh(allocator, &mesh->triangles, &builder->cells[SINEW_BUILDER_TRIANGLE].indices);
+    move_array_to_mesh(allocator, &mesh->tets, &builder->cells[SINEW_BUILDER_TET].indices);
     mesh->vertex_count = (int32_t)builder->vertex_count;
     mesh->edge_count = (int32_t)builder->cells[SINEW_BUILDER_EDGE].count;
     mesh->triangle_count = (int32_t)builder->cells[SINEW_BUILDER_TRIANGLE].count;
@@ -384,8 +384,8 @@ sinew_mesh *sinew_builder_finish(sinew_builder *builder, const char *name)
     sinew_mesh *mesh = sinew_mesh_allocate(&builder->allocator, 0, 0, 0, 0, builder->error);
     if (!mesh)
         return NULL;
-    hand_over_all(builder, mesh);
-    if (sinew_mesh_validate(mesh, builder->error) != SINEW_OK || !hand_over_fractions(builder, mesh) ||
+    move_arrays_to_mesh(builder, mesh);
+    if (sinew_mesh_validate(mesh, builder->error) != SINEW_OK || !copy_fractions_to_mesh(builder, mesh) ||
         !add_builder_warnings(builder, mesh)) {
         sinew_mesh_destroy(mesh);
         return NULL;

@@ -152,7 +152,7 @@ static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const 
 }
 
 /* True if every coordinate of the mesh lies within the range of single precision. */
-static bool fits_single(const sinew_mesh *mesh)
+static bool fits_single_precision(const sinew_mesh *mesh)
 {
     const sinew_real *q = sinew_mesh_positions(mesh);
     for (size_t i = 0; i < 3 * (size_t)sinew_mesh_vertex_count(mesh); i++)
@@ -171,7 +171,7 @@ static sinew_status check_write_request(const sinew_mesh_kind *kind, const sinew
     if (kind->only_triangles && sinew_mesh_triangle_count(mesh) == 0)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: '%s' files hold only triangles and the mesh has none",
                           path, ending_of(path));
-    if (kind->only_triangles && !fits_single(mesh))
+    if (kind->only_triangles && !fits_single_precision(mesh))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s: '%s' files are single precision, which cannot hold a coordinate of the mesh", path,
                           ending_of(path));

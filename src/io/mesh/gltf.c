@@ -124,7 +124,7 @@ static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor 
 
 /* Reverses the builder's triangles from `first` on if the transform mirrors, which inverts the orientation (section
  * 3.7.4). */
-static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
+static void reverse_mirrored_triangles(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
 {
     const double *a = matrix->m, *b = a + 4, *c = a + 8;
     const double determinant = vec3_triple(a, b, c);
@@ -155,7 +155,7 @@ static bool gltf_add_cells(sinew_gltf_reader *reader, int64_t mode, const sinew_
         return sinew_gltf_fail_memory(reader);
     bool good = gather_corners(reader, indices, span.first, span.count, corners, count) &&
                 add_by_mode[mode](reader->builder, corners, count);
-    turn_mirrored(reader->builder, matrix, first_triangle);
+    reverse_mirrored_triangles(reader->builder, matrix, first_triangle);
     sinew_release(&reader->builder->allocator, corners);
     return good;
 }
@@ -234,8 +234,8 @@ static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
 
 /* Reads the list of `count` numbers of a glTF node under a JSON key; leaves `numbers` unchanged if the key is
  * absent. */
-static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, const char *key, size_t count,
-                        double *numbers)
+static bool read_node_numbers(const sinew_gltf_reader *reader, const json_t *node, const char *key, size_t count,
+                              double *numbers)
 {
     const json_t *list = json_object_get(node, key);
     if (!list)
@@ -252,7 +252,7 @@ static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, con
 }
 
 /* The matrix T R S of a glTF node: translation t, rotation by the unit quaternion q (x y z w), scale s. */
-static gltf_matrix compose(const double t[3], const double q[4], const double s[3])
+static gltf_matrix compose_transform(const double t[3], const double q[4], const double s[3])
 {
     double x = q[0], y = q[1], z = q[2], w = q[3];
     const double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y + z * w),     2 * (x * z - y * w),
@@ -267,16 +267,16 @@ static gltf_matrix compose(const double t[3], const double q[4], const double s[
     return matrix;
 }
 
-static bool local_matrix(const sinew_gltf_reader *reader, const json_t *node, gltf_matrix *matrix)
+static bool read_local_matrix(const sinew_gltf_reader *reader, const json_t *node, gltf_matrix *matrix)
 {
     double t[3] = {0, 0, 0}, q[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
     *matrix = identity;
     if (json_object_get(node, "matrix"))
-        return get_numbers(reader, node, "matrix", 16, matrix->m);
-    if (!get_numbers(reader, node, "translation", 3, t) || !get_numbers(reader, node, "rotation", 4, q) ||
-        !get_numbers(reader, node, "scale", 3, s))
+        return read_node_numbers(reader, node, "matrix", 16, matrix->m);
+    if (!read_node_numbers(reader, node, "translation", 3, t) || !read_node_numbers(reader, node, "rotation", 4, q) ||
+        !read_node_numbers(reader, node, "scale", 3, s))
         return false;
-    *matrix = compose(t, q, s);
+    *matrix = compose_transform(t, q, s);
     return true;
 }
 
@@ -291,7 +291,7 @@ static bool read_node(sinew_gltf_reader *reader, int64_t index, const gltf_matri
         return sinew_gltf_fail(reader, "nodes[%lld] has two parents or is its own", (long long)index);
     reader->visited[index]++;
     gltf_matrix matrix = *parent, local;
-    if (!local_matrix(reader, node, &local))
+    if (!read_local_matrix(reader, node, &local))
         return false;
     gltf_multiply(&matrix, &local);
     int64_t mesh;
@@ -373,7 +373,7 @@ static bool gltf_load_json(sinew_gltf_reader *reader, const char *text, size_t s
 
 /* Reads the header (12 bytes) and the chunks of a .glb (length, type, data): JSON first, then an optional binary
  * chunk. */
-static bool load_chunks(sinew_gltf_reader *reader)
+static bool load_glb_chunks(sinew_gltf_reader *reader)
 {
     const sinew_source *source = reader->source;
     const unsigned char *bytes = (const unsigned char *)source->bytes;
@@ -400,7 +400,7 @@ static bool read_gltf(const sinew_source *source, sinew_builder *builder)
     reader.corner_budget = (int64_t)source->size * SINEW_GLTF_CORNERS_PER_BYTE + CORNERS_FREE;
     bool binary = source->size >= 4 && memcmp(source->bytes, "glTF", 4) == 0;
     reader.trial = true;
-    bool good = (binary ? load_chunks(&reader) : gltf_load_json(&reader, source->bytes, source->size)) &&
+    bool good = (binary ? load_glb_chunks(&reader) : gltf_load_json(&reader, source->bytes, source->size)) &&
                 check_extensions(&reader) && sinew_gltf_allocate_tables(&reader) && read_scene(&reader);
     reader.trial = false;
     good = good && read_scene(&reader);

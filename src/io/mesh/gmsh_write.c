@@ -116,7 +116,7 @@ static void print_elements_2(const sinew_mesh *mesh, FILE *stream, bool binary)
 }
 
 /* Writes the header of a version 4 section: numbers of blocks and items, lowest and highest tag. */
-static void print_section_4(FILE *stream, bool binary, const char *name, int64_t blocks, int64_t count)
+static void print_section_header_4(FILE *stream, bool binary, const char *name, int64_t blocks, int64_t count)
 {
     fprintf(stream, "$%s\n", name);
     if (binary) {
@@ -151,7 +151,7 @@ static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binar
         last = kinds[i].count > 0 ? i : last;
         blocks += kinds[i].count > 0;
     }
-    print_section_4(stream, binary, "Nodes", blocks > 0 ? blocks : 1, sinew_mesh_vertex_count(mesh));
+    print_section_header_4(stream, binary, "Nodes", blocks > 0 ? blocks : 1, sinew_mesh_vertex_count(mesh));
     for (int i = 0; i < last; i++)
         if (kinds[i].count > 0)
             print_block_header_4(stream, binary, i + 1, 0, 0);
@@ -200,7 +200,7 @@ static void print_elements_4(const sinew_mesh *mesh, FILE *stream, bool binary)
     int blocks = 0;
     for (int i = 0; i < KINDS; i++)
         blocks += kinds[i].count > 0;
-    print_section_4(stream, binary, "Elements", blocks, gmsh_write_cell_total(kinds));
+    print_section_header_4(stream, binary, "Elements", blocks, gmsh_write_cell_total(kinds));
     int64_t number = 0;
     for (int i = 0; i < KINDS; i++) {
         if (kinds[i].count > 0)

@@ -203,7 +203,7 @@ static bool obj_read_face(obj_reader *reader, const char *at)
     return good;
 }
 
-static bool read_line(obj_reader *reader, sinew_token keyword)
+static bool read_obj_line(obj_reader *reader, sinew_token keyword)
 {
     static const struct {
         const char *keyword;
@@ -237,7 +237,7 @@ static bool read_obj(const sinew_source *source, sinew_builder *builder)
     bool good = true;
     sinew_token keyword;
     while (good && sinew_text_next(&reader.text, &keyword))
-        good = read_line(&reader, keyword);
+        good = read_obj_line(&reader, keyword);
     if (good && builder->vertex_count == 0)
         good = sinew_text_fail(&reader.text, reader.text.end, "the file ends without a vertex ('v x y z')");
     sinew_builder_ignore(builder, "texture coordinates that are not there", reader.wrong_uvs);

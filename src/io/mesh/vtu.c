@@ -125,7 +125,7 @@ static bool next_tag(vtu_reader *reader, xml_tag *tag)
 }
 
 /* Finds the value of an XML attribute without its quotes; false if the tag does not have it. */
-static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
+static bool find_attribute(const xml_tag *tag, const char *name, sinew_token *value)
 {
     const char *c = tag->inner.at, *end = tag->inner.at + tag->inner.length;
     while (c < end) {
@@ -153,14 +153,14 @@ static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
 static bool attribute_is(const xml_tag *tag, const char *name, const char *wanted)
 {
     sinew_token value;
-    return attribute(tag, name, &value) && sinew_token_is_any_case(value, wanted);
+    return find_attribute(tag, name, &value) && sinew_token_is_any_case(value, wanted);
 }
 
 static bool attribute_count(const vtu_reader *reader, const xml_tag *tag, const char *name, int64_t *count)
 {
     sinew_token value;
     *count = 0;
-    if (!attribute(tag, name, &value))
+    if (!find_attribute(tag, name, &value))
         return sinew_text_fail(&reader->text, tag->at, "<%.*s> lacks the attribute %s",
                                tag->name.length < 32 ? (int)tag->name.length : 32, tag->name.at, name);
     return sinew_token_integer(&reader->text, value, 0, INT64_MAX, name, count);
@@ -181,7 +181,7 @@ static bool read_root(vtu_reader *reader)
     reader->coding.swap = big != sinew_host_is_big_endian();
     reader->coding.header_type =
         attribute_is(&tag, "header_type", "UInt64") ? SINEW_SCALAR_UINT64 : SINEW_SCALAR_UINT32;
-    reader->coding.compressed = attribute(&tag, "compressor", &value) && value.length > 0;
+    reader->coding.compressed = find_attribute(&tag, "compressor", &value) && value.length > 0;
     if (reader->coding.compressed && !sinew_token_is(value, "vtkZLibDataCompressor"))
         return sinew_text_fail(text, tag.at, "the compressor is not zlib: save with zlib or without compression");
     return true;
@@ -268,7 +268,7 @@ static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *
         return sinew_text_fail(text, tag->at, "a piece has this array twice");
     sinew_token name;
     *array = (sinew_vtu_array){.location = tag->at};
-    array->type = attribute(tag, "type", &name) ? vtu_type_named(name) : SINEW_SCALAR_NONE;
+    array->type = find_attribute(tag, "type", &name) ? vtu_type_named(name) : SINEW_SCALAR_NONE;
     if (array->type == SINEW_SCALAR_NONE)
         return sinew_text_fail(text, tag->at, "an array has an unknown type, or none");
     bool appended = attribute_is(tag, "format", "appended");

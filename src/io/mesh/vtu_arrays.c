@@ -334,7 +334,7 @@ static bool take_unpacked(sinew_vtu_stream *stream, unsigned char *out, size_t s
 /* ---- Streams of an array's numbers --------------------------------------------------------------- */
 
 /* Moves the stream to the array's first number, past its header. */
-static bool vtu_array_start(sinew_vtu_stream *stream)
+static bool skip_to_first_number(sinew_vtu_stream *stream)
 {
     const sinew_vtu_array *array = stream->array;
     if (array->form == SINEW_VTU_NONE)
@@ -368,7 +368,7 @@ sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text 
     stream->coding = *coding;
     stream->text = *text;
     stream->source = vtu_array_source_of(array);
-    if (vtu_array_start(stream))
+    if (skip_to_first_number(stream))
         return stream;
     sinew_vtu_close(stream);
     return NULL;

@@ -39,8 +39,8 @@ typedef struct cell_view {
 
 /* Finds all cells of a stencil in the mesh; the caller releases view->cells. Fails with the location `node` if the mesh
  * has none. */
-static bool view_cells(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
-                       int32_t width, const sinew_mesh *mesh, cell_view *view)
+static bool find_cells_of_stencil(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
+                                  int32_t width, const sinew_mesh *mesh, cell_view *view)
 {
     *view = (cell_view){.stencil = sinew_get_stencil(stencil), .width = width};
     if (view->stencil->find(&reader->allocator, mesh, width, &view->cells, &view->count, reader->error) != SINEW_OK)
@@ -118,8 +118,8 @@ static bool choose_elements(sinew_reader *reader, const sinew_node *node, const 
 }
 
 /* Copies the vertices of the selected elements to *elements, which the caller releases; NULL: all elements. */
-static bool gather_elements(sinew_reader *reader, const cell_view *view, const sinew_selected *selected,
-                            int32_t **elements)
+static bool copy_selected_elements(sinew_reader *reader, const cell_view *view, const sinew_selected *selected,
+                                   int32_t **elements)
 {
     *elements = NULL;
     if (!selected->indices)
@@ -144,10 +144,10 @@ bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const c
     sinew_real *centres = NULL;
     cell_view view = {0};
     *elements = NULL;
-    const bool good = view_cells(reader, node, name, stencil, width, mesh, &view) &&
+    const bool good = find_cells_of_stencil(reader, node, name, stencil, width, mesh, &view) &&
                       (!select || (find_centres(reader, mesh, body, &view, &points, &centres) &&
                                    sinew_reader_select(reader, select, select, &points, &selected))) &&
-                      gather_elements(reader, &view, &selected, elements);
+                      copy_selected_elements(reader, &view, &selected, elements);
     *count = selected.count;
     sinew_release(&reader->allocator, centres);
     sinew_release(&reader->allocator, selected.indices);
@@ -194,9 +194,9 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
     sinew_mesh *shapes[SINEW_EXAMPLE_MAX] = {0};
     int32_t *elements = NULL;
     cell_view view = {0};
-    bool good = view_cells(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
+    bool good = find_cells_of_stencil(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
     good = good && choose_elements(reader, node, info, mesh, &view, &selected, def, values) &&
-           gather_elements(reader, &view, &selected, &elements) && read_examples(reader, node, shapes, def) &&
+           copy_selected_elements(reader, &view, &selected, &elements) && read_examples(reader, node, shapes, def) &&
            sinew_reader_follow(reader, follows, elements ? elements : view.cells, selected.count, &follow) &&
            (!moves || sinew_reader_motion(reader, moves, &motion));
     if (good) {

@@ -32,7 +32,7 @@ static void take_integers(const sinew_node *node, const char *key, int32_t *valu
 }
 
 /* Fails if a generator would make more than largest_mesh vertices; `vertices` is the estimate. */
-static bool size_fits(sinew_reader *reader, const sinew_node *node, double vertices)
+static bool check_vertex_limit(sinew_reader *reader, const sinew_node *node, double vertices)
 {
     return vertices <= largest_mesh ||
            sinew_tree_fail(&reader->tree, node, "makes about %.3g vertices; a generator makes at most %.3g", vertices,
@@ -48,7 +48,7 @@ static sinew_mesh *scene_mesh_make_box(const generator *self, sinew_reader *read
     sinew_take_vector(node, "origin", def.origin);
     sinew_take_vector(node, "size", def.size);
     double count = (double)def.vertices[0] * def.vertices[1] * def.vertices[2];
-    return size_fits(reader, node, count) ? sinew_mesh_box(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, count) ? sinew_mesh_box(&def, reader->error) : NULL;
 }
 
 static sinew_mesh *make_beam(const generator *self, sinew_reader *reader, const sinew_node *node)
@@ -59,7 +59,7 @@ static sinew_mesh *make_beam(const generator *self, sinew_reader *reader, const 
     take_integers(node, "cells", def.cells);
     sinew_take_vector(node, "size", def.size);
     double count = (def.cells[0] + 1.0) * (def.cells[1] + 1.0) * (def.cells[2] + 1.0);
-    return size_fits(reader, node, count) ? sinew_mesh_beam(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, count) ? sinew_mesh_beam(&def, reader->error) : NULL;
 }
 
 static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *reader, const sinew_node *node)
@@ -79,7 +79,7 @@ static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *re
                     : self->round == sinew_mesh_can   ? 1
                                                       : n;
     double along = self->round == sinew_mesh_ball ? n : layers;
-    return size_fits(reader, node, n * across * along) ? self->round(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, n * across * along) ? self->round(&def, reader->error) : NULL;
 }
 
 static sinew_mesh *scene_mesh_make_cloth(const generator *self, sinew_reader *reader, const sinew_node *node)
@@ -95,7 +95,7 @@ static sinew_mesh *scene_mesh_make_cloth(const generator *self, sinew_reader *re
     if (diagonals)
         def.diagonals = (sinew_diagonals)sinew_keyword_index(diagonals, "forward|backward|alternating|cross");
     double count = (double)def.vertices[0] * def.vertices[1];
-    return size_fits(reader, node, count) ? sinew_mesh_cloth(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, count) ? sinew_mesh_cloth(&def, reader->error) : NULL;
 }
 
 static sinew_mesh *make_rope(const generator *self, sinew_reader *reader, const sinew_node *node)
@@ -118,7 +118,7 @@ static sinew_mesh *make_coiled(const generator *self, sinew_reader *reader, cons
     sinew_take_number(node, "turns", &def.turns);
     sinew_take_integer(node, "vertices", &def.vertices);
     double count = def.vertices > 0 ? def.vertices : 24 * (double)def.turns;
-    return size_fits(reader, node, count) ? self->coil(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, count) ? self->coil(&def, reader->error) : NULL;
 }
 
 /* ---- The table of mesh generators ---------------------------------------------------------------- */

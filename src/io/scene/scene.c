@@ -65,7 +65,7 @@ static bool is_plain_name(const char *name)
     return strspn(name, plain) == strlen(name) && strlen(name) <= 100;
 }
 
-static bool read_texts(sinew_reader *reader)
+static bool read_name_and_comment(sinew_reader *reader)
 {
     const sinew_node *root = reader->tree.root, *name = sinew_node_get(root, "name");
     const char *comment = sinew_node_text(sinew_node_get(root, "comment"));
@@ -170,7 +170,8 @@ static bool build_scene(sinew_reader *reader)
     const sinew_node *bodies = sinew_node_get(reader->tree.root, "bodies");
     const sinew_node *couplings = sinew_node_get(reader->tree.root, "couplings");
     const sinew_node *colliders = sinew_node_get(reader->tree.root, "colliders");
-    if (!read_texts(reader) || !sinew_reader_view(reader) || !create_world(reader) || !sinew_reader_contact(reader))
+    if (!read_name_and_comment(reader) || !sinew_reader_view(reader) || !create_world(reader) ||
+        !sinew_reader_contact(reader))
         return false;
     /* Pins may follow a collider, so colliders are read first. */
     for (const sinew_node *entry = colliders ? colliders->child : NULL; entry; entry = entry->next)

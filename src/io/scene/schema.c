@@ -34,7 +34,7 @@ static void schema_add(schema *s, json_t *array, json_t *value)
         s->failed = true;
 }
 
-static json_t *reference(const char *name)
+static json_t *reference_schema(const char *name)
 {
     return json_pack("{s: s+}", "$ref", "#/$defs/", name);
 }
@@ -130,18 +130,18 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
         return list_schema(s, json_pack("{s: s}", "type", "string"), field->count, field->count);
     case SINEW_FORM_OBJECT:
         define_shape(s, field->shape);
-        return reference(field->shape->name);
+        return reference_schema(field->shape->name);
     case SINEW_FORM_LIST:
         define_shape(s, field->shape);
-        return list_schema(s, reference(field->shape->name), field->count, 0);
+        return list_schema(s, reference_schema(field->shape->name), field->count, 0);
     case SINEW_FORM_BOX:
         return list_schema(s, list_schema(s, scalar_schema(s, field), 3, 3), 2, 2);
     case SINEW_FORM_PAIRS:
         return list_schema(s, list_schema(s, number_schema(s, field, "integer"), 2, 2), field->count, 0);
     case SINEW_FORM_SELECTION:
-        return reference("selection");
+        return reference_schema("selection");
     case SINEW_FORM_SELECTIONS:
-        return list_schema(s, reference("selection"), 1, 0);
+        return list_schema(s, reference_schema("selection"), 1, 0);
     default: /* the only other form is SINEW_FORM_MATRIX */
         return list_schema(s, list_schema(s, scalar_schema(s, field), field->count, 0), field->count, 0);
     }
@@ -241,7 +241,7 @@ static json_t *selection_schema(schema *s)
 {
     json_t *object = object_schema(s, &sinew_selection_shape, NULL, NULL);
     return json_pack("{s: [{s: s}, o, o]}", "anyOf", "const", "all", object,
-                     list_schema(s, reference("selection"), 1, 0));
+                     list_schema(s, reference_schema("selection"), 1, 0));
 }
 
 static void define_shape(schema *s, const sinew_shape *shape)

@@ -92,7 +92,7 @@ static sinew_status bind_to_vertices(const sinew_collider_record *record, const 
     return SINEW_OK;
 }
 
-static void triangle_sides(double (*x)[3], double sides[2][3], double normal[3])
+static void triangle_sides_and_normal(double (*x)[3], double sides[2][3], double normal[3])
 {
     vec3_sub(x[1], x[0], sides[0]);
     vec3_sub(x[2], x[0], sides[1]);
@@ -108,7 +108,7 @@ static void bind_to_triangle(double (*x)[3], const sinew_real *point, const sine
 {
     double e[2][3], n[3], to[3];
     const double at[3] = {(double)point[0], (double)point[1], (double)point[2]};
-    triangle_sides(x, e, n);
+    triangle_sides_and_normal(x, e, n);
     vec3_sub(at, x[0], to);
     const double aa = vec3_dot(e[0], e[0]), ab = vec3_dot(e[0], e[1]), bb = vec3_dot(e[1], e[1]);
     const double determinant = aa * bb - ab * ab, a = vec3_dot(e[0], to), b = vec3_dot(e[1], to);
@@ -247,7 +247,7 @@ static void move_with_collider(const sinew_world *world, sinew_trajectory *traje
         else
             memcpy(x, c[0], sizeof x);
         if (corners == 3) {
-            triangle_sides(c, e, n);
+            triangle_sides_and_normal(c, e, n);
             for (int k = 0; k < 3; k++)
                 x[k] += point->local[0] * e[0][k] + point->local[1] * e[1][k] + point->local[2] * n[k];
         }

@@ -188,7 +188,7 @@ static void store_setting(sinew_solver_def *def, int32_t at, double value)
         def->record = (sinew_record)value;
 }
 
-static bool is_whole(int32_t at, double value)
+static bool is_whole_where_needed(int32_t at, double value)
 {
     return (at != MEMBER_ITERATIONS && at != MEMBER_GAP_EVERY) || value == floor(value);
 }
@@ -201,7 +201,7 @@ sinew_status sinew_solver_def_set(sinew_solver_def *def, const char *name, doubl
     const int32_t at = find_number(&list, name, value, error);
     if (at < 0)
         return SINEW_ERROR_DATA;
-    if (!is_whole(at, value))
+    if (!is_whole_where_needed(at, value))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: %s is %g, must be a whole number", list.owner, name, value);
     sinew_solver_def changed = *def;
     store_setting(&changed, at, value);

@@ -190,10 +190,10 @@ static bool read_primitive(sinew_gltf_reader *reader, const json_t *primitive, c
     if (shared->accessor != position) {
         *shared = (gltf_shared){position, reader->builder->vertex_count};
         if (!gltf_add_positions(reader, &positions, matrix) ||
-            !sinew_gltf_paint(reader, attributes, shared->first, positions.count))
+            !sinew_gltf_read_attributes(reader, attributes, shared->first, positions.count))
             return false;
     }
-    if (!sinew_gltf_material(reader, primitive))
+    if (!sinew_gltf_set_material_name(reader, primitive))
         return false;
     gltf_span span = {shared->first, positions.count};
     return gltf_add_cells(reader, mode, indexed ? &indices : NULL, span, matrix);
@@ -204,7 +204,7 @@ static bool gltf_read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_
     const json_t *mesh = sinew_gltf_entry(reader, "meshes", index);
     if (!mesh)
         return false;
-    if (!sinew_gltf_group(reader, mesh))
+    if (!sinew_gltf_set_group_name(reader, mesh))
         return false;
     gltf_shared shared = {-1, 0};
     const json_t *primitives = json_object_get(mesh, "primitives");

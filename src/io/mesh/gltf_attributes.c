@@ -97,7 +97,7 @@ static bool add_colours(sinew_gltf_reader *reader, const json_t *number, int64_t
     return true;
 }
 
-bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count)
+bool sinew_gltf_read_attributes(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count)
 {
     if (!reader->builder->skin)
         return true;
@@ -127,7 +127,7 @@ static bool set_face_name(sinew_gltf_reader *reader, sinew_skin_set set, const c
     return sinew_skin_builder_name(reader->builder, set, plain, strlen(plain));
 }
 
-bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive)
+bool sinew_gltf_set_material_name(sinew_gltf_reader *reader, const json_t *primitive)
 {
     if (!reader->builder->skin || reader->trial)
         return true;
@@ -141,7 +141,7 @@ bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive)
     return set_face_name(reader, SINEW_SKIN_MATERIAL, name ? name : own);
 }
 
-bool sinew_gltf_group(sinew_gltf_reader *reader, const json_t *mesh)
+bool sinew_gltf_set_group_name(sinew_gltf_reader *reader, const json_t *mesh)
 {
     if (!reader->builder->skin || reader->trial)
         return true;

@@ -66,9 +66,9 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
                               sinew_gltf_accessor *accessor);
 /* For skins (gltf_attributes.c): reads texture coordinates, colours and attributes of the builder's vertices first ..
  * first + count - 1; sets the primitive's material and the mesh name as names of the following faces. */
-bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count);
-bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive);
-bool sinew_gltf_group(sinew_gltf_reader *reader, const json_t *mesh);
+bool sinew_gltf_read_attributes(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count);
+bool sinew_gltf_set_material_name(sinew_gltf_reader *reader, const json_t *primitive);
+bool sinew_gltf_set_group_name(sinew_gltf_reader *reader, const json_t *mesh);
 
 /* Allocates reader->buffers and reader->visited for the loaded JSON. */
 bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader);

@@ -324,7 +324,7 @@ static bool scene_body_add_force(sinew_reader *reader, const sinew_node *node, s
 {
     const sinew_world *world = reader->scene->world;
     const sinew_node *each = sinew_node_get(node, "force"), *total = sinew_node_get(node, "total");
-    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface(select);
+    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface_selection(select);
     const sinew_skin *skin = surface ? sinew_reader_skin(reader, surface, body) : NULL;
     if (surface && !skin)
         return false;

@@ -98,7 +98,7 @@ static bool couple_within_distance(sinew_reader *reader, const sinew_node *node,
 {
     sinew_world *world = reader->scene->world;
     const sinew_node *within = sinew_node_get(node, "within"), *to = sinew_node_get(node, "to");
-    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface(select);
+    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface_selection(select);
     const sinew_skin *skin = surface ? sinew_reader_skin(reader, surface, bodies[0]) : NULL;
     if (surface && !skin)
         return false;

@@ -111,7 +111,7 @@ bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const
 /* Embeds the surface of the key "show" in the body, or the surface file from which the body is filled. */
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
 /* Returns the selection on the embedded surface, {"surface": ...}; NULL for any other selection. */
-const sinew_node *sinew_reader_surface(const sinew_node *select);
+const sinew_node *sinew_reader_surface_selection(const sinew_node *select);
 /* Returns the embedded surface of a body; NULL with an error at `node` if the body has none. */
 const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);
 /* Set mask [vertex_count of the skin] to 1 for vertices of faces in a group or with a material, or for vertices whose

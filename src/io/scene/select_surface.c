@@ -12,7 +12,7 @@
  * corner. */
 static const double real_weight = 1e-6;
 
-const sinew_node *sinew_reader_surface(const sinew_node *select)
+const sinew_node *sinew_reader_surface_selection(const sinew_node *select)
 {
     const bool object = select && json_is_object(select->value);
     return object ? sinew_node_get(select, "surface") : NULL;

@@ -127,7 +127,7 @@ static int32_t next_tet(const settling *s, int32_t tet, int32_t from, const doub
 
 /* Walks from a tetrahedron through common faces to the tetrahedron that contains a point; -1: the walk leaves the body,
  * exceeds WALK_MAX steps or meets a flat tetrahedron. */
-static int32_t embed_components_walk(const settling *s, int32_t tet, const sinew_real point[3], double weights[4])
+static int32_t walk_to_point(const settling *s, int32_t tet, const sinew_real point[3], double weights[4])
 {
     const sinew_mesh *mesh = s->embeddings->mesh;
     int32_t from = -1;
@@ -166,7 +166,7 @@ static void embed_components_spread(settling *s, int32_t *at)
             double weights[4];
             if (!s->found[other].several)
                 continue;
-            const int32_t tet = embed_components_walk(s, s->found[vertex].tet, s->points + 3 * (size_t)other, weights);
+            const int32_t tet = walk_to_point(s, s->found[vertex].tet, s->points + 3 * (size_t)other, weights);
             if (tet >= 0)
                 embed_components_assign(s, other, tet);
         }

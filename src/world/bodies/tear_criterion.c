@@ -152,8 +152,8 @@ static double tear_strain_of(const sinew_world *world, const sinew_body_record *
 }
 
 /* Lists in *taut the edges over the strain limit, sorted; the caller releases the list. */
-static sinew_status find_tension(const sinew_world *world, const sinew_body_record *body, tension_edge **taut,
-                                 int32_t *count, sinew_error *error)
+static sinew_status find_overstretched_edges(const sinew_world *world, const sinew_body_record *body,
+                                             tension_edge **taut, int32_t *count, sinew_error *error)
 {
     const sinew_tear *tear = body->tear;
     *count = 0;
@@ -195,7 +195,7 @@ static sinew_status remove_edges(sinew_world *world, sinew_body body, const tens
 }
 
 /* Applies a cut of the mesh and appends it to the tear log as an operation. */
-static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, sinew_error *error)
+static sinew_status log_and_apply_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, sinew_error *error)
 {
     const size_t corners = (size_t)cut->cell_count * (size_t)cut->size;
     size_t changes = 0, at = SINEW_TEAR_HEAD;
@@ -260,7 +260,7 @@ static sinew_status split_edges(sinew_world *world, sinew_body body, const tensi
         tear->report.refused += !opened;
     }
     if (status == SINEW_OK && cut.copy_count > 0)
-        status = do_cut(world, body, &cut, error);
+        status = log_and_apply_cut(world, body, &cut, error);
     if (status == SINEW_OK)
         tear->report.edges += opened_count;
     sinew_cut_end(&cut);
@@ -275,7 +275,7 @@ static sinew_status tear_body(sinew_world *world, sinew_body body, sinew_error *
     int32_t count = 0;
     sinew_status status = tear_find_edges(world, record, error);
     if (status == SINEW_OK)
-        status = find_tension(world, record, &taut, &count, error);
+        status = find_overstretched_edges(world, record, &taut, &count, error);
     if (status == SINEW_OK && count > 0)
         status = check_energies(world, record, error);
     if (status == SINEW_OK && count > 0 && record->tear->def.split)

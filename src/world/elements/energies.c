@@ -77,8 +77,8 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
 
 /* Computes the base points of an energy's targets, [count][3] in m, in *points, which the caller releases; NULL for
  * energies without targets. */
-static sinew_status base_points(const sinew_world *world, const sinew_energy_def *def, const sinew_energy_store *store,
-                                sinew_real **points, sinew_error *error)
+static sinew_status target_base_points(const sinew_world *world, const sinew_energy_def *def,
+                                       const sinew_energy_store *store, sinew_real **points, sinew_error *error)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(def->kind);
     *points = NULL;
@@ -109,7 +109,7 @@ static sinew_status energy_make_record(const sinew_world *world, const sinew_ene
     sinew_status status = sinew_energy_store_fill(&record->store, world, def, error);
     record->kind = def->kind;
     if (status == SINEW_OK)
-        status = base_points(world, def, &record->store, &points, error);
+        status = target_base_points(world, def, &record->store, &points, error);
     if (status == SINEW_OK && points)
         status = sinew_trajectory_create(&record->targets, &world->allocator, record->store.count, points, def->motion,
                                          ops->info.name, error);

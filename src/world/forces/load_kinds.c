@@ -155,7 +155,7 @@ typedef struct gusts {
 } gusts;
 
 /* Pseudo-random number in [0, 1) from two integers (the finaliser of SplitMix64, Steele et al. 2014). */
-static double scrambled(uint64_t seed, uint64_t index)
+static double random_fraction(uint64_t seed, uint64_t index)
 {
     uint64_t z = (seed + 1) * 0x9e3779b97f4a7c15u + index * 0xd1b54a32d192ed03u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -175,7 +175,7 @@ static gusts make_gusts(const sinew_load_record *record)
         g.amplitude[k] = pow(golden, -5.0 / 3 * k);
         sum += g.amplitude[k] * g.amplitude[k] / 2;
         for (int c = 0; c < 3; c++)
-            g.phase[c][k] = 2 * pi * scrambled((uint64_t)record->parameters[WIND_SEED], (uint64_t)(3 * k + c));
+            g.phase[c][k] = 2 * pi * random_fraction((uint64_t)record->parameters[WIND_SEED], (uint64_t)(3 * k + c));
     }
     for (int k = 0; k < GUST_WAVES; k++)
         g.amplitude[k] *= (double)record->parameters[WIND_GUST] / sqrt(sum);
@@ -215,7 +215,7 @@ static double triangle_motion(const sinew_world *world, const int32_t particles[
 
 /* Drag in N s/m, the force per m/s of a component r of the relative velocity: m k / h of the file head. `b` is the
  * product C b of the file head, a the acceleration by all forces other than wind, m/s^2. */
-static double drag(double b, double mass, double h, const double r[3], const double a[3])
+static double drag_coefficient(double b, double mass, double h, const double r[3], const double a[3])
 {
     if (!(h > 0))
         return b;
@@ -263,8 +263,8 @@ static void apply_wind_to_triangle(const sinew_world *world, const sinew_load_re
         through[c] = along * normal[c];
         across[c] = w[c] - through[c];
     }
-    const double C_n = drag((double)record->parameters[WIND_NORMAL] * b, m, moment->h, through, a);
-    const double C_t = drag((double)record->parameters[WIND_TANGENTIAL] * b, m, moment->h, across, a);
+    const double C_n = drag_coefficient((double)record->parameters[WIND_NORMAL] * b, m, moment->h, through, a);
+    const double C_t = drag_coefficient((double)record->parameters[WIND_TANGENTIAL] * b, m, moment->h, across, a);
     for (int c = 0; c < 3; c++)
         force[c] = C_n * through[c] + C_t * across[c];
     for (int k = 0; k < 3; k++)
@@ -340,13 +340,13 @@ typedef struct couple_view {
     double centre[3], rest_centre[3], spread[9], turned[9];
 } couple_view;
 
-static void offset(const sinew_real *points, int32_t particle, const double centre[3], double r[3])
+static void offset_from_centre(const sinew_real *points, int32_t particle, const double centre[3], double r[3])
 {
     for (size_t c = 0; c < 3; c++)
         r[c] = (double)points[4 * (size_t)particle + c] - centre[c];
 }
 
-static couple_view view_couple(const sinew_world *world, const sinew_load_record *record)
+static couple_view make_couple_view(const sinew_world *world, const sinew_load_record *record)
 {
     const sinew_load_layout *l = &record->layout;
     const double none[3] = {0};
@@ -354,8 +354,8 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
     double mass = 0, r[3], s[3];
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
-        offset(world->q, particle, none, r);
-        offset(world->rest, particle, none, s);
+        offset_from_centre(world->q, particle, none, r);
+        offset_from_centre(world->rest, particle, none, s);
         mass += l->numbers[i];
         for (int c = 0; c < 3; c++) {
             view.centre[c] += l->numbers[i] * r[c];
@@ -368,8 +368,8 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
     }
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
-        offset(world->q, particle, view.centre, r);
-        offset(world->rest, particle, view.rest_centre, s);
+        offset_from_centre(world->q, particle, view.centre, r);
+        offset_from_centre(world->rest, particle, view.rest_centre, s);
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++) {
                 view.spread[3 * a + b] += l->numbers[i] * r[a] * r[b];
@@ -400,14 +400,14 @@ static void apply_couple(const sinew_world *world, const sinew_load_record *reco
                          sinew_real *f)
 {
     const sinew_load_layout *l = &record->layout;
-    const couple_view view = view_couple(world, record);
+    const couple_view view = make_couple_view(world, record);
     double M[3] = {moment->vector[0], moment->vector[1], moment->vector[2]}, alpha[3], r[3], force[3];
     if (record->parameters[0] > 0)
         rotate_moment(&view, M);
     sinew_inertia_solve(view.spread, M, alpha);
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
-        offset(world->q, particle, view.centre, r);
+        offset_from_centre(world->q, particle, view.centre, r);
         for (int c = 0; c < 3; c++) {
             const int a = (c + 1) % 3, b = (c + 2) % 3;
             force[c] = alpha[a] * r[b] - alpha[b] * r[a];
@@ -418,10 +418,10 @@ static void apply_couple(const sinew_world *world, const sinew_load_record *reco
 
 static const char *check_couple(const sinew_world *world, const sinew_load_record *record, const sinew_real vector[3])
 {
-    const couple_view view = view_couple(world, record);
+    const couple_view view = make_couple_view(world, record);
     const double M[3] = {(double)vector[0], (double)vector[1], (double)vector[2]};
     double line[3];
-    if (!sinew_inertia_line(view.spread, line))
+    if (!sinew_inertia_is_line(view.spread, line))
         return NULL;
     if (!(view.spread[0] + view.spread[4] + view.spread[8] > 0))
         return "its vertices lie in one place, where forces have no moment; select vertices that lie apart";

@@ -269,7 +269,7 @@ static bool state_reserve_impacts(sinew_world *world, sinew_section_reader *read
                                              size / sizeof(sinew_impact));
 }
 
-bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader)
+bool sinew_contact_reserve_sections(sinew_world *world, sinew_section_reader *reader)
 {
     size_t size = 0;
     sinew_contact_work *c = world->contact;

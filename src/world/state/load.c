@@ -216,7 +216,7 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     status = comment_copy(world, text, comment_size, &comment, error);
     if (status == SINEW_OK)
         status = load_tears(world, &reader, error);
-    if (status == SINEW_OK && !sinew_contact_reserve_take(world, &reader))
+    if (status == SINEW_OK && !sinew_contact_reserve_sections(world, &reader))
         status = sinew_fail_memory(error, "the contacts of a state");
     if (status == SINEW_OK)
         status = sinew_state_take_solver(world, &reader, error);

@@ -67,12 +67,12 @@ static bool is_damped(const sinew_energy_record *record)
 }
 
 /* Number of reals of a chunk's element tangents, rounded up to whole cache lines. */
-static size_t chunk_tangents(const sinew_batch *batch, const sinew_chunk *chunk)
+static size_t chunk_tangent_size(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     return (sinew_chunk_tangent_count(batch, chunk) + 15) / 16 * 16;
 }
 
-static size_t chunk_points(const sinew_chunk *chunk)
+static size_t chunk_point_size(const sinew_chunk *chunk)
 {
     return (4 * (size_t)chunk->slot_count + 15) / 16 * 16;
 }
@@ -101,8 +101,8 @@ sinew_status sinew_damping_prepare(sinew_world *world, sinew_error *error)
     for (int32_t i = 0; i < world->energy_count; i++) {
         const sinew_batch *batch = is_damped(&world->energies[i]) ? world->energies[i].batch : NULL;
         for (int32_t c = 0; batch && c < batch->chunk_count; c++) {
-            const size_t points = 2 * chunk_points(&batch->chunks[c]);
-            tangents += chunk_tangents(batch, &batch->chunks[c]);
+            const size_t points = 2 * chunk_point_size(&batch->chunks[c]);
+            tangents += chunk_tangent_size(batch, &batch->chunks[c]);
             local = points > local ? points : local;
         }
     }
@@ -200,7 +200,7 @@ static bool has_pins(const sinew_world *world, const sinew_body_record *body)
 
 /* ---- Damping by energies --------------------------------------------------------------------- */
 
-static void linearise_all(const sinew_world *world, const struct sinew_damping_work *w)
+static void linearise_damped_elements(const sinew_world *world, const struct sinew_damping_work *w)
 {
     sinew_real *tangent = w->tangents;
     for (int32_t i = 0; i < world->energy_count; i++) {
@@ -209,7 +209,7 @@ static void linearise_all(const sinew_world *world, const struct sinew_damping_w
             const sinew_chunk *chunk = &batch->chunks[c];
             sinew_chunk_gather(batch, chunk, world->q, w->local);
             sinew_chunk_linearise(batch, chunk, w->local, tangent);
-            tangent += chunk_tangents(batch, chunk);
+            tangent += chunk_tangent_size(batch, chunk);
         }
     }
 }
@@ -224,14 +224,14 @@ static void damping_add_product(const sinew_world *world, double s, const sinew_
         const sinew_real factor = (sinew_real)(batch ? s * (double)world->energies[i].damping : 0);
         for (int32_t c = 0; batch && c < batch->chunk_count; c++) {
             const sinew_chunk *chunk = &batch->chunks[c];
-            sinew_real *g = w->local + chunk_points(chunk);
+            sinew_real *g = w->local + chunk_point_size(chunk);
             sinew_chunk_gather(batch, chunk, p, w->local);
-            memset(g, 0, chunk_points(chunk) * sizeof *g);
+            memset(g, 0, chunk_point_size(chunk) * sizeof *g);
             sinew_chunk_product(batch, chunk, tangent, w->local, g);
             for (int32_t k = 0; k < chunk->slot_count; k++)
                 for (size_t x = 0, to = 4 * (size_t)batch->particle[chunk->first_slot + k]; x < 4; x++)
                     out[to + x] += factor * g[4 * (size_t)k + x];
-            tangent += chunk_tangents(batch, chunk);
+            tangent += chunk_tangent_size(batch, chunk);
         }
     }
 }
@@ -276,7 +276,7 @@ static void damp_energies(sinew_world *world)
 {
     const struct sinew_damping_work *w = world->damping;
     const size_t n = 4 * (size_t)world->particle_count;
-    linearise_all(world, w);
+    linearise_damped_elements(world, w);
     for (int32_t b = 0; b < world->body_count; b++) {
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh)
@@ -324,7 +324,7 @@ static void kinetic_terms(const void *context, int32_t first, int32_t last, doub
             sums[0] += (double)world->mass[i] * (double)world->v[at] * (double)world->v[at] / 2;
 }
 
-static double kinetic(const sinew_world *world)
+static double sum_kinetic_energy(const sinew_world *world)
 {
     double sum;
     sinew_sum(kinetic_terms, world, world->particle_count, 1, &sum, world->objective.thread_count);
@@ -342,7 +342,7 @@ void sinew_damping_apply(sinew_world *world)
             bodies || (world->bodies[b].mesh && (world->bodies[b].damping > 0 || world->bodies[b].velocity_filter > 0));
     if (world->def.quasistatic || (!energies && !bodies))
         return;
-    const double before = kinetic(world);
+    const double before = sum_kinetic_energy(world);
     if (!isfinite(before))
         return; /* damping is skipped after an explosion: products of its positions and velocities are not finite */
     if (energies)
@@ -350,5 +350,5 @@ void sinew_damping_apply(sinew_world *world)
     for (int32_t b = 0; b < world->body_count; b++)
         if (world->bodies[b].mesh && (world->bodies[b].damping > 0 || world->bodies[b].velocity_filter > 0))
             damp_body(world, &world->bodies[b]);
-    world->damping_loss = before - kinetic(world);
+    world->damping_loss = before - sum_kinetic_energy(world);
 }

@@ -408,7 +408,7 @@ void sinew_balance_end(sinew_world *world, bool good)
 /* ---- Results of the energy balance ------------------------------------------------------------- */
 
 /* Fails if the last step of the current world has no energy balance. */
-static sinew_status check_known(const sinew_world *world, const char *what, sinew_error *error)
+static sinew_status check_balance_known(const sinew_world *world, const char *what, sinew_error *error)
 {
     if (!world->def.balance)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
@@ -423,7 +423,7 @@ static sinew_status check_known(const sinew_world *world, const char *what, sine
 sinew_status sinew_balance_imbalance(const sinew_world *world, const char *what, const sinew_real **imbalance,
                                      sinew_error *error)
 {
-    const sinew_status status = check_known(world, what, error);
+    const sinew_status status = check_balance_known(world, what, error);
     if (status == SINEW_OK)
         *imbalance = world->balance->imbalance;
     return status;
@@ -434,7 +434,7 @@ sinew_status sinew_world_balance(const sinew_world *world, sinew_balance *balanc
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && balance))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_balance needs a world and a struct to fill");
-    const sinew_status status = check_known(world, "balance", error);
+    const sinew_status status = check_balance_known(world, "balance", error);
     if (status == SINEW_OK)
         *balance = world->balance->balance;
     return status;

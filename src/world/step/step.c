@@ -203,7 +203,7 @@ static uint32_t discard_step(sinew_world *world, const sinew_contact_view *view,
 
 /* Ends a step for which memory was short: keeps the state from before the step, returns SINEW_STEP_UNPREPARED, and
  * marks the solver for preparation in the next step, with its data from before this one. */
-static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
+static uint32_t abandon_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
         sinew_contact_abandon(view);
@@ -245,7 +245,7 @@ static double body_size(const sinew_world *world, const sinew_body_record *body)
 }
 
 /* Largest position error of a body's free particles, in m. */
-static double body_error(const sinew_world *world, const sinew_body_record *body, const sinew_real *error)
+static double body_position_error(const sinew_world *world, const sinew_body_record *body, const sinew_real *error)
 {
     double largest = 0;
     for (int32_t i = body->start; i < body->start + body->count; i++)
@@ -268,7 +268,7 @@ static double relative_error(void *context, const sinew_real *error, double larg
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh)
             continue;
-        const double size = body_size(world, body), own = body_error(world, body, error);
+        const double size = body_size(world, body), own = body_position_error(world, body, error);
         seen = fmax(seen, own);
         if (own > 0)
             relative = fmax(relative, own / (size > 0 ? size : coordinate));
@@ -291,7 +291,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     const bool contact = sinew_contact_is_on(world);
     sinew_contact_view view = {0};
     if (contact && begin_contact(world, &view) != SINEW_OK)
-        return (sinew_stop_came() ? discard_step : lose_step)(world, &view, out);
+        return (sinew_stop_came() ? discard_step : abandon_step)(world, &view, out);
     memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
     move_pins_to_targets(world, solve->q);
     sinew_solve_run(solve, out);
@@ -303,7 +303,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     /* From here on the step is accepted and cannot be interrupted. */
     sinew_stop_use(NULL);
     if (out->bits & SINEW_STEP_UNPREPARED)
-        return lose_step(world, &view, out);
+        return abandon_step(world, &view, out);
     const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
     if (!kept) {
         step_accept(world, solve->q, solve->v_end);

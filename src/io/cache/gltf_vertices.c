@@ -15,7 +15,8 @@
 
 /* ---- GLB vertices from the points of the cache --------------------------------------------------- */
 
-/* Numbers the drawn points of the cache from zero: vertex[point], or -1. */
+/* Numbers the drawn points of the cache from zero: vertex[point] receives the number, -1 for points that are not
+ * drawn. */
 static void gltf_vertices_number_points(const sinew_cache *cache, sinew_gltf *own, const uint8_t *used, int32_t *vertex)
 {
     for (int32_t i = 0; i < cache->point_count; i++)

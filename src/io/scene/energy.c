@@ -101,7 +101,8 @@ static bool read_element_values(sinew_reader *reader, const sinew_node *node, co
     return true;
 }
 
-/* Selects the elements whose centres lie in the selection "select" (NULL indices: all) and reads their parameters. */
+/* Selects the elements of the key "select" (without it all, and selected->indices is NULL) and reads their
+ * parameters. */
 static bool choose_elements(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
                             const sinew_mesh *mesh, const cell_view *view, sinew_selected *selected,
                             sinew_energy_def *def, sinew_real **values)

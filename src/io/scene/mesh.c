@@ -72,7 +72,8 @@ static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *re
     sinew_take_integer(node, "segments", &def.segments);
     sinew_take_integer(node, "layers", &def.layers);
     sinew_take_integer(node, "rings", &def.rings);
-    /* Estimate of the vertices of a round shape: around or across x across or through the wall x along. */
+    /* Estimate of the vertices of a round shape: the product of its vertices around or across (n), `across` and
+     * `along`. */
     double n = def.segments + 1.0, layers = def.layers + 1.0, rings = def.rings + 1.0;
     double across = self->round == sinew_mesh_tube    ? rings
                     : self->round == sinew_mesh_torus ? layers

@@ -24,7 +24,7 @@
 /* k^2 of the affine body. A larger value strains less and is rounded more: forces are known to about k^2 m / h^2 times
  * the rounding of positions. docs/evidence/rigid.md has the strains of the scenes. */
 #define AFFINE_STIFFNESS (sizeof(sinew_real) == 4 ? 1e3 : 1e6)
-/* Time step of equilibria, which have none, in s. */
+/* Value of h, in s, in a quasistatic world, which has no time step. */
 #define AFFINE_STATIC_STEP 1e-2
 
 static sinew_status check_rigid(const sinew_body_def *def, sinew_error *error)

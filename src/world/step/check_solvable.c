@@ -23,7 +23,7 @@
 /* ---- Support of connected components ----------------------------------------------------------- */
 
 /* Sets constrained[component] = 1 if a particle of the component is pinned or constrained along a direction, or an
- * energy penalises its translation */
+ * energy penalises its translation. */
 static void mark_supported(const sinew_world *world, const int32_t *component, uint8_t *constrained)
 {
     const sinew_objective *o = &world->objective;

@@ -21,8 +21,8 @@ typedef struct sinew_cache_ops {
     const char *name; /* name of the cache format on the command line */
     size_t own_size;  /* size in bytes of the format's own data, which are zeroed before open */
     bool bodies;      /* true: the format writes the simulated bodies, not their skins */
-    /* Operations of the format. Each but drop may fail. open validates the cache->kept frames in the files and appends
-     * after them. After a failure only drop is called. */
+    /* Operations of the format. After a failure only drop is called. open validates the cache->kept frames in the files
+     * and appends after them. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
     /* appends a frame with the positions cache->q and velocities cache->v */
     sinew_status (*frame)(sinew_cache *cache, sinew_error *error);
@@ -33,7 +33,8 @@ typedef struct sinew_cache_ops {
     sinew_status (*sync)(sinew_cache *cache, sinew_error *error);
     /* Completes the files of the cache and renames them to their final names. */
     sinew_status (*close)(sinew_cache *cache, sinew_error *error);
-    /* Removes unfinished files and frees the memory of the format's own data. Called exactly once, also after close. */
+    /* Removes unfinished files and frees the memory of the format's own data. Called exactly once after open, also if
+     * open failed or close succeeded. */
     void (*drop)(sinew_cache *cache);
 } sinew_cache_ops;
 

@@ -68,8 +68,8 @@ bool sinew_builder_add_vertex(sinew_builder *builder, const sinew_real point[3])
 bool sinew_builder_add_cell(sinew_builder *builder, int kind, const int32_t *indices);
 /* Sets the filled fraction of an added tet: finite, above 0 and at most 1. The caller has checked the value. */
 bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double fraction);
-/* Adds a polygon: one corner is counted as omitted; two become an edge, three a triangle; larger polygons are
- * triangulated by ear clipping. */
+/* Adds a polygon: fewer than two corners are counted as omitted points; two become an edge, three a triangle; larger
+ * polygons are triangulated (builder.c). */
 bool sinew_builder_add_polygon(sinew_builder *builder, const int32_t *corners, int64_t count);
 /* Adds count - 1 edges along a polyline, and the closing edge if `closed`. */
 bool sinew_builder_add_line(sinew_builder *builder, const int32_t *corners, int64_t count, bool closed);

@@ -2,8 +2,8 @@
  *
  * add_vertices.c: appends vertices to a body in a running world, and replaces the cells of its mesh.
  *
- * The body's particles are sorted along the Hilbert curve of the extended rest shape, so the world equals one built
- * with that body. Copies of vertices coincide with their originals and follow them in that order: elements keep their
+ * The body's particles are sorted along the Hilbert curve of the extended rest shape, as in a world that is built with
+ * this body. Copies of vertices coincide with their originals and follow them in that order: elements keep their
  * layout and only their particle numbers change. Other vertices may change the order of existing vertices; the
  * elements are then laid out again. If memory is short, the previous order is restored.
  */

@@ -168,8 +168,7 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
                       others);
 }
 
-/* Checks the thickness of every body that collides. Only changed surfaces are checked: thicknesses and meshes of others
- * have passed. */
+/* Checks the thickness of every body that collides; does nothing if no surface has changed since the last check. */
 static sinew_status check_thickness(const sinew_world *world, sinew_error *error)
 {
     const sinew_contact_work *c = world->contact;

@@ -13,7 +13,7 @@
  * A step that becomes non-finite, has contradictory constraints, cannot be prepared or is interrupted leaves positions,
  * velocities and time unchanged. Tears remain, and the next attempt does not tear again (torn_step in tear.h).
  *
- * Interruption (base/stop.h): the step polls until the solver has ended; from then on it is accepted. A discarded step
+ * Interruption (base/stop.h): the step polls until the solver has ended, but not afterwards. A discarded step
  * may leave an incomplete solver, which is prepared again. The data that a solver keeps between steps is copied before
  * each step and loaded after that preparation.
  */
@@ -300,7 +300,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
         solve->history = history;
     if (stopped)
         return discard_step(world, &view, out);
-    /* From here on the step is accepted and cannot be interrupted. */
+    /* From here on the step is not interrupted. */
     sinew_stop_use(NULL);
     if (out->bits & SINEW_STEP_UNPREPARED)
         return abandon_step(world, &view, out);

@@ -246,7 +246,7 @@ void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count);
 void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, const int32_t *from, const int32_t *to,
                              sinew_real *scratch);
 /* Tests whether an energy acts on a body. 0: no; 1: on this body alone; -1: also on other bodies. */
-int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy);
+int sinew_energy_acts_on(const sinew_body_record *body, const sinew_energy_record *energy);
 /* Fails for points [count][3] that are not finite; accepts NULL. */
 sinew_status sinew_points_check(const sinew_real *points, int32_t count, const char *what, sinew_error *error);
 /* Creates a mesh with the same cells and other points [vertex_count][3], m; NULL, with an error, on failure. */
@@ -256,8 +256,8 @@ sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *m
  * mark a run as free. */
 bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t count);
 int32_t sinew_numbers_find(const sinew_world *world, int32_t count);
-void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count);
-void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count);
+void sinew_numbers_mark_spare(sinew_world *world, int32_t first, int32_t count);
+void sinew_numbers_mark_free(sinew_world *world, int32_t first, int32_t count);
 /* Converts vertex numbers of a body (or, if body.index < 0, public particle numbers) into internal particle numbers. */
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error);
@@ -276,7 +276,7 @@ bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t coun
 void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
-sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
+sinew_energy_origin sinew_energy_get_origin(const sinew_world *world, const sinew_energy_record *record);
 /* Prepares the world like sinew_world_prepare(), which alone can be interrupted outside of steps. */
 sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error);
 /* True if the solver has data from earlier steps for the next one. Pending changes that the solver can refresh keep the
@@ -413,7 +413,7 @@ typedef struct sinew_contact_work sinew_contact_work;
 struct sinew_contact_view;
 sinew_status sinew_world_contact_view(const sinew_world *world, struct sinew_contact_view *view, sinew_error *error);
 /* Allocates v_before of the world, with all velocities unknown, if it does not exist yet; false: out of memory. */
-bool sinew_world_need_v_before(sinew_world *world);
+bool sinew_world_allocate_v_before(sinew_world *world);
 /* Fails if the last step did not keep a list of contacts. */
 sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error);
 /* Calls `line` with each name and value of a world's composition (not of its state), counts before members. */

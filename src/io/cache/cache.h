@@ -133,10 +133,12 @@ void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *s
 
 /* Functions that write a cache file, whose path is the cache's stem and `ending`. Each reports the path and the reason
  * of the system immediately, while errno is valid. */
-sinew_status sinew_cache_create(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
+sinew_status sinew_cache_create_file(const sinew_cache *cache, sinew_writer *writer, const char *ending,
+                                     sinew_error *error);
 /* Opens a file that grows with the frames: creates it, or reopens it if frames are kept. A resumable cache does not
  * delete it after a failure. */
-sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
+sinew_status sinew_cache_open_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending,
+                                     sinew_error *error);
 /* Truncate a reopened file after `lines` lines or `size` bytes; fail if the file is shorter. */
 sinew_status sinew_cache_cut_lines(sinew_writer *writer, int64_t lines, sinew_error *error);
 sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_error *error);
@@ -160,10 +162,10 @@ sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suf
 #define SINEW_CACHE_NUMBER 32 /* size in bytes of a buffer that holds any number as text */
 /* Writes a number as text with enough digits to restore the same bits, with a decimal point in every locale. Returns
  * the length. */
-int sinew_cache_number(char *text, sinew_real value);
-int sinew_cache_number_float(char *text, float value);
+int sinew_cache_format_number(char *text, sinew_real value);
+int sinew_cache_format_float(char *text, float value);
 /* writes a number with the given count of digits, for values that need not be exact */
-int sinew_cache_number_digits(char *text, double value, int digits);
+int sinew_cache_format_digits(char *text, double value, int digits);
 
 /* Store and load values in cache files: little-endian on every machine. */
 void sinew_cache_store32(unsigned char *bytes, uint32_t value);

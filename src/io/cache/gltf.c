@@ -178,7 +178,7 @@ static sinew_status rebuild_side_file_from_glb(sinew_cache *cache, sinew_error *
     sinew_gltf *own = cache->own;
     char path[sizeof cache->stem + 40];
     snprintf(path, sizeof path, "%s.glb", cache->stem);
-    sinew_status status = sinew_cache_create(cache, &own->side, ".glb.bin", error);
+    sinew_status status = sinew_cache_create_file(cache, &own->side, ".glb.bin", error);
     int file = status == SINEW_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     FILE *glb = file >= 0 ? fdopen(file, "rb") : NULL;
     if (status == SINEW_OK && !glb)
@@ -203,7 +203,7 @@ static sinew_status gltf_cache_resume(sinew_cache *cache, sinew_error *error)
         own->side.keep = status == SINEW_OK;
         return status;
     }
-    sinew_status status = sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+    sinew_status status = sinew_cache_open_stream(cache, &own->side, ".glb.bin", error);
     if (status == SINEW_OK)
         status = read_kept_frames(cache, own->side.stream, 1, own->side.partial, NULL, error);
     return status == SINEW_OK ? sinew_cache_cut_bytes(&own->side, 12 * (int64_t)own->vertex_count * cache->kept, error)
@@ -217,7 +217,7 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for glTF", cache->stem);
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status == SINEW_OK)
-        status = sinew_gltf_vertices(cache, own, error);
+        status = sinew_gltf_choose_vertices(cache, own, error);
     if (status != SINEW_OK)
         return status;
     if (own->vertex_count == 0)
@@ -237,7 +237,8 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     own->base_normals = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
     if (!own->bounds || !own->base || !own->bytes || !own->moved || !own->normals || !own->base_normals)
         return sinew_fail_memory(error, "the buffers of a glTF cache");
-    return cache->kept > 0 ? gltf_cache_resume(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+    return cache->kept > 0 ? gltf_cache_resume(cache, error)
+                           : sinew_cache_open_stream(cache, &own->side, ".glb.bin", error);
 }
 
 /* ---- Writing of frames to the side file ---------------------------------------------------------- */
@@ -349,7 +350,7 @@ static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_e
         float *normals = k == 0 ? own->base_normals : own->normals;
         for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
             own->moved[i] = sinew_cache_load_float(own->bytes + 4 * i) + (k == 0 ? 0 : own->base[i]);
-        sinew_gltf_normals(own, own->moved, normals);
+        sinew_gltf_compute_normals(own, own->moved, normals);
         for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
             sinew_cache_store_float(own->bytes + 4 * i, normals[i] - (k == 0 ? 0 : own->base_normals[i]));
         if (status == SINEW_OK)
@@ -444,11 +445,11 @@ static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = check_no_frame_omitted(cache, own, frames, error);
     if (status == SINEW_OK)
-        status = sinew_cache_create(cache, &own->glb, ".glb", error);
+        status = sinew_cache_create_file(cache, &own->glb, ".glb", error);
     if (status != SINEW_OK)
         return status;
     json_int_t binary_size = 0;
-    json_t *root = sinew_gltf_json(cache, frames, &binary_size);
+    json_t *root = sinew_gltf_make_json(cache, frames, &binary_size);
     if (!root)
         return sinew_fail_memory(error, "the JSON part of a glTF cache");
     status = put_json(own, root, binary_size, error);

@@ -227,7 +227,7 @@ static json_t *make_document(const sinew_cache *cache, json_tables *tables, int 
     return root;
 }
 
-json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size)
+json_t *sinew_gltf_make_json(const sinew_cache *cache, int frames, json_int_t *size)
 {
     json_tables tables = {.views = json_array(), .accessors = json_array(), .good = true};
     json_t *root = make_document(cache, &tables, frames);

@@ -90,7 +90,8 @@ static void join_across_smooth_edges(const sinew_cache_shape *shape, const doubl
     }
 }
 
-sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_t *groups, sinew_error *error)
+sinew_status sinew_gltf_find_normal_groups(const sinew_cache *cache, sinew_gltf *own, int32_t *groups,
+                                           sinew_error *error)
 {
     const sinew_cache_shape *shape = &own->shape;
     const size_t triangles = (size_t)shape->triangle_count;
@@ -115,7 +116,7 @@ sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_
 
 /* ---- Normals of one frame ------------------------------------------------------------------------ */
 
-void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
+void sinew_gltf_compute_normals(sinew_gltf *own, const float *positions, float *normals)
 {
     memset(own->sums, 0, 3 * (size_t)own->group_count * sizeof *own->sums);
     for (int64_t t = 0; t < own->shape.triangle_count; t++) {

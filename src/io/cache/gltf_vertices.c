@@ -180,11 +180,11 @@ static bool make_vertices_of_points(const sinew_cache *cache, sinew_gltf *own)
     return good;
 }
 
-sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
+sinew_status sinew_gltf_choose_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
 {
     int32_t *groups = sinew_allocate(&cache->allocator, (size_t)own->shape.triangle_count, 3 * sizeof *groups);
-    sinew_status status =
-        groups ? sinew_gltf_groups(cache, own, groups, error) : sinew_fail_memory(error, "the normals of a glTF cache");
+    sinew_status status = groups ? sinew_gltf_find_normal_groups(cache, own, groups, error)
+                                 : sinew_fail_memory(error, "the normals of a glTF cache");
     if (status == SINEW_OK && !make_vertices_of_points(cache, own))
         status = sinew_fail_memory(error, "the vertices of a glTF cache");
     if (status == SINEW_OK)

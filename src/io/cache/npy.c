@@ -108,8 +108,8 @@ static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *ar
     char header[header_size], ending[64];
     snprintf(ending, sizeof ending, ".%s.npy", array->name);
     array->moves = array->data == NULL;
-    sinew_status status = array->moves ? sinew_cache_stream(cache, &array->writer, ending, error)
-                                       : sinew_cache_create(cache, &array->writer, ending, error);
+    sinew_status status = array->moves ? sinew_cache_open_stream(cache, &array->writer, ending, error)
+                                       : sinew_cache_create_file(cache, &array->writer, ending, error);
     if (status != SINEW_OK)
         return status;
     if (array->moves && cache->kept > 0)

@@ -125,7 +125,7 @@ static json_t *materials_json(const sinew_cache *cache)
 
 sinew_status sinew_npy_write_index(const sinew_cache *cache, sinew_npy *own, sinew_error *error)
 {
-    sinew_status status = sinew_cache_create(cache, &own->index, ".npy.json", error);
+    sinew_status status = sinew_cache_create_file(cache, &own->index, ".npy.json", error);
     if (status != SINEW_OK)
         return status;
     json_t *root =

@@ -23,7 +23,7 @@ static sinew_status put_numbers(sinew_writer *writer, const char *keyword, const
     int length = snprintf(line, sizeof line, "%s", keyword);
     for (int i = 0; i < (x ? 3 : 2); i++) {
         line[length++] = ' ';
-        length += x ? sinew_cache_number(line + length, x[i]) : sinew_cache_number_float(line + length, uv[i]);
+        length += x ? sinew_cache_format_number(line + length, x[i]) : sinew_cache_format_float(line + length, uv[i]);
     }
     line[length++] = '\n';
     return sinew_cache_put(writer, line, (size_t)length, error);
@@ -100,7 +100,7 @@ static sinew_status obj_frame(sinew_cache *cache, sinew_error *error)
     char ending[32];
     sinew_cache_ending(cache, cache->frame_count, "obj", ending);
     sinew_writer writer;
-    sinew_status status = sinew_cache_create(cache, &writer, ending, error);
+    sinew_status status = sinew_cache_create_file(cache, &writer, ending, error);
     if (status == SINEW_OK)
         status = sinew_cache_obj_vertices(cache, &own->shape, &writer, error);
     if (status == SINEW_OK)

@@ -91,9 +91,9 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
     own->sample = sinew_allocate(&cache->allocator, (size_t)cache->point_count, 12);
     if (!own->used || !own->sample)
         return sinew_fail_memory(error, "the buffers of a PC2 cache");
-    status = sinew_cache_stream(cache, &own->pc2, ".pc2", error);
+    status = sinew_cache_open_stream(cache, &own->pc2, ".pc2", error);
     if (status == SINEW_OK)
-        status = sinew_cache_stream(cache, &own->obj, ".obj", error);
+        status = sinew_cache_open_stream(cache, &own->obj, ".obj", error);
     if (status != SINEW_OK)
         return status;
     return cache->kept > 0 ? pc2_resume(cache, &own->pc2, error) : pc2_write_header(cache, &own->pc2, 0, error);

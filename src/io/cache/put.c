@@ -20,14 +20,16 @@ static sinew_status cache_fail_writing(const sinew_writer *writer, sinew_error *
     return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", writer->path, strerror(errno));
 }
 
-sinew_status sinew_cache_create(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error)
+sinew_status sinew_cache_create_file(const sinew_cache *cache, sinew_writer *writer, const char *ending,
+                                     sinew_error *error)
 {
     char path[sizeof cache->stem + 40];
     cache_file_path(cache, ending, path, sizeof path);
     return sinew_writer_open(writer, path, error);
 }
 
-sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error)
+sinew_status sinew_cache_open_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending,
+                                     sinew_error *error)
 {
     char path[sizeof cache->stem + 40];
     cache_file_path(cache, ending, path, sizeof path);
@@ -141,7 +143,7 @@ sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error 
     return fseeko(writer->stream, (off_t)offset, SEEK_SET) != 0 ? cache_fail_writing(writer, error) : SINEW_OK;
 }
 
-int sinew_cache_number_digits(char *text, double value, int digits)
+int sinew_cache_format_digits(char *text, double value, int digits)
 {
     char raw[SINEW_CACHE_NUMBER];
     snprintf(raw, sizeof raw, "%.*g", digits, value);
@@ -157,15 +159,15 @@ int sinew_cache_number_digits(char *text, double value, int digits)
     return length;
 }
 
-int sinew_cache_number(char *text, sinew_real value)
+int sinew_cache_format_number(char *text, sinew_real value)
 {
-    return sinew_cache_number_digits(text, (double)value,
+    return sinew_cache_format_digits(text, (double)value,
                                      sizeof value == sizeof(float) ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG);
 }
 
-int sinew_cache_number_float(char *text, float value)
+int sinew_cache_format_float(char *text, float value)
 {
-    return sinew_cache_number_digits(text, (double)value, FLT_DECIMAL_DIG);
+    return sinew_cache_format_digits(text, (double)value, FLT_DECIMAL_DIG);
 }
 
 void sinew_cache_store32(unsigned char *bytes, uint32_t value)

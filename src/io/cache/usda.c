@@ -94,7 +94,7 @@ static sinew_status rebuild_side_file_from_text(sinew_cache *cache, sinew_error 
     sinew_usda *own = cache->own;
     char path[sizeof cache->stem + 40];
     snprintf(path, sizeof path, "%s.usda", cache->stem);
-    sinew_status status = sinew_cache_create(cache, &own->side, ".usda.bin", error);
+    sinew_status status = sinew_cache_create_file(cache, &own->side, ".usda.bin", error);
     int file = status == SINEW_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     usda_reader reader = {file >= 0 ? fdopen(file, "rb") : NULL, newlocale(LC_NUMERIC_MASK, "C", (locale_t)0)};
     if (status == SINEW_OK && !reader.stream)
@@ -133,7 +133,7 @@ static sinew_status usda_resume(sinew_cache *cache, sinew_error *error)
         own->side.keep = status == SINEW_OK;
         return status;
     }
-    const sinew_status status = sinew_cache_stream(cache, &own->side, ".usda.bin", error);
+    const sinew_status status = sinew_cache_open_stream(cache, &own->side, ".usda.bin", error);
     return status == SINEW_OK ? sinew_cache_cut_bytes(&own->side, sinew_usda_offset(own, cache->kept, 0, 0), error)
                               : status;
 }
@@ -145,7 +145,7 @@ static sinew_status usda_open(sinew_cache *cache, sinew_error *error)
     sinew_usda *own = cache->own;
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status == SINEW_OK)
-        status = sinew_usda_prims(cache, own, error);
+        status = sinew_usda_build_prims(cache, own, error);
     if (status != SINEW_OK)
         return status;
     if (own->prim_count == 0)
@@ -154,7 +154,7 @@ static sinew_status usda_open(sinew_cache *cache, sinew_error *error)
     own->bytes = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 12);
     if (!own->bytes)
         return sinew_fail_memory(error, "the buffers of a USD cache");
-    return cache->kept > 0 ? usda_resume(cache, error) : sinew_cache_stream(cache, &own->side, ".usda.bin", error);
+    return cache->kept > 0 ? usda_resume(cache, error) : sinew_cache_open_stream(cache, &own->side, ".usda.bin", error);
 }
 
 static sinew_status put_frame_array(sinew_cache *cache, const sinew_real *values, sinew_error *error)
@@ -192,7 +192,7 @@ static sinew_status usda_close(sinew_cache *cache, sinew_error *error)
     sinew_usda *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? usda_frame(cache, error) : SINEW_OK;
     if (status == SINEW_OK)
-        status = sinew_cache_create(cache, &own->text, ".usda", error);
+        status = sinew_cache_create_file(cache, &own->text, ".usda", error);
     if (status != SINEW_OK)
         return status;
     FILE *side = fopen(own->side.partial, "rb");

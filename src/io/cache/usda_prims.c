@@ -14,7 +14,7 @@
 
 /* ---- Names of prims ------------------------------------------------------------------------------ */
 
-int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise)
+int32_t sinew_usda_add_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise)
 {
     char name[160];
     size_t length = 0;
@@ -41,20 +41,20 @@ int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const c
 static bool name_prims(const sinew_cache *cache, sinew_usda *own, const int32_t *bodies)
 {
     /* The materials scope is a sibling of the bodies, so its name is reserved. */
-    if (sinew_usda_name(cache, &own->names, SINEW_USDA_SCOPE, "") < 0)
+    if (sinew_usda_add_name(cache, &own->names, SINEW_USDA_SCOPE, "") < 0)
         return false;
     for (int32_t i = 0; i < own->prim_count; i++) {
         char number[32];
         snprintf(number, sizeof number, "body_%d", (int)bodies[i]);
-        own->prims[i].name =
-            sinew_usda_name(cache, &own->names, sinew_body_name(cache->world, cache->bodies[bodies[i]].body), number);
+        own->prims[i].name = sinew_usda_add_name(cache, &own->names,
+                                                 sinew_body_name(cache->world, cache->bodies[bodies[i]].body), number);
         if (own->prims[i].name < 0)
             return false;
     }
     const sinew_name_list *materials = &own->shape.names[SINEW_SKIN_MATERIAL];
     own->materials = sinew_allocate(&cache->allocator, (size_t)materials->count, sizeof *own->materials);
     for (int32_t i = 0; own->materials && i < materials->count; i++) {
-        own->materials[i] = sinew_usda_name(cache, &own->material_names, sinew_names_get(materials, i), "material");
+        own->materials[i] = sinew_usda_add_name(cache, &own->material_names, sinew_names_get(materials, i), "material");
         if (own->materials[i] < 0)
             return false;
     }
@@ -212,7 +212,7 @@ static void usda_prims_add_curves(const sinew_cache *cache, sinew_usda *own, int
 
 /* ---- All prims of the cache ---------------------------------------------------------------------- */
 
-sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error)
+sinew_status sinew_usda_build_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error)
 {
     const sinew_allocator *allocator = &cache->allocator;
     const size_t edges = (size_t)own->shape.edge_count, points = (size_t)cache->point_count;
@@ -228,7 +228,7 @@ sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_e
     bool good =
         net.starts && net.list && net.used && vertex && bodies && own->prims && own->points && own->curve_counts;
     if (good) {
-        own->root = sinew_usda_name(cache, &own->material_names, cache->name, "sinew");
+        own->root = sinew_usda_add_name(cache, &own->material_names, cache->name, "sinew");
         add_meshes(cache, own, bodies, vertex);
         list_edges_of_points(cache, &own->shape, &net);
         usda_prims_add_curves(cache, own, bodies, &net);

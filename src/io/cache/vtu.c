@@ -236,7 +236,7 @@ static sinew_status vtu_open(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = make_fields(cache, own, error);
     if (status == SINEW_OK)
-        status = sinew_cache_stream(cache, &own->pvd, ".pvd", error);
+        status = sinew_cache_open_stream(cache, &own->pvd, ".pvd", error);
     if (status == SINEW_OK && cache->kept > 0)
         status = sinew_cache_cut_sequence(cache, "vtu", error);
     if (status == SINEW_OK && cache->kept > 0)
@@ -351,7 +351,7 @@ static sinew_status put_outline(const sinew_cache *cache, const format_state *ow
                                 const block_list *list, sinew_error *error)
 {
     char time[SINEW_CACHE_NUMBER];
-    sinew_cache_number(time, (sinew_real)cache->time);
+    sinew_cache_format_number(time, (sinew_real)cache->time);
     sinew_status status = sinew_cache_print(
         writer, error,
         "<?xml version=\"1.0\"?>\n"
@@ -406,7 +406,7 @@ static sinew_status vtu_cache_put_entry(const sinew_cache *cache, sinew_writer *
                                         sinew_error *error)
 {
     char time[SINEW_CACHE_NUMBER];
-    sinew_cache_number(time, (sinew_real)cache->time);
+    sinew_cache_format_number(time, (sinew_real)cache->time);
     sinew_status status = sinew_cache_print(pvd, error, "<DataSet timestep=\"%s\" part=\"0\" file=\"", time);
     if (status == SINEW_OK)
         status = put_escaped(pvd, cache->name, error);
@@ -421,7 +421,7 @@ static sinew_status vtu_frame(sinew_cache *cache, sinew_error *error)
     char ending[32];
     sinew_cache_ending(cache, cache->frame_count, "vtu", ending);
     sinew_writer writer;
-    sinew_status status = sinew_cache_create(cache, &writer, ending, error);
+    sinew_status status = sinew_cache_create_file(cache, &writer, ending, error);
     if (status == SINEW_OK)
         status = put_grid(cache, own, &writer, error);
     if (status == SINEW_OK)

@@ -145,14 +145,14 @@ static bool builder_put_cell(sinew_builder *builder, int kind, const int32_t *in
 static bool put_triangle(sinew_builder *builder, const int32_t *corners, int64_t a, int64_t b, int64_t c)
 {
     return builder_put_cell(builder, SINEW_BUILDER_TRIANGLE, (int32_t[]){corners[a], corners[b], corners[c]}) &&
-           sinew_skin_builder_triangle(builder, a, b, c);
+           sinew_skin_builder_add_triangle(builder, a, b, c);
 }
 
 bool sinew_builder_add_cell(sinew_builder *builder, int kind, const int32_t *indices)
 {
     if (kind != SINEW_BUILDER_TRIANGLE)
         return builder_put_cell(builder, kind, indices);
-    return sinew_skin_builder_face(builder, indices, 3) && put_triangle(builder, indices, 0, 1, 2);
+    return sinew_skin_builder_add_face(builder, indices, 3) && put_triangle(builder, indices, 0, 1, 2);
 }
 
 bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double fraction)
@@ -305,7 +305,7 @@ bool sinew_builder_add_polygon(sinew_builder *builder, const int32_t *corners, i
     }
     if (count <= 3)
         return sinew_builder_add_cell(builder, count == 2 ? SINEW_BUILDER_EDGE : SINEW_BUILDER_TRIANGLE, corners);
-    if (!sinew_skin_builder_face(builder, corners, count))
+    if (!sinew_skin_builder_add_face(builder, corners, count))
         return false;
     builder->cut_count++;
     return count <= EAR_CORNERS_MAX ? clip_ears(builder, corners, count) : builder_add_fan(builder, corners, count);

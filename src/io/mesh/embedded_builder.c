@@ -78,7 +78,7 @@ void sinew_skin_builder_close(sinew_builder *builder, sinew_embedded_builder *sk
 
 /* ---- Faces and triangles of the skin ------------------------------------------------------------- */
 
-bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int64_t count)
+bool sinew_skin_builder_add_face(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     sinew_embedded_builder *skin = builder->skin;
     if (!skin)
@@ -105,7 +105,7 @@ bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int
     return true;
 }
 
-bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c)
+bool sinew_skin_builder_add_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c)
 {
     sinew_embedded_builder *skin = builder->skin;
     if (!skin)
@@ -118,7 +118,7 @@ bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, i
            builder_list_push(builder, &skin->triangle_corners, corners, sizeof corners);
 }
 
-void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle)
+void sinew_skin_builder_reverse_face(sinew_builder *builder, int64_t triangle)
 {
     sinew_embedded_builder *skin = builder->skin;
     if (!skin)
@@ -132,7 +132,7 @@ void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle)
 
 /* ---- Names of faces and painted values ----------------------------------------------------------- */
 
-bool sinew_skin_builder_uv(sinew_builder *builder, float u, float v)
+bool sinew_skin_builder_add_uv(sinew_builder *builder, float u, float v)
 {
     const float uv[2] = {u, v};
     return !builder->skin || builder_list_push(builder, &builder->skin->uvs, uv, sizeof uv);
@@ -148,7 +148,7 @@ static bool too_many_names(const sinew_builder *builder, const sinew_name_list *
     return false;
 }
 
-bool sinew_skin_builder_name(sinew_builder *builder, sinew_skin_set set, const char *name, size_t length)
+bool sinew_skin_builder_set_name(sinew_builder *builder, sinew_skin_set set, const char *name, size_t length)
 {
     if (!builder->skin)
         return true;
@@ -160,7 +160,7 @@ bool sinew_skin_builder_name(sinew_builder *builder, sinew_skin_set set, const c
     return true;
 }
 
-bool sinew_skin_builder_library(sinew_builder *builder, const char *name, size_t length)
+bool sinew_skin_builder_set_library(sinew_builder *builder, const char *name, size_t length)
 {
     if (!builder->skin || builder->skin->library || length == 0)
         return true;
@@ -175,7 +175,7 @@ bool sinew_skin_builder_library(sinew_builder *builder, const char *name, size_t
     return true;
 }
 
-int32_t sinew_skin_builder_attribute(sinew_builder *builder, const char *name, size_t length, bool *good)
+int32_t sinew_skin_builder_find_attribute(sinew_builder *builder, const char *name, size_t length, bool *good)
 {
     if (!builder->skin || length == 0)
         return -1;
@@ -188,7 +188,7 @@ int32_t sinew_skin_builder_attribute(sinew_builder *builder, const char *name, s
     return index < SINEW_ATTRIBUTES_MAX ? index : -1;
 }
 
-bool sinew_skin_builder_value(sinew_builder *builder, int32_t attribute, int64_t vertex, double value)
+bool sinew_skin_builder_set_value(sinew_builder *builder, int32_t attribute, int64_t vertex, double value)
 {
     if (!builder->skin || attribute < 0)
         return true;

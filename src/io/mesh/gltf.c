@@ -133,7 +133,7 @@ static void reverse_mirrored_triangles(sinew_builder *builder, const gltf_matrix
         int32_t *corners = triangles->indices + 3 * i, second = corners[1];
         corners[1] = corners[2];
         corners[2] = second;
-        sinew_skin_builder_turn(builder, i);
+        sinew_skin_builder_reverse_face(builder, i);
     }
 }
 

@@ -51,11 +51,11 @@ static bool gltf_attributes_add_uvs(sinew_gltf_reader *reader, const json_t *num
         return true;
     reader->builder->skin->uvs_of_vertices = true;
     while (reader->builder->skin->uvs.count < first)
-        if (!sinew_skin_builder_uv(reader->builder, NAN, NAN))
+        if (!sinew_skin_builder_add_uv(reader->builder, NAN, NAN))
             return false;
     for (int64_t i = 0; i < count; i++)
-        if (!sinew_skin_builder_uv(reader->builder, (float)gltf_attributes_number_at(&accessor, i, 0),
-                                   (float)(1 - gltf_attributes_number_at(&accessor, i, 1))))
+        if (!sinew_skin_builder_add_uv(reader->builder, (float)gltf_attributes_number_at(&accessor, i, 0),
+                                       (float)(1 - gltf_attributes_number_at(&accessor, i, 1))))
             return false;
     return true;
 }
@@ -65,10 +65,10 @@ static bool gltf_attributes_add_values(sinew_gltf_reader *reader, const sinew_gl
                                        const char *name, int64_t first)
 {
     bool good = true;
-    const int32_t attribute = sinew_skin_builder_attribute(reader->builder, name, strlen(name), &good);
+    const int32_t attribute = sinew_skin_builder_find_attribute(reader->builder, name, strlen(name), &good);
     for (int64_t i = 0; i < accessor->count && good; i++)
-        good = sinew_skin_builder_value(reader->builder, attribute, first + i,
-                                        gltf_attributes_number_at(accessor, i, component));
+        good = sinew_skin_builder_set_value(reader->builder, attribute, first + i,
+                                            gltf_attributes_number_at(accessor, i, component));
     return good;
 }
 
@@ -124,7 +124,7 @@ static bool set_face_name(sinew_gltf_reader *reader, sinew_skin_set set, const c
     snprintf(plain, sizeof plain, "%s", name);
     for (char *c = plain; *c; c++)
         *c = (unsigned char)*c < ' ' ? '_' : *c;
-    return sinew_skin_builder_name(reader->builder, set, plain, strlen(plain));
+    return sinew_skin_builder_set_name(reader->builder, set, plain, strlen(plain));
 }
 
 bool sinew_gltf_set_material_name(sinew_gltf_reader *reader, const json_t *primitive)

@@ -161,7 +161,7 @@ static bool read_property(ply_reader *reader)
         return sinew_text_fail(text, start, "vertex indices are given as real numbers");
     bool good = true;
     if (element->meaning == MEANS_VERTEX && property->role == ROLE_NONE && !list)
-        property->attribute = sinew_skin_builder_attribute(reader->builder, token.at, token.length, &good);
+        property->attribute = sinew_skin_builder_find_attribute(reader->builder, token.at, token.length, &good);
     if (property->type == SINEW_SCALAR_UINT8 && is_colour(token))
         property->scale = 1.0 / 255;
     return good;
@@ -294,8 +294,8 @@ static bool take_property(ply_reader *reader, const ply_property *property, ply_
     bool wanted = property->role != ROLE_NONE;
     /* The vertex is added after the last property of its row, so its index is the current count. */
     return take_real(reader, property->type, wanted ? &row->values[property->role - ROLE_X] : &skipped) &&
-           (wanted || sinew_skin_builder_value(reader->builder, property->attribute, reader->builder->vertex_count,
-                                               property->scale * skipped));
+           (wanted || sinew_skin_builder_set_value(reader->builder, property->attribute, reader->builder->vertex_count,
+                                                   property->scale * skipped));
 }
 
 static bool add_vertex(ply_reader *reader, const char *at, const ply_row *row)

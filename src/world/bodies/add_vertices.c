@@ -205,10 +205,10 @@ static void add_vertices_share_masses(sinew_world *world, const sinew_body_recor
 static void assign_number_run(sinew_world *world, sinew_body_record *body, const extension *e)
 {
     if (e->first == body->first) {
-        sinew_numbers_take(world, body->first + body->reserved, e->reserved - body->reserved);
+        sinew_numbers_mark_spare(world, body->first + body->reserved, e->reserved - body->reserved);
     } else {
-        sinew_numbers_take(world, e->first, e->reserved);
-        sinew_numbers_give(world, body->first, body->reserved);
+        sinew_numbers_mark_spare(world, e->first, e->reserved);
+        sinew_numbers_mark_free(world, body->first, body->reserved);
     }
     body->first = e->first;
     body->reserved = e->reserved;
@@ -227,10 +227,10 @@ static sinew_status rebuild_reordered_energies(sinew_world *world, const sinew_b
     const sinew_body_record whole = {.start = body->start, .count = e->count};
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; !e->in_turn && i < world->energy_count && status == SINEW_OK; i++)
-        if (sinew_energy_on(&whole, &world->energies[i]))
+        if (sinew_energy_acts_on(&whole, &world->energies[i]))
             status = sinew_energy_build_next(world, &world->energies[i], error);
     for (int32_t i = 0; !e->in_turn && i < world->energy_count; i++)
-        if (sinew_energy_on(&whole, &world->energies[i]))
+        if (sinew_energy_acts_on(&whole, &world->energies[i]))
             (status == SINEW_OK ? sinew_energy_take_next : sinew_energy_drop_next)(world, &world->energies[i]);
     return status;
 }

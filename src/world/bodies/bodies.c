@@ -264,7 +264,7 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
                                           .velocity_filter = def->velocity_filter,
                                           .contact = sinew_default_body_contact()};
         sinew_particles_insert(world, record.start, count);
-        sinew_numbers_take(world, first, reserved);
+        sinew_numbers_mark_spare(world, first, reserved);
         fill_particles(world, &record, def, &d);
         body = sinew_world_put_body(world, slot, record);
     } else {
@@ -296,7 +296,7 @@ static int particles_on_body(const sinew_body_record *body, const int32_t *parti
     return on == 0 ? 0 : on == count ? 1 : -1;
 }
 
-int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy)
+int sinew_energy_acts_on(const sinew_body_record *body, const sinew_energy_record *energy)
 {
     return energy->batch ? particles_on_body(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
@@ -306,7 +306,7 @@ static sinew_status check_not_joined(const sinew_world *world, const sinew_body_
                                      sinew_error *error)
 {
     for (int32_t i = 0; i < world->energy_count; i++)
-        if (sinew_energy_on(body, &world->energies[i]) < 0)
+        if (sinew_energy_acts_on(body, &world->energies[i]) < 0)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "body %d cannot be removed: energy %d (%s) joins it to other bodies; remove that first",
                               index, i, sinew_get_energy_info(world->energies[i].kind)->name);
@@ -327,7 +327,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
         return SINEW_ERROR_USAGE;
     sinew_status status = check_not_joined(world, record, body.index, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)
-        if (sinew_energy_on(record, &world->energies[i]))
+        if (sinew_energy_acts_on(record, &world->energies[i]))
             status = sinew_world_remove_energy(world, (sinew_energy){i, world->energies[i].generation}, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->pin_count; i++)
         if (particles_on_body(record, world->pins[i].particles, world->pins[i].count))
@@ -336,7 +336,7 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
         return status;
     const int32_t start = record->start, count = record->count;
     sinew_loads_remove_body(world, body);
-    sinew_numbers_give(world, record->first, record->reserved);
+    sinew_numbers_mark_free(world, record->first, record->reserved);
     sinew_body_record_destroy(&world->allocator, record);
     sinew_world_release_slot(&world->body_hint, body.index);
     sinew_particles_erase(world, start, count);

@@ -111,7 +111,7 @@ bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t cou
     return true;
 }
 
-void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count)
+void sinew_numbers_mark_spare(sinew_world *world, int32_t first, int32_t count)
 {
     const int32_t end = first + count;
     for (int32_t i = world->number_count; i < end; i++)
@@ -123,7 +123,7 @@ void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count)
     world->hole_count -= (old < end ? old : end) - (first < old ? first : old);
 }
 
-void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count)
+void sinew_numbers_mark_free(sinew_world *world, int32_t first, int32_t count)
 {
     for (int32_t i = first; i < first + count; i++)
         world->inside[i] = SINEW_NUMBER_FREE;

@@ -34,7 +34,7 @@ static sinew_status check_energies(const sinew_world *world, const sinew_body_re
 {
     for (int32_t i = 0; i < world->energy_count; i++) {
         const sinew_energy_record *record = &world->energies[i];
-        if (!record->batch || !sinew_energy_on(body, record))
+        if (!record->batch || !sinew_energy_acts_on(body, record))
             continue;
         const sinew_energy_info *info = &record->batch->ops->info;
         const sinew_stencil_info *stencil_info = sinew_get_stencil(info->stencil);

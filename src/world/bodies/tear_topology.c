@@ -212,7 +212,7 @@ static sinew_status apply_cut_to_body(sinew_world *world, sinew_body body, const
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
         const sinew_energy_record *record = &world->energies[i];
         if (record->batch && sinew_get_stencil(record->batch->ops->info.stencil)->simplex_size > 0 &&
-            sinew_energy_on(&world->bodies[body.index], record) == 1)
+            sinew_energy_acts_on(&world->bodies[body.index], record) == 1)
             status = split_energy(world, body, i, cut, moved, error);
     }
     world->bodies[body.index].tear->torn_apart = status != SINEW_OK;
@@ -379,7 +379,7 @@ static sinew_status apply_remove_operation(sinew_world *world, sinew_body body, 
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
         const sinew_energy_record *energy = &world->energies[i];
         if (energy->batch && sinew_get_stencil(energy->batch->ops->info.stencil)->simplex_size > 0 &&
-            sinew_energy_on(&world->bodies[body.index], energy) == 1)
+            sinew_energy_acts_on(&world->bodies[body.index], energy) == 1)
             status = remove_from_energy(world, body, i, edges, edge_count, moved, error);
     }
     world->bodies[body.index].tear->torn_apart = begun && status != SINEW_OK;

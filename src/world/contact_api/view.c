@@ -5,7 +5,7 @@
 #include "contact/contact.h"
 #include "world/follow.h"
 
-bool sinew_world_need_v_before(sinew_world *world)
+bool sinew_world_allocate_v_before(sinew_world *world)
 {
     if (!world->v_before)
         world->v_before =

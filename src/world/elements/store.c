@@ -147,7 +147,7 @@ static uint32_t digest_reals(uint32_t digest, const sinew_real *values, size_t c
     return given ? sinew_checksum(digest, values, count * sizeof *values) : digest;
 }
 
-sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record)
+sinew_energy_origin sinew_energy_get_origin(const sinew_world *world, const sinew_energy_record *record)
 {
     const sinew_energy_store *store = &record->store;
     const sinew_energy_info *info = sinew_get_energy_info(record->kind);

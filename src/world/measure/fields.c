@@ -65,7 +65,7 @@ double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool h
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
 
-double sinew_world_elastic(const sinew_world *world, bool hard)
+double sinew_world_elastic_energy(const sinew_world *world, bool hard)
 {
     sinew_objective view = world->objective;
     view.omit_hard = !hard;

@@ -115,7 +115,7 @@ sinew_status sinew_state_check_body(const sinew_world *world, int32_t index, sin
     if (!reals_are_finite(content, reals))
         return fail_not_finite(error, "body", index);
     const sinew_status wind = sinew_known_points_check("WIND", "accelerations", index, reals / 9, reader, error);
-    return wind == SINEW_OK ? sinew_contact_check_body(index, reals / 9, reader, error) : wind;
+    return wind == SINEW_OK ? sinew_contact_check_body_section(index, reals / 9, reader, error) : wind;
 }
 
 sinew_status sinew_state_check_bodies(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)

@@ -233,7 +233,8 @@ static sinew_status state_check_collider(int32_t index, sinew_section_reader *re
                  : sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the pose of collider %d is invalid", (int)index);
 }
 
-sinew_status sinew_contact_check_body(int32_t index, size_t particles, sinew_section_reader *reader, sinew_error *error)
+sinew_status sinew_contact_check_body_section(int32_t index, size_t particles, sinew_section_reader *reader,
+                                              sinew_error *error)
 {
     return sinew_known_points_check("CVEL", "velocities", index, particles, reader, error);
 }
@@ -275,7 +276,7 @@ bool sinew_contact_reserve_sections(sinew_world *world, sinew_section_reader *re
     sinew_contact_work *c = world->contact;
     if (!sinew_contact_is_on(world))
         return true;
-    if (!sinew_world_need_v_before(world) || !state_reserve_impacts(world, reader))
+    if (!sinew_world_allocate_v_before(world) || !state_reserve_impacts(world, reader))
         return false;
     if (!sinew_sections_find(reader, "TCHS", 0, &size) || size / ENTRY_SIZE * sizeof *c->cache <= c->cache_capacity)
         return true;
@@ -287,7 +288,7 @@ bool sinew_contact_reserve_sections(sinew_world *world, sinew_section_reader *re
     return entries;
 }
 
-void sinew_contact_take_body(const sinew_world *world, int32_t index, sinew_section_reader *reader)
+void sinew_contact_take_body_section(const sinew_world *world, int32_t index, sinew_section_reader *reader)
 {
     sinew_known_points_take(world, world->v_before, "CVEL", index, reader);
 }

@@ -56,7 +56,7 @@ void sinew_state_take_body(sinew_world *world, int32_t index, sinew_section_read
     for (int a = 0; a < 3; a++)
         for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
             memcpy(arrays[a] + 4 * (size_t)world->inside[i], at, 3 * sizeof(sinew_real));
-    sinew_contact_take_body(world, index, reader);
+    sinew_contact_take_body_section(world, index, reader);
     sinew_known_points_take(world, world->acceleration, "WIND", index, reader);
 }
 

@@ -243,7 +243,7 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
         signature_put_text(s, name, "removed");
         return;
     }
-    const sinew_energy_origin origin = sinew_energy_describe(world, record);
+    const sinew_energy_origin origin = sinew_energy_get_origin(world, record);
     put_format(s, name, "%s on body %" PRId32, info->name, origin.body);
     snprintf(s->prefix, sizeof s->prefix, "%s.%s.", name, info->name);
     for (int32_t p = 0; p < info->parameter_count; p++)

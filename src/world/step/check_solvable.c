@@ -168,7 +168,7 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
                       others);
 }
 
-/* Checks the thickness of every body that collides; does nothing if no surface has changed since the last check. */
+/* Checks the thickness of every body that collides; does nothing if collision surfaces are up to date. */
 static sinew_status check_thickness(const sinew_world *world, sinew_error *error)
 {
     const sinew_contact_work *c = world->contact;

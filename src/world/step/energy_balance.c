@@ -215,7 +215,7 @@ void sinew_balance_begin(sinew_world *world)
     memcpy(w->q, world->q, bytes);
     memcpy(w->v, world->v, bytes);
     sinew_world_move_targets(world, world->time);
-    w->elastic = sinew_world_elastic(world, false);
+    w->elastic = sinew_world_elastic_energy(world, false);
     w->balance = (sinew_balance){.elastic = {w->elastic, 0}};
 }
 
@@ -224,7 +224,7 @@ void sinew_balance_record(sinew_world *world)
     struct sinew_balance_work *w = world->balance;
     if (!w || !has_targets(world))
         return;
-    w->elastic = sinew_world_elastic(world, false);
+    w->elastic = sinew_world_elastic_energy(world, false);
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
@@ -235,7 +235,7 @@ void sinew_balance_move_start(sinew_world *world)
         return;
     memcpy(w->q, world->q, 4 * (size_t)world->particle_count * sizeof *w->q);
     const double before = w->elastic;
-    w->elastic = sinew_world_elastic(world, false);
+    w->elastic = sinew_world_elastic_energy(world, false);
     w->balance.elastic[0] += w->elastic - before;
 }
 
@@ -396,7 +396,7 @@ void sinew_balance_end(sinew_world *world, bool good)
     const step_view view = {world, w, h, kept, sinew_world_load_fraction(world, world->step_count)};
     double sums[SUM_COUNT];
     find_imbalance(world, &view, w);
-    w->balance.elastic[1] = sinew_world_elastic(world, false);
+    w->balance.elastic[1] = sinew_world_elastic_energy(world, false);
     sinew_sum(step_terms, &view, world->particle_count, SUM_COUNT, sums, world->objective.thread_count);
     const sinew_contact_energy operations = contact_energy(world);
     fill_balance(sums, w->elastic, kept, world->damping_loss, &operations, world->solve.ops->info.explicit_step,

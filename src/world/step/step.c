@@ -177,7 +177,7 @@ static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
 /* Starts contact handling in a step; the objective and the solver receive the first contacts. */
 static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
 {
-    if (!sinew_world_need_v_before(world))
+    if (!sinew_world_allocate_v_before(world))
         return sinew_fail_memory(&world->error, "contacts");
     sinew_status status = sinew_world_contact_view(world, view, &world->error);
     if (status != SINEW_OK)

@@ -379,7 +379,7 @@ static void inertia_case(random_cases *r, double width)
     }
     const bool thin = width < 1e-5;
     double line[3];
-    assert_int_equal(sinew_inertia_line(S, line), thin);
+    assert_int_equal(sinew_inertia_is_line(S, line), thin);
     sinew_inertia_solve(S, M.c, w);
     memcpy(out.c, w, sizeof w);
     for (int i = 0; i < POINTS; i++)

@@ -15,7 +15,7 @@ static sinew_status fail_writing(const char *path, int reason, sinew_error *erro
     return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", path, strerror(reason));
 }
 
-static sinew_status name_writer(sinew_writer *writer, const char *path, sinew_error *error)
+static sinew_status set_writer_paths(sinew_writer *writer, const char *path, sinew_error *error)
 {
     writer->stream = NULL;
     writer->keep = false;
@@ -42,7 +42,7 @@ static sinew_status file_open_stream(sinew_writer *writer, int file, const char 
 
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error)
 {
-    sinew_status status = name_writer(writer, path, error);
+    sinew_status status = set_writer_paths(writer, path, error);
     if (status != SINEW_OK)
         return status;
     /* Removes the partial file that a killed program left. If the path is a symbolic link, only the link is removed. */
@@ -56,7 +56,7 @@ sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_err
 
 sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error)
 {
-    sinew_status status = name_writer(writer, path, error);
+    sinew_status status = set_writer_paths(writer, path, error);
     if (status != SINEW_OK)
         return status;
     int file = open(writer->partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

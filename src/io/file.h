@@ -5,7 +5,7 @@
  * A writer fills <path>.partial, and commit renames that file to <path>. abandon removes the partial file unless the
  * keep flag is set; reopen continues a kept file. sync and commit report failed writes, so a full disk or a read-only
  * folder is an error with the path and the system's reason. open creates files exclusively; neither open nor reopen
- * follows symbolic links.
+ * follows a symbolic link at <path>.partial.
  */
 #ifndef SINEW_SRC_IO_FILE_H
 #define SINEW_SRC_IO_FILE_H
@@ -40,7 +40,8 @@ sinew_status sinew_writer_commit_durable(sinew_writer *writer, sinew_error *erro
 /* Closes the stream and removes <path>.partial unless keep is set. No effect if the stream is NULL (already closed). */
 void sinew_writer_abandon(sinew_writer *writer);
 
-/* Flush to the disk: sinew_file_sync the file, sinew_folder_sync the entries of the folder that contains `path`. */
+/* sinew_file_sync flushes the file at `path` to the disk, sinew_folder_sync the entries of the folder that contains
+ * it. */
 sinew_status sinew_file_sync(const char *path, sinew_error *error);
 sinew_status sinew_folder_sync(const char *path, sinew_error *error);
 

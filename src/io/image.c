@@ -2,7 +2,7 @@
  *
  * image.c: reads PGM, PPM and PFM files and interpolates their values.
  *
- * The file stays in memory unchanged; samples are converted when they are read.
+ * The file stays in memory unchanged; sinew_image_at() converts the samples that it interpolates.
  */
 #include "io/image.h"
 
@@ -117,7 +117,7 @@ static double pixel_at(const sinew_image *image, int32_t channel, int32_t x, int
 
 double sinew_image_at(const sinew_image *image, int32_t channel, double u, double v)
 {
-    /* Clamps the sampling position to the image before the conversion to integers, which would overflow. */
+    /* Clamps the sampling position to the image before the conversion to integers, which could overflow. */
     const double x = fmin(fmax(u, 0), 1) * image->width - 0.5, y = fmin(fmax(v, 0), 1) * image->height - 0.5;
     const int32_t left = (int32_t)floor(x), low = (int32_t)floor(y);
     const double s = x - left, t = y - low;

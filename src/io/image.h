@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * image.h: images of numbers, such as a stiffness map: PGM and PPM (P5, P6, 8 or 16 bits per sample, scaled to 0 ..
- * 1) and PFM (Pf, PF, unscaled floats). These formats need no other package, and ImageMagick and most painting
- * programs write them.
+ * 1) and PFM (Pf, PF, unscaled floats). Reading these formats needs no library, and ImageMagick writes them.
  */
 #ifndef SINEW_SRC_IO_IMAGE_H
 #define SINEW_SRC_IO_IMAGE_H
@@ -18,8 +17,8 @@ typedef struct sinew_image {
     char *bytes;                     /* content of the image file; the caller releases it after use */
 } sinew_image;
 
-/* Reads a PGM, PPM or PFM file. Fails with a message for an unknown format, a size that does not match the file, or a
- * float that is not finite. */
+/* Reads a PGM, PPM or PFM file. Fails with a message for an unknown format, a file that is too short for its width and
+ * height, or a float that is not finite. */
 sinew_status sinew_image_read(sinew_image *image, const char *path, const sinew_allocator *allocator,
                               sinew_error *error);
 /* Value of an image by bilinear interpolation between pixel centres, scaled so that `max` becomes 1 (floats: unscaled).

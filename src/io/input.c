@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.c: reads whole files; only regular files are opened.
+ * input.c: opens regular files, reads them whole, and estimates the memory of parsed JSON. See file.h and input.h.
  */
 #include "io/input.h"
 
@@ -16,7 +16,7 @@ static const size_t largest_file = (size_t)8 << 30;
 
 /* Opens a regular file for reading and sets *size; returns its descriptor, -1 on failure. Without O_NONBLOCK opening a
  * pipe blocks until its other end is opened; regular files ignore the flag. */
-static int open_regular(const char *path, int flags, size_t *size, sinew_error *error)
+static int open_regular_file(const char *path, int flags, size_t *size, sinew_error *error)
 {
     struct stat facts;
     int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
@@ -57,7 +57,7 @@ static bool read_whole(int file, const char *path, char *text, size_t size, sine
 static char *input_read_file(const char *path, int flags, const sinew_allocator *allocator, size_t *size,
                              sinew_error *error)
 {
-    int file = open_regular(path, flags, size, error);
+    int file = open_regular_file(path, flags, size, error);
     if (file < 0)
         return NULL;
     if (*size > largest_file) {
@@ -80,7 +80,7 @@ static char *input_read_file(const char *path, int flags, const sinew_allocator 
 
 FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error)
 {
-    int file = open_regular(path, 0, size, error);
+    int file = open_regular_file(path, 0, size, error);
     FILE *stream = file >= 0 ? fdopen(file, "rb") : NULL;
     if (file >= 0 && !stream) {
         sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
@@ -109,7 +109,7 @@ enum {
     VALUE_COST = 42
 };
 
-static const char *input_skip_string(const char *text, const char *end)
+static const char *skip_json_string(const char *text, const char *end)
 {
     for (text++; text < end && *text != '"'; text++)
         text += *text == '\\' && text + 1 < end;
@@ -122,7 +122,7 @@ size_t sinew_json_cost(const char *text, size_t size, size_t extra)
     size_t cost = value;
     for (const char *c = text, *end = text + size; c < end; c++) {
         if (*c == '"')
-            c = input_skip_string(c, end);
+            c = skip_json_string(c, end);
         else if (*c == ',' || *c == '[')
             cost += value;
         else if (*c == '{')

@@ -17,11 +17,11 @@ FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error);
  * point anywhere. */
 char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error);
 
-/* Estimate of the bytes that parsed JSON takes, computed without parsing (a list of "{}," takes 77 times its text).
- * `extra`: bytes that the caller stores for each value. */
+/* Estimate of the bytes that parsed JSON takes, computed without parsing: a list of empty objects takes far more than
+ * its text. `extra`: bytes that the caller stores for each value. */
 size_t sinew_json_cost(const char *text, size_t size, size_t extra);
 /* Upper limit, in bytes, that a caller sets for sinew_json_cost of a text of `size` bytes: 32 MiB + 20 * size. Ordinary
- * files with several keys per object take 12 times their size. */
+ * files with several keys per object take about 12 times their size. */
 size_t sinew_json_budget(size_t size);
 
 #endif

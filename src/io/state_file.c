@@ -4,7 +4,7 @@
  * and a checksum.
  *
  * The file is flushed to the disk before it is renamed, so that neither a kill nor a power failure leaves an
- * incomplete file.
+ * incomplete file under its final name.
  */
 #include "io/file.h"
 #include "sinew/scene.h"
@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-static sinew_status write_file(const char *path, const void *blob, size_t size, sinew_error *error)
+static sinew_status write_state_file(const char *path, const void *blob, size_t size, sinew_error *error)
 {
     sinew_writer writer;
     sinew_status status = sinew_writer_open(&writer, path, error);
@@ -37,14 +37,15 @@ sinew_status sinew_state_write(const sinew_world *world, const char *path, sinew
         return sinew_fail_memory(error, path);
     sinew_status status = sinew_world_state_save(world, blob, size);
     if (status == SINEW_OK)
-        status = write_file(path, blob, size, error);
+        status = write_state_file(path, blob, size, error);
     else
         sinew_fail(error, status, "%s: the world does not give its state", path);
     sinew_release(&allocator, blob);
     return status;
 }
 
-static sinew_status state_file_read_file(sinew_world *world, const char *path, bool forced, sinew_error *error)
+/* `forced`: loads without sinew_world_state_check() */
+static sinew_status load_state_file(sinew_world *world, const char *path, bool forced, sinew_error *error)
 {
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && path))
@@ -66,10 +67,10 @@ static sinew_status state_file_read_file(sinew_world *world, const char *path, b
 
 sinew_status sinew_state_read(sinew_world *world, const char *path, sinew_error *error)
 {
-    return state_file_read_file(world, path, false, error);
+    return load_state_file(world, path, false, error);
 }
 
 sinew_status sinew_state_read_forced(sinew_world *world, const char *path, sinew_error *error)
 {
-    return state_file_read_file(world, path, true, error);
+    return load_state_file(world, path, true, error);
 }

@@ -2,7 +2,7 @@
  *
  * text.c: the cursor over a file in memory. See text.h.
  *
- * Line numbers are counted only for errors, so that successful reading does not pay for them.
+ * Line numbers are counted only when an error is reported.
  */
 #include "io/text.h"
 
@@ -36,7 +36,7 @@ void sinew_text_close(sinew_text *text)
     text->c_locale = (locale_t)0;
 }
 
-static int64_t line_of(const sinew_text *text, const char *at)
+static int64_t line_number_of(const sinew_text *text, const char *at)
 {
     int64_t line = 1;
     for (const char *c = text->begin; c < at; c++)
@@ -55,7 +55,8 @@ bool sinew_text_fail(const sinew_text *text, const char *at, const char *format,
         sinew_fail(text->error, SINEW_ERROR_FORMAT, "%s: byte %lld: %s", text->name, (long long)(at - text->begin),
                    reason);
     else
-        sinew_fail(text->error, SINEW_ERROR_FORMAT, "%s:%lld: %s", text->name, (long long)line_of(text, at), reason);
+        sinew_fail(text->error, SINEW_ERROR_FORMAT, "%s:%lld: %s", text->name, (long long)line_number_of(text, at),
+                   reason);
     return false;
 }
 
@@ -120,7 +121,7 @@ bool sinew_token_is(sinew_token token, const char *word)
     return strlen(word) == token.length && memcmp(token.at, word, token.length) == 0;
 }
 
-static char lower(char c)
+static char ascii_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -130,7 +131,7 @@ bool sinew_token_is_any_case(sinew_token token, const char *word)
     if (strlen(word) != token.length)
         return false;
     for (size_t i = 0; i < token.length; i++)
-        if (lower(token.at[i]) != lower(word[i]))
+        if (ascii_lower(token.at[i]) != ascii_lower(word[i]))
             return false;
     return true;
 }
@@ -141,8 +142,8 @@ void sinew_text_skip_line(sinew_text *text)
     text->at = newline ? newline + 1 : text->end;
 }
 
-/* Formats a token for an error message: printable characters, at most 32. */
-static const char *shown(sinew_token token, char buffer[40])
+/* Formats a token for an error message: its first 32 characters, unprintable ones as '?'. */
+static const char *format_token(sinew_token token, char buffer[40])
 {
     if (token.length == 0)
         return "the end of the file";
@@ -161,11 +162,11 @@ bool sinew_text_expect(sinew_text *text, const char *word)
     sinew_token token;
     char buffer[40];
     if (!sinew_text_next(text, &token) || !sinew_token_is_any_case(token, word))
-        return sinew_text_fail(text, token.at, "expected %s, found %s", word, shown(token, buffer));
+        return sinew_text_fail(text, token.at, "expected %s, found %s", word, format_token(token, buffer));
     return true;
 }
 
-/* Parses digits with an optional sign; false for any other token or a value outside 64 bits. */
+/* Parses digits with an optional sign; false for any other token or a magnitude of 2^63 or more. */
 static bool parse_integer(sinew_token token, int64_t *value)
 {
     const char *c = token.at;
@@ -191,7 +192,7 @@ bool sinew_token_integer(const sinew_text *text, sinew_token token, int64_t low,
 {
     char buffer[40];
     if (!parse_integer(token, value))
-        return sinew_text_fail(text, token.at, "expected %s, found %s", what, shown(token, buffer));
+        return sinew_text_fail(text, token.at, "expected %s, found %s", what, format_token(token, buffer));
     if (*value >= low && *value <= high)
         return true;
     if (high == INT64_MAX)
@@ -223,7 +224,7 @@ static bool token_real(const sinew_text *text, sinew_token token, const char *wh
 {
     char buffer[40];
     if (!parse_real(text, token, value))
-        return sinew_text_fail(text, token.at, "expected %s, found %s", what, shown(token, buffer));
+        return sinew_text_fail(text, token.at, "expected %s, found %s", what, format_token(token, buffer));
     return true;
 }
 
@@ -244,7 +245,7 @@ bool sinew_token_coordinate(const sinew_text *text, sinew_token token, sinew_rea
     if (isfinite(*value))
         return true;
     return sinew_text_fail(text, token.at, "the coordinate %s is not a finite " SINEW_PRECISION " precision number",
-                           shown(token, buffer));
+                           format_token(token, buffer));
 }
 
 bool sinew_text_point(sinew_text *text, sinew_real point[3])
@@ -274,7 +275,8 @@ bool sinew_text_count(sinew_text *text, size_t bytes_each, const char *what, int
     char buffer[40];
     sinew_text_next(text, &token);
     if (!parse_integer(token, count))
-        return sinew_text_fail(text, token.at, "expected the number of %s, found %s", what, shown(token, buffer));
+        return sinew_text_fail(text, token.at, "expected the number of %s, found %s", what,
+                               format_token(token, buffer));
     return sinew_text_check_count(text, token.at, *count, bytes_each, what);
 }
 

@@ -3,8 +3,8 @@
  * text.h: a cursor over one file in memory, for text and for the binary parts inside it.
  *
  * A function that fails returns false and sets the error to one line: the file, the line (text) or the byte (binary),
- * the expected and the actual text. Numbers are read in the C locale. The bytes given to sinew_text_open must be
- * followed by a 0 byte, which sinew_file_read appends; no function reads further.
+ * and the reason. Numbers are read in the C locale. The bytes given to sinew_text_open must be followed by a 0 byte,
+ * which sinew_file_read appends; no function reads further.
  */
 #ifndef SINEW_SRC_IO_TEXT_H
 #define SINEW_SRC_IO_TEXT_H
@@ -61,12 +61,12 @@ bool sinew_text_point(sinew_text *text, sinew_real point[3]);
 bool sinew_token_coordinate(const sinew_text *text, sinew_token token, sinew_real *value);
 
 /* Reads a count of items that take at least `bytes_each` bytes each. Fails if the rest of the file is too short, so
- * that a header cannot cause a large allocation. */
+ * that a header cannot cause an allocation out of proportion to its file. */
 bool sinew_text_count(sinew_text *text, size_t bytes_each, const char *what, int64_t *count);
 bool sinew_text_check_count(const sinew_text *text, const char *at, int64_t count, size_t bytes_each, const char *what);
 
 /* Skips the next `count * size` bytes and sets *block to their start; fails if fewer bytes follow. */
 bool sinew_text_block(sinew_text *text, int64_t count, size_t size, const char *what, const unsigned char **block);
-size_t sinew_text_left(const sinew_text *text);
+size_t sinew_text_left(const sinew_text *text); /* number of bytes from the cursor to the end of the text */
 
 #endif

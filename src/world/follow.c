@@ -11,10 +11,11 @@
  * moves the point rigidly, also if the projection lies outside the triangle. d does not change with the triangle's
  * size. A triangle without area has n = 0.
  *
- * A named vertex, of a collider or of a cache, is the position of its point; the base point is then not used.
+ * A point that follows a given vertex, of a collider or of a cache, takes the position of the vertex; its base point is
+ * then not used.
  *
- * The target position of a step is the position at the end of the step. A collider that the step filter delays is not
- * waited for: the collider catches up (collide/shapes/colliders.h), and the pin is filtered itself.
+ * The target position of a step is the position at the end of the step, also if the step filter delays the collider:
+ * the collider catches up later (collide/shapes/colliders.h), and the filter treats pinned particles by themselves.
  */
 #include "world/follow.h"
 
@@ -91,7 +92,7 @@ static sinew_status bind_to_vertices(const sinew_collider_record *record, const 
     return SINEW_OK;
 }
 
-static void triangle_sides(double (*x)[3], double sides[2][3], double normal[3])
+static void triangle_sides_and_normal(double (*x)[3], double sides[2][3], double normal[3])
 {
     vec3_sub(x[1], x[0], sides[0]);
     vec3_sub(x[2], x[0], sides[1]);
@@ -101,13 +102,13 @@ static void triangle_sides(double (*x)[3], double sides[2][3], double normal[3])
         normal[k] = length > 0 ? normal[k] / length : 0;
 }
 
-/* Computes local = (s, t, d) of the point relative to a triangle; of its nearest point on the triangle, with weights
- * `nearest`, if the triangle is flat. */
+/* Computes local = (s, t, d) of the point relative to a triangle; for a flat triangle, s and t are those of the nearest
+ * point, with weights `nearest`. */
 static void bind_to_triangle(double (*x)[3], const sinew_real *point, const sinew_real nearest[3], double local[3])
 {
     double e[2][3], n[3], to[3];
     const double at[3] = {(double)point[0], (double)point[1], (double)point[2]};
-    triangle_sides(x, e, n);
+    triangle_sides_and_normal(x, e, n);
     vec3_sub(at, x[0], to);
     const double aa = vec3_dot(e[0], e[0]), ab = vec3_dot(e[0], e[1]), bb = vec3_dot(e[1], e[1]);
     const double determinant = aa * bb - ab * ab, a = vec3_dot(e[0], to), b = vec3_dot(e[1], to);
@@ -246,7 +247,7 @@ static void move_with_collider(const sinew_world *world, sinew_trajectory *traje
         else
             memcpy(x, c[0], sizeof x);
         if (corners == 3) {
-            triangle_sides(c, e, n);
+            triangle_sides_and_normal(c, e, n);
             for (int k = 0; k < 3; k++)
                 x[k] += point->local[0] * e[0][k] + point->local[1] * e[1][k] + point->local[2] * n[k];
         }

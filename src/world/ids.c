@@ -3,7 +3,7 @@
  * ids.c: ids of bodies, energies, pins and colliders, and their slots.
  *
  * A slot is reused after its object was removed, so an id carries a generation: each new object increments the slot's
- * generation. An id with another generation than its slot names a removed object and is always refused.
+ * generation. An id with another generation than its slot is refused: its object was removed, or is of another world.
  */
 #include <stdio.h>
 
@@ -19,13 +19,13 @@ typedef struct slot_view {
     const char *kind; /* kind of the slot's object for error texts; "" if there is only one kind */
 } slot_view;
 
-static bool names_present(const slot_view *at, int32_t index, uint32_t generation)
+static bool id_is_live(const slot_view *at, int32_t index, uint32_t generation)
 {
     return index >= 0 && index < at->count && at->live && at->generation == generation;
 }
 
 /* Sets an error that states whether the object of the id never existed, was removed, or was replaced. */
-static void refuse_id(const slot_view *at, int32_t index, uint32_t generation, sinew_error *error)
+static void fail_unknown_id(const slot_view *at, int32_t index, uint32_t generation, sinew_error *error)
 {
     const char *verb = at->many ? "were" : "was";
     char kind[64] = "";
@@ -45,7 +45,7 @@ static void refuse_id(const slot_view *at, int32_t index, uint32_t generation, s
                    at->live ? "" : ", removed too");
 }
 
-static bool has_slot(const sinew_world *world, int32_t count, int32_t index)
+static bool slot_exists(const sinew_world *world, int32_t count, int32_t index)
 {
     return world && index >= 0 && index < count;
 }
@@ -53,43 +53,43 @@ static bool has_slot(const sinew_world *world, int32_t count, int32_t index)
 sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error)
 {
     slot_view at = {.noun = "body", .count = world ? world->body_count : 0, .kind = ""};
-    sinew_body_record *record = has_slot(world, at.count, body.index) ? &world->bodies[body.index] : NULL;
+    sinew_body_record *record = slot_exists(world, at.count, body.index) ? &world->bodies[body.index] : NULL;
     if (record) {
         at.live = record->mesh != NULL;
         at.generation = record->generation;
     }
-    if (SINEW_ASSERT(names_present(&at, body.index, body.generation)))
+    if (SINEW_ASSERT(id_is_live(&at, body.index, body.generation)))
         return record;
-    refuse_id(&at, body.index, body.generation, error);
+    fail_unknown_id(&at, body.index, body.generation, error);
     return NULL;
 }
 
 sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error)
 {
     slot_view at = {.noun = "energy", .count = world ? world->energy_count : 0, .kind = ""};
-    sinew_energy_record *record = has_slot(world, at.count, energy.index) ? &world->energies[energy.index] : NULL;
+    sinew_energy_record *record = slot_exists(world, at.count, energy.index) ? &world->energies[energy.index] : NULL;
     if (record) {
         at.live = record->batch != NULL;
         at.generation = record->generation;
         at.kind = sinew_get_energy_info(record->kind)->name;
     }
-    if (SINEW_ASSERT(names_present(&at, energy.index, energy.generation)))
+    if (SINEW_ASSERT(id_is_live(&at, energy.index, energy.generation)))
         return record;
-    refuse_id(&at, energy.index, energy.generation, error);
+    fail_unknown_id(&at, energy.index, energy.generation, error);
     return NULL;
 }
 
 sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, sinew_error *error)
 {
     slot_view at = {.noun = "pins", .many = true, .count = world ? world->pin_count : 0, .kind = ""};
-    sinew_pin_record *record = has_slot(world, at.count, pin.index) ? &world->pins[pin.index] : NULL;
+    sinew_pin_record *record = slot_exists(world, at.count, pin.index) ? &world->pins[pin.index] : NULL;
     if (record) {
         at.live = record->count > 0;
         at.generation = record->generation;
     }
-    if (SINEW_ASSERT(names_present(&at, pin.index, pin.generation)))
+    if (SINEW_ASSERT(id_is_live(&at, pin.index, pin.generation)))
         return record;
-    refuse_id(&at, pin.index, pin.generation, error);
+    fail_unknown_id(&at, pin.index, pin.generation, error);
     return NULL;
 }
 
@@ -97,15 +97,15 @@ sinew_collider_record *sinew_world_find_collider(const sinew_world *world, sinew
 {
     slot_view at = {.noun = "collider", .count = world ? world->collider_count : 0, .kind = ""};
     sinew_collider_record *record =
-        has_slot(world, at.count, collider.index) ? &world->colliders[collider.index] : NULL;
+        slot_exists(world, at.count, collider.index) ? &world->colliders[collider.index] : NULL;
     if (record) {
         at.live = record->there;
         at.generation = record->generation;
         at.kind = sinew_shape_name(record->kind);
     }
-    if (SINEW_ASSERT(names_present(&at, collider.index, collider.generation)))
+    if (SINEW_ASSERT(id_is_live(&at, collider.index, collider.generation)))
         return record;
-    refuse_id(&at, collider.index, collider.generation, error);
+    fail_unknown_id(&at, collider.index, collider.generation, error);
     return NULL;
 }
 

@@ -9,7 +9,7 @@
 
 #include "math/vec3.h"
 
-bool sinew_inertia_line(const double S[9], double line[3])
+bool sinew_inertia_is_line(const double S[9], double line[3])
 {
     const double trace = S[0] + S[4] + S[8];
     int widest = 0;
@@ -31,7 +31,7 @@ void sinew_inertia_solve(const double S[9], const double M[3], double out[3])
     const double trace = S[0] + S[4] + S[8];
     double J[9], line[3], det = 0;
     int exponent;
-    const bool thin = sinew_inertia_line(S, line);
+    const bool thin = sinew_inertia_is_line(S, line);
     const double along = vec3_dot(M, line);
     /* Scales J by a power of two, which changes no digit and keeps the determinant of large bodies from overflow. */
     (void)frexp(trace, &exponent);

@@ -10,7 +10,7 @@
 
 /* Tests whether particles with spread = S (row-major) are collinear. `line` receives the unit direction of their line
  * (zero for coincident particles). */
-bool sinew_inertia_line(const double spread[9], double line[3]);
+bool sinew_inertia_is_line(const double spread[9], double line[3]);
 /* Computes out = J^-1 M for a moment M, with the tensor of inertia J of the second moment `spread`; for collinear
  * particles without the component of M along their line, for coincident particles zero. */
 void sinew_inertia_solve(const double spread[9], const double M[3], double out[3]);

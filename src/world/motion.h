@@ -10,10 +10,12 @@
 
 /* A point that follows a collider (follow.c). States store the same struct, so it has no padding. */
 typedef struct sinew_follow_point {
-    int32_t corners[3]; /* vertices of the collider; the first is negative: a point of the collider's frame; only the
-                           second is: the first vertex itself */
-    int32_t unused;     /* always 0; fills the struct, which has no padding */
-    double local[3];    /* coordinates in the collider's frame (m), or s, t and d (m) relative to a triangle */
+    /* Vertices of a triangle of the collider. corners[0] < 0: a point of the collider's frame; else corners[1] < 0: the
+     * vertex corners[0] itself. */
+    int32_t corners[3];
+    int32_t unused; /* always 0; fills the struct, which has no padding */
+    /* Coordinates in the collider's frame (m), or s, t and d (m) relative to a triangle, as follow.c defines them. */
+    double local[3];
 } sinew_follow_point;
 
 /* Points of a base shape that key frames move, or that follow a collider or the frames of a cache. */
@@ -43,11 +45,10 @@ void sinew_trajectory_destroy(sinew_trajectory *trajectory, const sinew_allocato
 void sinew_trajectory_move(sinew_trajectory *trajectory, double time);
 /* True if the points of the trajectory move with time. */
 bool sinew_trajectory_is_moving(const sinew_trajectory *trajectory);
+/* Replaces the base shape of the trajectory by base [count][3], m, and removes all motion. */
+void sinew_trajectory_set(sinew_trajectory *trajectory, const sinew_real *base);
 /* Like sinew_trajectory_set(), but fails for values that are not finite; `owner` is named in the error. */
 sinew_status sinew_trajectory_replace(sinew_trajectory *trajectory, const sinew_real *base, const char *owner,
                                       sinew_error *error);
-void sinew_trajectory_set(sinew_trajectory *trajectory,
-                          /* Replaces the base shape of the trajectory and removes all motion. */
-                          const sinew_real *base);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameter_names.c: sets numbers and keywords of energy and solver definitions by the names of scene files.
+ * parameter_names.c: sets numbers and keywords of energy and solver definitions by the names that scene files use.
  *
  * The order of a def's parameters is internal; a program that sets them by index breaks when the table grows. The
  * error for an unknown name suggests the most similar name; an invalid value gives the same error as in the world.
@@ -168,7 +168,7 @@ static bool solver_names(const sinew_solver_def *def, const char *name, name_lis
 }
 
 /* Writes the value to the solver setting or parameter at an index of the name list. */
-static void store(sinew_solver_def *def, int32_t at, double value)
+static void store_setting(sinew_solver_def *def, int32_t at, double value)
 {
     if (at >= MEMBER_COUNT)
         def->parameters[at - MEMBER_COUNT] = (sinew_real)value;
@@ -188,7 +188,7 @@ static void store(sinew_solver_def *def, int32_t at, double value)
         def->record = (sinew_record)value;
 }
 
-static bool is_whole(int32_t at, double value)
+static bool is_whole_where_needed(int32_t at, double value)
 {
     return (at != MEMBER_ITERATIONS && at != MEMBER_GAP_EVERY) || value == floor(value);
 }
@@ -201,10 +201,10 @@ sinew_status sinew_solver_def_set(sinew_solver_def *def, const char *name, doubl
     const int32_t at = find_number(&list, name, value, error);
     if (at < 0)
         return SINEW_ERROR_DATA;
-    if (!is_whole(at, value))
+    if (!is_whole_where_needed(at, value))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: %s is %g, must be a whole number", list.owner, name, value);
     sinew_solver_def changed = *def;
-    store(&changed, at, value);
+    store_setting(&changed, at, value);
     const sinew_status status = sinew_solver_check(&changed, error);
     if (status == SINEW_OK)
         *def = changed;
@@ -220,6 +220,6 @@ sinew_status sinew_solver_def_set_keyword(sinew_solver_def *def, const char *nam
     const int32_t at = find_keyword(&list, name, word, &index, error);
     if (at < 0)
         return SINEW_ERROR_DATA;
-    store(def, at, index);
+    store_setting(def, at, index);
     return SINEW_OK;
 }

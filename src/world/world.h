@@ -2,10 +2,11 @@
  *
  * world.h: the internal data of a sinew_world.
  *
- * Particles have an internal (inside) order: bodies follow each other by their slots, without holes, and the particles
- * of one body follow a Hilbert curve through its rest shape. In the public (outside) order, a body's vertices are the
- * run first .. first + count - 1 of numbers; removed bodies leave holes in these numbers. `inside` and `outside` map
- * between the two; every public function uses outside numbers.
+ * A slot is the index of a record in `bodies`, `energies`, `pins`, `loads` or `colliders`. Particles have an internal
+ * (inside) order: bodies follow each other by their slots, without holes, and the particles of one body follow a
+ * Hilbert curve through its rest shape. In the public (outside) order, a body's vertices are the run first .. first +
+ * count - 1 of numbers; removed bodies leave holes in these numbers. `inside` and `outside` map between the two; public
+ * functions use outside numbers.
  */
 #ifndef SINEW_SRC_WORLD_WORLD_H
 #define SINEW_SRC_WORLD_WORLD_H
@@ -121,21 +122,22 @@ struct sinew_world {
     double time;
     int64_t step_count;
 
-    /* Arrays over particles, in the internal order: [particle_count], or [particle_count][4] with a zero fourth
-     * number. */
     /* Number of particles: internal numbers are 0 .. particle_count - 1; number that the arrays can hold. */
     int32_t particle_count, particle_capacity;
-    sinew_real *q, *v, *force; /* [particle_count][4] positions (m), velocities (m/s), the caller's forces (N) */
-    sinew_real *rest;          /* [particle_count][4] rest positions of all particles, in m */
+    /* Arrays over particles follow, in the internal order; the fourth number of a [4] is zero unless stated otherwise.
+     * [particle_count][4] positions (m), velocities (m/s) and the caller's forces (N). */
+    sinew_real *q, *v, *force;
+    sinew_real *rest; /* [particle_count][4] rest positions of all particles, in m */
     /* [particle_count][4] inertial prediction q_tilde (m) and external forces f_ext (N, with gravity) of this step. */
     sinew_real *q_tilde, *f_ext;
     /* Velocities in m/s at the start of the last step with contact, the fourth number 1 if known; NULL before the first
      * such step. */
     sinew_real *v_before;
-    sinew_real *mass;
-    uint8_t *pinned;
-    sinew_real *filter; /* [particle_count][6] filter S of particles constrained along some directions (objective.h);
-                           NULL: no such particles. Set when the world is prepared */
+    sinew_real *mass; /* [particle_count] masses, in kg */
+    uint8_t *pinned;  /* [particle_count] 1: the particle is pinned along all directions */
+    /* [particle_count][6] filter S of each particle (objective.h); computed when the world is prepared, if particles
+     * are constrained along some directions only. Unused if constrained_count is 0. */
+    sinew_real *filter;
     int32_t *constrained_particles; /* [constrained_count] particles constrained along some directions, ascending */
     int32_t constrained_count;
     size_t filter_capacity, constrained_capacity;
@@ -144,8 +146,9 @@ struct sinew_world {
      * SINEW_NUMBER_SPARE */
     int32_t *inside;
     int32_t number_count, number_capacity;
-    int32_t hole_count;       /* number of public numbers that are free for new particles */
-    int64_t shape_version;    /* version that increases when particles are added or removed, or meshes change */
+    int32_t hole_count; /* number of public numbers that are free for new particles */
+    /* version that increases when particles are added or removed, their arrays move, or a mesh or skin changes */
+    int64_t shape_version;
     int64_t q_version;        /* version that increases when positions change and the set of particles does not */
     int64_t collider_version; /* version that increases when colliders are added, removed or posed */
 
@@ -159,10 +162,11 @@ struct sinew_world {
     sinew_load_record *loads;
     sinew_real
         *load_force; /* [particle_capacity][4] sum of all loads in the current step, in N; NULL before the first load */
-    /* Arrays of wind, [particle_capacity][4] in m/s^2; both NULL before the first wind. */
-    /* Accelerations of particles in the last step by all forces other than wind, m/s^2; fourth number: 1 if known. */
+    /* [particle_capacity][4] acceleration of each particle in the last step by all forces other than wind, m/s^2;
+     * fourth number: 1 if known. NULL before the first wind. */
     sinew_real *acceleration;
-    /* Damped velocity at the start of the step over h, plus the acceleration by wind, of each particle, m/s^2. */
+    /* [particle_capacity][4] damped velocity of each particle at the start of the step over h, plus its acceleration by
+     * wind, m/s^2. NULL before the first wind. */
     sinew_real *wind_start;
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
@@ -172,7 +176,7 @@ struct sinew_world {
     int32_t body_hint, energy_hint, pin_hint, collider_hint;
 
     sinew_batch *
-        *batches; /* [energy_capacity + 1] batches of the objective: batches of existing energies, then of contacts */
+        *batches; /* [energy_capacity + 2] batches of the objective: those of existing energies, then two of contacts */
     sinew_objective objective;
     sinew_solve solve;
     /* Bits SINEW_CHANGED_ELEMENTS and SINEW_CHANGED_TRANSIENT: changes since the objective was laid out. */
@@ -206,7 +210,7 @@ bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_er
 /* Returns the position error q* - q of the last step, [particle_count][4] in the internal order, in m; NULL if it is
  * unknown or positions have changed since. */
 const sinew_real *sinew_world_position_error(const sinew_world *world);
-/* Returns the record of a body, energy or pin id; NULL, with an error, if the object was removed or never existed. */
+/* Returns the record of an id; NULL, with an error, if the object was removed or never existed. */
 sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error);
 sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error);
 sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, sinew_error *error);
@@ -231,17 +235,18 @@ enum {
 /* Reserves memory for `count` more particles or public numbers; false: out of memory. */
 bool sinew_particles_reserve(sinew_world *world, int32_t count);
 bool sinew_numbers_reserve(sinew_world *world, int32_t count);
-/* Inserts `count` reserved, zeroed particles before the internal number `at`; erases `count` particles from `at` on.
- * Both update all data that stores internal numbers. */
+/* Inserts `count` reserved particles before the internal number `at`, whose mass and public number the caller sets
+ * (their other data are zero); erases `count` particles from `at` on. Both update the internal numbers that bodies,
+ * energies, pins and `inside` store. */
 void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count);
 void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count);
-/* Permutes particles: the i-th particle after internal number `start` is the former from[i]-th; to[from[i]] = i. All
- * data that stores internal numbers is updated, except the maps `inside` and `outside`, which the caller updates.
+/* Permutes particles: the i-th particle after internal number `start` is the former from[i]-th; to[from[i]] = i.
+ * Updates the internal numbers that energies and pins store; the caller updates the maps `inside` and `outside`.
  * scratch [count][4]: work space. */
 void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, const int32_t *from, const int32_t *to,
                              sinew_real *scratch);
 /* Tests whether an energy acts on a body. 0: no; 1: on this body alone; -1: also on other bodies. */
-int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy);
+int sinew_energy_acts_on(const sinew_body_record *body, const sinew_energy_record *energy);
 /* Fails for points [count][3] that are not finite; accepts NULL. */
 sinew_status sinew_points_check(const sinew_real *points, int32_t count, const char *what, sinew_error *error);
 /* Creates a mesh with the same cells and other points [vertex_count][3], m; NULL, with an error, on failure. */
@@ -251,8 +256,8 @@ sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *m
  * mark a run as free. */
 bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t count);
 int32_t sinew_numbers_find(const sinew_world *world, int32_t count);
-void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count);
-void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count);
+void sinew_numbers_mark_spare(sinew_world *world, int32_t first, int32_t count);
+void sinew_numbers_mark_free(sinew_world *world, int32_t first, int32_t count);
 /* Converts vertex numbers of a body (or, if body.index < 0, public particle numbers) into internal particle numbers. */
 sinew_status sinew_world_resolve(const sinew_world *world, sinew_body body, const int32_t *numbers, int32_t count,
                                  const char *owner, int32_t *particles, sinew_error *error);
@@ -264,13 +269,14 @@ void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_
  * is no particle. */
 void sinew_world_outside_points(const sinew_world *world, const sinew_real *from, int32_t first, int32_t count,
                                 sinew_real *out);
-/* True if the public numbers first .. first + count - 1 exist in the world and `array` is not NULL. */
+/* True if first .. first + count - 1 are public numbers of the world, holes included, and `array` is not NULL; with
+ * count 0 it may be NULL. */
 bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
 /* Frees the skin of a body and its weights; does nothing without a skin. */
 void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
-sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
+sinew_energy_origin sinew_energy_get_origin(const sinew_world *world, const sinew_energy_record *record);
 /* Prepares the world like sinew_world_prepare(), which alone can be interrupted outside of steps. */
 sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error);
 /* True if the solver has data from earlier steps for the next one. Pending changes that the solver can refresh keep the
@@ -279,8 +285,7 @@ bool sinew_world_solver_remembers(const sinew_world *world);
 /* Records changes (SINEW_CHANGED_...) that the preparation of the next step applies. */
 void sinew_world_mark_changed(sinew_world *world, uint32_t changed);
 
-/* Functions that turn the definition of an energy into its batch (store.c, build.c). */
-/* Fills the store of an energy, zeroed or filled before, with copies of the definition's data. */
+/* Fills the store of an energy, zeroed or filled before, with copies of the definition's data (store.c). */
 sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
                                      sinew_error *error);
 /* Computes the stretches of the elements in the example shapes of the energy definition; `numbers` are vertices in its
@@ -299,8 +304,8 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
 sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
-/* View of all elements of an energy in the current state, for energies that are one global constraint. */
-sinew_global_constraint sinew_energy_is_global(const sinew_world *world, const sinew_energy_store *store);
+/* View of all elements of an energy in the current state, for functions that take all elements together. */
+sinew_global_constraint sinew_energy_all_elements(const sinew_world *world, const sinew_energy_store *store);
 /* Computes the rest positions [vertex_count][3], m, of an element, vertices in the order of the batch. */
 void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, sinew_real *rest);
 /* Fails for elements that cannot be hard constraints of a KKT system (check_hard.c). */
@@ -388,26 +393,27 @@ void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_reco
 /* CRC-32 of a load: its vector, parameters, key frames and given elements, if any. */
 uint32_t sinew_load_digest(const sinew_load_record *record);
 /* Computes f_ext = gravity, forces and loads times sinew_world_load_fraction(); steps are numbered from 1. */
-void sinew_world_load(sinew_world *world, int64_t step);
+void sinew_world_external_forces(sinew_world *world, int64_t step);
 /* Marks colliders as added, removed or moved: contact rebuilds its data before the next step. */
 void sinew_contact_changed(sinew_world *world);
 void sinew_contact_release(sinew_world *world);
 void sinew_query_release(sinew_world *world);
-/* Called after the caller has set positions: resets contact counts that belong to the old positions. */
+/* Called when positions are set: marks what is known about intersections and overlaps as out of date. */
 void sinew_contact_moved(sinew_world *world);
 /* Ends impacts of bodies some of whose particles first .. first + count - 1 were given other positions. */
 void sinew_contact_forget_impacts(sinew_world *world, int32_t first, int32_t count);
 /* Removes contacts from the objective until the next step, so that the solver is not prepared with old contacts. */
 void sinew_contact_detach(sinew_world *world);
 bool sinew_contact_is_on(const sinew_world *world);
-/* Returns the transient batches of the energies, in an array with capacity for one more; NULL: out of memory. */
+/* Returns the transient batches of the energies, in an array with capacity for two more (contacts); NULL: out of
+ * memory. */
 sinew_batch **sinew_world_transient_batches(sinew_world *world, int32_t *count);
 typedef struct sinew_contact_work sinew_contact_work;
 /* Fills the contact view of a world (contact_api/view.c). Fails if memory is short. */
 struct sinew_contact_view;
 sinew_status sinew_world_contact_view(const sinew_world *world, struct sinew_contact_view *view, sinew_error *error);
 /* Allocates v_before of the world, with all velocities unknown, if it does not exist yet; false: out of memory. */
-bool sinew_world_need_v_before(sinew_world *world);
+bool sinew_world_allocate_v_before(sinew_world *world);
 /* Fails if the last step did not keep a list of contacts. */
 sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error);
 /* Calls `line` with each name and value of a world's composition (not of its state), counts before members. */
@@ -422,7 +428,7 @@ sinew_status sinew_world_signature_check(const sinew_world *world, const char *t
 uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin);
 /* Fails for worlds that cannot be stepped: a solver that does not support the energies or the mode, or unsupported
  * components. */
-sinew_status sinew_world_check(const sinew_world *world, sinew_error *error);
+sinew_status sinew_world_check_solvable(const sinew_world *world, sinew_error *error);
 /* Fails if contact is on and the solver does not support elements that change within a step. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error);
 

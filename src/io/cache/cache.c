@@ -102,7 +102,7 @@ static void cache_release(sinew_cache *cache)
 }
 
 /* Finds the points of the current topology and allocates cache->q and cache->v for them. */
-static sinew_status make_points(sinew_cache *cache, sinew_error *error)
+static sinew_status cache_find_points(sinew_cache *cache, sinew_error *error)
 {
     const sinew_status status = sinew_cache_points_open(cache, error);
     if (status != SINEW_OK)
@@ -115,7 +115,7 @@ static sinew_status make_points(sinew_cache *cache, sinew_error *error)
 }
 
 /* Fails when a cache is opened if bodies may tear and all frames of the format share one topology. */
-static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
+static sinew_status check_tearing_supported(const sinew_cache_def *def, sinew_error *error)
 {
     if (formats[def->format]->reshape || !sinew_cache_tears(def->world))
         return SINEW_OK;
@@ -150,7 +150,7 @@ static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
     cache->own = sinew_allocate_zero(&allocator, 1, cache->ops->own_size);
     if (!cache->own)
         sinew_fail_memory(error, "the buffers of a cache");
-    if (cache->own && make_points(cache, error) == SINEW_OK)
+    if (cache->own && cache_find_points(cache, error) == SINEW_OK)
         return cache;
     cache_release(cache);
     return NULL;
@@ -159,7 +159,7 @@ static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
 sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (cache_check_def(def, error) != SINEW_OK || check_tears(def, error) != SINEW_OK)
+    if (cache_check_def(def, error) != SINEW_OK || check_tearing_supported(def, error) != SINEW_OK)
         return NULL;
     sinew_cache *cache = cache_make(def, error);
     if (!cache)
@@ -180,7 +180,7 @@ static sinew_status cache_fetch(sinew_cache *cache, sinew_error *error)
     sinew_status status = SINEW_OK;
     const bool changed = sinew_world_shape_version(cache->world) != cache->shape_version;
     if (changed && cache->ops->reshape && sinew_cache_tears(cache->world)) {
-        status = make_points(cache, error);
+        status = cache_find_points(cache, error);
         if (status == SINEW_OK)
             status = cache->ops->reshape(cache, error);
         count = cache->particle_count;
@@ -211,7 +211,7 @@ static sinew_status cache_fetch(sinew_cache *cache, sinew_error *error)
 }
 
 /* Stores the first failure for later calls and removes unfinished files immediately, which frees a full disk. */
-static sinew_status cache_fail(sinew_cache *cache, const sinew_error *failure, sinew_error *error)
+static sinew_status cache_store_failure(sinew_cache *cache, const sinew_error *failure, sinew_error *error)
 {
     cache->failure = *failure;
     cache->ops->drop(cache);
@@ -232,7 +232,7 @@ sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = cache->ops->frame(cache, &failure);
     if (status != SINEW_OK)
-        return cache_fail(cache, &failure, error);
+        return cache_store_failure(cache, &failure, error);
     cache->frame_count++;
     return SINEW_OK;
 }
@@ -249,7 +249,7 @@ sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_folder_sync(cache->stem, &failure);
     if (status != SINEW_OK)
-        return cache_fail(cache, &failure, error);
+        return cache_store_failure(cache, &failure, error);
     cache->synced = cache->frame_count;
     return SINEW_OK;
 }

@@ -6,9 +6,9 @@
  * Each format is one file with one table of operations. The common part (cache.c) fetches the state, counts frames,
  * records the first failure and frees everything; a format only lays out bytes.
  *
- * A cache writes points. If no body has a skin and none may tear, the points are the world's particles by number,
- * including removed numbers. Otherwise the points follow the order of bodies: the vertices of a body's skin, or its own
- * vertices if it has none.
+ * A cache writes points. If no body is written as its skin and none may tear, the points are the world's particles by
+ * number, including removed numbers. Otherwise the points follow the order of bodies: the vertices of a body's skin, or
+ * its own vertices if it has none.
  */
 #ifndef SINEW_SRC_IO_CACHE_CACHE_H
 #define SINEW_SRC_IO_CACHE_CACHE_H
@@ -21,8 +21,8 @@ typedef struct sinew_cache_ops {
     const char *name; /* name of the cache format on the command line */
     size_t own_size;  /* size in bytes of the format's own data, which are zeroed before open */
     bool bodies;      /* true: the format writes the simulated bodies, not their skins */
-    /* Operations of the format. Each but drop may fail. open validates the cache->kept frames in the files and appends
-     * after them. After a failure only drop is called. */
+    /* Operations of the format. After a failure only drop is called. open validates the cache->kept frames in the files
+     * and appends after them. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
     /* appends a frame with the positions cache->q and velocities cache->v */
     sinew_status (*frame)(sinew_cache *cache, sinew_error *error);
@@ -33,7 +33,8 @@ typedef struct sinew_cache_ops {
     sinew_status (*sync)(sinew_cache *cache, sinew_error *error);
     /* Completes the files of the cache and renames them to their final names. */
     sinew_status (*close)(sinew_cache *cache, sinew_error *error);
-    /* Removes unfinished files and frees the memory of the format's own data. Called exactly once, also after close. */
+    /* Removes unfinished files and frees the memory of the format's own data. Called exactly once after open, also if
+     * open failed or close succeeded. */
     void (*drop)(sinew_cache *cache);
 } sinew_cache_ops;
 
@@ -94,7 +95,7 @@ struct sinew_cache {
     int32_t frame_count;
     int32_t synced;    /* number of frames of the cache that are flushed to the disk */
     double frame_time; /* simulated time between frames, in s */
-    /* bits of mandatory fields of the world, and of fields that are written if the world has them */
+    /* bits 1 << sinew_field_kind of mandatory fields, and of fields that are written if the world has them */
     uint32_t fields, fields_if_any;
     int32_t morph_frames; /* maximum number of morph targets of glTF, 0: unlimited */
     int32_t body_count;
@@ -121,6 +122,7 @@ bool sinew_cache_tears(const sinew_world *world);
 sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error);
 /* Copies the current positions and velocities of the world's points to cache->q and cache->v. */
 sinew_status sinew_cache_points_fetch(sinew_cache *cache);
+/* Builds the shape of the world's bodies; the caller frees it with sinew_cache_shape_free(). */
 sinew_status sinew_cache_shape_make(const sinew_cache *cache, sinew_cache_shape *shape, sinew_error *error);
 /* frees the arrays of the shape; accepts a zeroed shape */
 void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape);
@@ -129,12 +131,14 @@ void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *s
 
 /* ---- Writing to files with checks of each write (put.c) ------------------------------------------ */
 
-/* Functions that write a cache file. Each reports the path and the system's reason immediately, while errno is
- * valid. */
-sinew_status sinew_cache_create(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
+/* Functions that write a cache file, whose path is the cache's stem and `ending`. Each reports the path and the reason
+ * of the system immediately, while errno is valid. */
+sinew_status sinew_cache_create_file(const sinew_cache *cache, sinew_writer *writer, const char *ending,
+                                     sinew_error *error);
 /* Opens a file that grows with the frames: creates it, or reopens it if frames are kept. A resumable cache does not
  * delete it after a failure. */
-sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
+sinew_status sinew_cache_open_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending,
+                                     sinew_error *error);
 /* Truncate a reopened file after `lines` lines or `size` bytes; fail if the file is shorter. */
 sinew_status sinew_cache_cut_lines(sinew_writer *writer, int64_t lines, sinew_error *error);
 sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_error *error);
@@ -158,10 +162,10 @@ sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suf
 #define SINEW_CACHE_NUMBER 32 /* size in bytes of a buffer that holds any number as text */
 /* Writes a number as text with enough digits to restore the same bits, with a decimal point in every locale. Returns
  * the length. */
-int sinew_cache_number(char *text, sinew_real value);
-int sinew_cache_number_float(char *text, float value);
+int sinew_cache_format_number(char *text, sinew_real value);
+int sinew_cache_format_float(char *text, float value);
 /* writes a number with the given count of digits, for values that need not be exact */
-int sinew_cache_number_digits(char *text, double value, int digits);
+int sinew_cache_format_digits(char *text, double value, int digits);
 
 /* Store and load values in cache files: little-endian on every machine. */
 void sinew_cache_store32(unsigned char *bytes, uint32_t value);
@@ -174,8 +178,8 @@ sinew_status sinew_cache_check_float(const sinew_cache *cache, sinew_error *erro
 
 /* ---- OBJ text, shared by the OBJ sequence and PC2 (obj.c) -------------------------------- */
 
-/* Vertices: writes cache->q of every point in order. Elements: writes faces and edges of the shape with texture
- * coordinates, groups and materials. */
+/* Vertices: writes the names of material libraries, cache->q of every point in order, and texture coordinates.
+ * Elements: writes faces with their groups and materials, and edges of the shape. */
 sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cache_shape *shape, sinew_writer *writer,
                                       sinew_error *error);
 sinew_status sinew_cache_obj_elements(const sinew_cache_shape *shape, sinew_writer *writer, sinew_error *error);

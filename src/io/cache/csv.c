@@ -3,8 +3,8 @@
  * csv.c: <name>.csv, a cache with one line per point and frame: frame,time,particle,x,y,z,vx,vy,vz. For skins the
  * column "particle" has the index of the vertex, numbered body by body.
  *
- * 17 significant digits (single: 9): reading a number gives the same bits. The decimal point is a point in every
- * locale.
+ * Numbers have 17 significant digits (single: 9), so that reading them gives the same bits. They have a decimal point
+ * in every locale.
  */
 #include "io/cache/cache.h"
 
@@ -15,7 +15,7 @@ typedef struct format_state {
 static sinew_status csv_open(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
-    sinew_status status = sinew_cache_stream(cache, &own->writer, ".csv", error);
+    sinew_status status = sinew_cache_open_stream(cache, &own->writer, ".csv", error);
     if (status == SINEW_OK && cache->kept > 0)
         return sinew_cache_cut_lines(&own->writer, 1 + (int64_t)cache->kept * cache->point_count, error);
     if (status == SINEW_OK)
@@ -29,7 +29,7 @@ static int put_vector(char *text, const sinew_real *vector)
     int length = 0;
     for (int axis = 0; axis < 3; axis++) {
         text[length++] = ',';
-        length += sinew_cache_number(text + length, vector[axis]);
+        length += sinew_cache_format_number(text + length, vector[axis]);
     }
     return length;
 }
@@ -38,7 +38,7 @@ static sinew_status csv_frame(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
     char time[SINEW_CACHE_NUMBER];
-    sinew_cache_number(time, (sinew_real)cache->time);
+    sinew_cache_format_number(time, (sinew_real)cache->time);
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < cache->point_count && status == SINEW_OK; i++) {
         char line[8 * SINEW_CACHE_NUMBER];

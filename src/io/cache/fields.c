@@ -26,7 +26,7 @@ static bool cache_fields_is_over_tets(const sinew_world *world, sinew_energy ene
 }
 
 /* True if the cache writes the tets of some body. */
-static bool shows_tets(const sinew_cache *cache)
+static bool cache_writes_tets(const sinew_cache *cache)
 {
     bool any = false;
     for (int32_t i = 0; i < cache->body_count; i++) {
@@ -38,7 +38,7 @@ static bool shows_tets(const sinew_cache *cache)
 }
 
 /* The reason why the world does not have the field; NULL: the world has it. */
-static const char *missing(const sinew_cache *cache, sinew_field_kind field)
+static const char *field_missing_reason(const sinew_cache *cache, sinew_field_kind field)
 {
     const sinew_world *world = cache->world;
     if (field == SINEW_FIELD_FORCE || field == SINEW_FIELD_POSITION_ERROR)
@@ -50,7 +50,7 @@ static const char *missing(const sinew_cache *cache, sinew_field_kind field)
         const bool kept = sinew_world_balance(world, &balance, NULL) != SINEW_ERROR_UNSUPPORTED;
         return kept || sinew_world_quasistatic(world) ? NULL : "it keeps no balance: set `balance` of its def or scene";
     }
-    if (cache->skinned && !shows_tets(cache))
+    if (cache->skinned && !cache_writes_tets(cache))
         return "its bodies are written as their embedded surfaces: write the bodies themselves";
     for (int32_t i = 0; i < sinew_world_energy_count(world); i++)
         if (cache_fields_is_over_tets(world, sinew_world_energy_at(world, i)))
@@ -64,7 +64,7 @@ static sinew_status cache_fields_choose(const sinew_cache *cache, uint32_t *chos
     *chosen = 0;
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
         const uint32_t bit = 1u << f;
-        const char *reason = missing(cache, (sinew_field_kind)f);
+        const char *reason = field_missing_reason(cache, (sinew_field_kind)f);
         if (!reason)
             *chosen |= (cache->fields | cache->fields_if_any) & bit;
         else if (cache->fields & bit)
@@ -79,7 +79,7 @@ static sinew_status cache_fields_choose(const sinew_cache *cache, uint32_t *chos
 
 /* ---- Tetrahedra of all bodies -------------------------------------------------------------------- */
 
-static int32_t cache_fields_lowest(const int32_t corners[4])
+static int32_t lowest_tet_particle(const int32_t corners[4])
 {
     int32_t low = corners[0];
     for (int k = 1; k < 4; k++)
@@ -107,11 +107,11 @@ static void sort_tets(const sinew_cache *cache, sinew_cache_fields *fields)
     int32_t *starts = fields->starts;
     memset(starts, 0, ((size_t)cache->particle_count + 1) * sizeof *starts);
     for (int32_t t = 0; t < fields->tet_count; t++)
-        starts[cache_fields_lowest(&fields->tets[4 * (size_t)t]) + 1]++;
+        starts[lowest_tet_particle(&fields->tets[4 * (size_t)t]) + 1]++;
     for (int32_t p = 0; p < cache->particle_count; p++)
         starts[p + 1] += starts[p];
     for (int32_t t = fields->tet_count; t-- > 0;)
-        fields->order[--starts[cache_fields_lowest(&fields->tets[4 * (size_t)t]) + 1]] = t;
+        fields->order[--starts[lowest_tet_particle(&fields->tets[4 * (size_t)t]) + 1]] = t;
     /* Filling has left the start of particle p's tets in starts[p + 1]; the shift by one entry restores starts[p]. */
     memmove(starts, starts + 1, (size_t)cache->particle_count * sizeof *starts);
     starts[cache->particle_count] = fields->tet_count;
@@ -128,7 +128,7 @@ static bool same_corners(const int32_t a[4], const int32_t b[4])
 /* Index of the tet with these four particles, -1: none. */
 static int32_t find_tet(const sinew_cache_fields *fields, const int32_t corners[4])
 {
-    const int32_t low = cache_fields_lowest(corners);
+    const int32_t low = lowest_tet_particle(corners);
     for (int32_t i = fields->starts[low]; i < fields->starts[low + 1]; i++)
         if (same_corners(corners, &fields->tets[4 * (size_t)fields->order[i]]))
             return fields->order[i];
@@ -147,8 +147,8 @@ static int32_t cache_fields_count_tets(const sinew_world *world)
     return count > INT32_MAX ? -1 : (int32_t)count;
 }
 
-static sinew_status cache_fields_grow(const sinew_cache *cache, sinew_cache_fields *fields, int32_t elements,
-                                      sinew_error *error)
+static sinew_status cache_fields_reserve_elements(const sinew_cache *cache, sinew_cache_fields *fields,
+                                                  int32_t elements, sinew_error *error)
 {
     if (elements <= fields->element_capacity)
         return SINEW_OK;
@@ -201,7 +201,7 @@ sinew_status sinew_cache_fields_open(const sinew_cache *cache, sinew_cache_field
             cache_fields_is_over_tets(cache->world, energy) ? sinew_energy_element_count(cache->world, energy) : 0;
         max = count > max ? count : max;
     }
-    return cache_fields_grow(cache, fields, max, error);
+    return cache_fields_reserve_elements(cache, fields, max, error);
 }
 
 void sinew_cache_fields_free(const sinew_cache *cache, sinew_cache_fields *fields)
@@ -225,10 +225,11 @@ static void fill_unknown(sinew_real *values, size_t count)
         values[i] = (sinew_real)NAN;
 }
 
-/* Copies fields->found, the values of an energy's elements, to their tets. The energy that owns the tet sets the value;
- * others only add to SINEW_FIELD_ENERGY. fields->corners[e] is the tet of element e here, -1: none. */
-static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field, int32_t energy_index,
-                              int32_t elements)
+/* Copies fields->found, the values of an energy's elements, to their tets. The first energy of a tet, fields->material,
+ * sets the value; later energies only add to SINEW_FIELD_ENERGY. fields->corners[e] is the tet of element e here, -1:
+ * none. */
+static void copy_values_to_tets(sinew_cache_fields *fields, sinew_field_kind field, int32_t energy_index,
+                                int32_t elements)
 {
     const size_t width = (size_t)sinew_get_field_info(field)->component_count;
     for (int32_t e = 0; e < elements; e++) {
@@ -262,7 +263,7 @@ static sinew_status fill_energy(const sinew_cache *cache, sinew_cache_fields *fi
     if (!cache_fields_is_over_tets(cache->world, energy))
         return SINEW_OK;
     const int32_t elements = sinew_energy_element_count(cache->world, energy);
-    sinew_status status = cache_fields_grow(cache, fields, elements, error);
+    sinew_status status = cache_fields_reserve_elements(cache, fields, elements, error);
     if (status == SINEW_OK)
         status = sinew_energy_get_elements(cache->world, energy, 0, elements, fields->corners, NULL, error);
     if (status != SINEW_OK)
@@ -276,7 +277,7 @@ static sinew_status fill_energy(const sinew_cache *cache, sinew_cache_fields *fi
         status = sinew_energy_field(cache->world, energy, (sinew_field_kind)f, info->component_count * elements,
                                     fields->found, &count, error);
         if (status == SINEW_OK)
-            cache_fields_take(fields, (sinew_field_kind)f, energy_index, elements);
+            copy_values_to_tets(fields, (sinew_field_kind)f, energy_index, elements);
     }
     return status;
 }

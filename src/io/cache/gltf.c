@@ -33,19 +33,19 @@
 /* ---- Size of the GLB file ------------------------------------------------------------------------ */
 
 /* Number of bytes of the arrays that are equal in all frames: indices and texture coordinates. */
-static double fixed_bytes(const sinew_gltf *own)
+static double frame_independent_bytes(const sinew_gltf *own)
 {
     return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count) +
            (own->uvs ? 8.0 * own->vertex_count : 0);
 }
 
 /* Number of bytes of the file's binary chunk with `frames` frames; a double cannot overflow here. */
-static double binary_bytes(const sinew_gltf *own, double frames)
+static double binary_chunk_bytes(const sinew_gltf *own, double frames)
 {
     double animation = frames > 1 ? 4.0 * frames + 4.0 * frames * (frames - 1) : 0;
     /* number of arrays per frame: positions and normals, or positions alone */
     const double arrays = own->shape.triangle_count > 0 ? 2 : 1;
-    return 12.0 * own->vertex_count * arrays * frames + fixed_bytes(own) + animation;
+    return 12.0 * own->vertex_count * arrays * frames + frame_independent_bytes(own) + animation;
 }
 
 int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max)
@@ -63,14 +63,15 @@ static int32_t frames_in_file(const sinew_cache *cache, int32_t frames)
     return (int32_t)((frames + (int64_t)every - 1) / every);
 }
 
-static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_error *error)
+/* Fails if the GLB file of a run of `run_frames` frames would exceed the 4 GiB of the format. */
+static sinew_status check_file_size(const sinew_cache *cache, int32_t run_frames, sinew_error *error)
 {
     const sinew_gltf *own = cache->own;
-    const int32_t frames = frames_in_file(cache, came);
+    const int32_t frames = frames_in_file(cache, run_frames);
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
     /* Upper bounds of the JSON: 768 bytes for both accessors of a frame, 64 for its entry in the target list of a
      * primitive, 512 for a material and its primitive; an escaped name has six bytes per character. */
-    double size = binary_bytes(own, frames) + 768.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
+    double size = binary_chunk_bytes(own, frames) + 768.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
                   64.0 * frames * own->primitive_count + 512.0 * own->primitive_count + 6.0 * (double)names->used;
     if (size <= UINT32_MAX)
         return SINEW_OK;
@@ -81,7 +82,7 @@ static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_err
 
 /* ---- Resuming a GLB cache ------------------------------------------------------------------------ */
 
-static void store_bounds(float *bounds, size_t axis, float value)
+static void extend_bounds(float *bounds, size_t axis, float value)
 {
     bounds[axis] = fminf(bounds[axis], value);
     bounds[3 + axis] = fmaxf(bounds[3 + axis], value);
@@ -103,7 +104,7 @@ static bool is_omitted_frame(const unsigned char *bytes)
 
 /* Computes the bounds of frame k from its bytes in own->bytes, and own->base if k = 0; false if a number is not
  * finite. */
-static bool measure_frame(sinew_gltf *own, int32_t k)
+static bool find_frame_bounds(sinew_gltf *own, int32_t k)
 {
     float *bounds = own->bounds + 6 * (size_t)k;
     clear_bounds(bounds);
@@ -117,15 +118,15 @@ static bool measure_frame(sinew_gltf *own, int32_t k)
             return false;
         if (k == 0)
             own->base[i] = value;
-        store_bounds(bounds, i % 3, value);
+        extend_bounds(bounds, i % 3, value);
     }
     return true;
 }
 
 /* Reads the frames of an earlier run and sets base and bounds; `stream` holds every `every`-th frame. `copy` (may be
  * NULL) receives all frames, omitted ones as bytes of 0xff. */
-static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, const char *path, sinew_writer *copy,
-                              sinew_error *error)
+static sinew_status read_kept_frames(sinew_cache *cache, FILE *stream, int32_t every, const char *path,
+                                     sinew_writer *copy, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
     const size_t size = 12 * (size_t)own->vertex_count;
@@ -135,7 +136,7 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
         if (k % every == 0 && fread(own->bytes, 1, size, stream) != size)
             return sinew_fail(error, SINEW_ERROR_FORMAT,
                               "%s: does not hold the frames to go on from; start the run again", path);
-        if (!measure_frame(own, k))
+        if (!find_frame_bounds(own, k))
             return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
         if (copy)
             status = sinew_cache_put(copy, own->bytes, size, error);
@@ -144,7 +145,7 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
 }
 
 /* True if a killed run left a side file that holds the kept frames. */
-static bool gltf_cache_side_is_whole(const sinew_cache *cache)
+static bool gltf_side_file_has_kept_frames(const sinew_cache *cache)
 {
     const sinew_gltf *own = cache->own;
     char path[sizeof cache->stem + 40];
@@ -172,12 +173,12 @@ static int32_t find_frames(FILE *glb)
 }
 
 /* Rebuilds the side file from a finished GLB file, whose frames are at the start of its binary chunk. */
-static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
+static sinew_status rebuild_side_file_from_glb(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
     char path[sizeof cache->stem + 40];
     snprintf(path, sizeof path, "%s.glb", cache->stem);
-    sinew_status status = sinew_cache_create(cache, &own->side, ".glb.bin", error);
+    sinew_status status = sinew_cache_create_file(cache, &own->side, ".glb.bin", error);
     int file = status == SINEW_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     FILE *glb = file >= 0 ? fdopen(file, "rb") : NULL;
     if (status == SINEW_OK && !glb)
@@ -186,7 +187,7 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK && every == 0)
         status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
     if (status == SINEW_OK)
-        status = read_kept(cache, glb, every, path, &own->side, error);
+        status = read_kept_frames(cache, glb, every, path, &own->side, error);
     if (glb)
         fclose(glb);
     else if (file >= 0)
@@ -194,17 +195,17 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? sinew_writer_sync(&own->side, error) : status;
 }
 
-static sinew_status gltf_cache_go_on(sinew_cache *cache, sinew_error *error)
+static sinew_status gltf_cache_resume(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
-    if (!gltf_cache_side_is_whole(cache)) {
-        sinew_status status = side_from_glb(cache, error);
+    if (!gltf_side_file_has_kept_frames(cache)) {
+        sinew_status status = rebuild_side_file_from_glb(cache, error);
         own->side.keep = status == SINEW_OK;
         return status;
     }
-    sinew_status status = sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+    sinew_status status = sinew_cache_open_stream(cache, &own->side, ".glb.bin", error);
     if (status == SINEW_OK)
-        status = read_kept(cache, own->side.stream, 1, own->side.partial, NULL, error);
+        status = read_kept_frames(cache, own->side.stream, 1, own->side.partial, NULL, error);
     return status == SINEW_OK ? sinew_cache_cut_bytes(&own->side, 12 * (int64_t)own->vertex_count * cache->kept, error)
                               : status;
 }
@@ -216,13 +217,13 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for glTF", cache->stem);
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status == SINEW_OK)
-        status = sinew_gltf_vertices(cache, own, error);
+        status = sinew_gltf_choose_vertices(cache, own, error);
     if (status != SINEW_OK)
         return status;
     if (own->vertex_count == 0)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s.glb: no body has triangles, tetrahedra or edges to draw; use pc2 or csv", cache->stem);
-    status = check_size(cache, cache->expected, error);
+    status = check_file_size(cache, cache->expected, error);
     if (status != SINEW_OK)
         return status;
     own->bounds_capacity = cache->expected > 0 ? cache->expected : 64;
@@ -236,7 +237,8 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     own->base_normals = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
     if (!own->bounds || !own->base || !own->bytes || !own->moved || !own->normals || !own->base_normals)
         return sinew_fail_memory(error, "the buffers of a glTF cache");
-    return cache->kept > 0 ? gltf_cache_go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+    return cache->kept > 0 ? gltf_cache_resume(cache, error)
+                           : sinew_cache_open_stream(cache, &own->side, ".glb.bin", error);
 }
 
 /* ---- Writing of frames to the side file ---------------------------------------------------------- */
@@ -257,7 +259,7 @@ static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew
 
 /* Fills own->bytes and bounds[6] with the positions of the first frame or the displacements of a later frame. Returns
  * false if a value is beyond the range of 32-bit floats. */
-static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
+static bool gltf_lay_out_frame(const sinew_cache *cache, sinew_gltf *own, float *bounds)
 {
     clear_bounds(bounds);
     for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
@@ -270,7 +272,7 @@ static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float 
         float value = cache->frame_count == 0 ? own->base[i] : (float)(x - (double)own->base[i]);
         if (!isfinite(value))
             return false;
-        store_bounds(bounds, axis, value);
+        extend_bounds(bounds, axis, value);
         sinew_cache_store_float(own->bytes + 4 * i, value);
     }
     return true;
@@ -279,14 +281,14 @@ static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float 
 static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
-    sinew_status status = check_size(cache, cache->frame_count + 1, error);
+    sinew_status status = check_file_size(cache, cache->frame_count + 1, error);
     if (status == SINEW_OK)
         status = sinew_cache_check_float(cache, error);
     if (status == SINEW_OK)
         status = grow_bounds(cache, own, error);
     if (status != SINEW_OK)
         return status;
-    if (!gltf_cache_lay_out(cache, own, own->bounds + 6 * (size_t)cache->frame_count))
+    if (!gltf_lay_out_frame(cache, own, own->bounds + 6 * (size_t)cache->frame_count))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s.glb: frame %d moves farther than 32-bit floats hold; use csv",
                           cache->stem, (int)cache->frame_count);
     status = sinew_cache_put(&own->side, own->bytes, 12 * (size_t)own->vertex_count, error);
@@ -318,7 +320,7 @@ static sinew_status put_indices(sinew_writer *writer, const int32_t *indices, in
 }
 
 /* Reads frame number `frame` of the GLB file from the side file into own->bytes. */
-static sinew_status fetch_frame(sinew_gltf *own, FILE *side, int frame, sinew_error *error)
+static sinew_status read_back_frame(sinew_gltf *own, FILE *side, int frame, sinew_error *error)
 {
     const size_t size = 12 * (size_t)own->vertex_count;
     if (fseeko(side, (off_t)size * own->every * frame, SEEK_SET) != 0 || fread(own->bytes, 1, size, side) != size)
@@ -331,7 +333,7 @@ static sinew_status put_positions(sinew_gltf *own, FILE *side, int frames, sinew
 {
     sinew_status status = SINEW_OK;
     for (int k = 0; k < frames && status == SINEW_OK; k++) {
-        status = fetch_frame(own, side, k, error);
+        status = read_back_frame(own, side, k, error);
         if (status == SINEW_OK)
             status = sinew_cache_put(&own->glb, own->bytes, 12 * (size_t)own->vertex_count, error);
     }
@@ -344,11 +346,11 @@ static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_e
 {
     sinew_status status = SINEW_OK;
     for (int k = 0; k < frames && status == SINEW_OK; k++) {
-        status = fetch_frame(own, side, k, error);
+        status = read_back_frame(own, side, k, error);
         float *normals = k == 0 ? own->base_normals : own->normals;
         for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
             own->moved[i] = sinew_cache_load_float(own->bytes + 4 * i) + (k == 0 ? 0 : own->base[i]);
-        sinew_gltf_normals(own, own->moved, normals);
+        sinew_gltf_compute_normals(own, own->moved, normals);
         for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
             sinew_cache_store_float(own->bytes + 4 * i, normals[i] - (k == 0 ? 0 : own->base_normals[i]));
         if (status == SINEW_OK)
@@ -422,7 +424,8 @@ static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t bin
 }
 
 /* Fails if a finished GLB file omits frames that the new stride needs. */
-static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own, int frames, sinew_error *error)
+static sinew_status check_no_frame_omitted(const sinew_cache *cache, const sinew_gltf *own, int frames,
+                                           sinew_error *error)
 {
     for (int64_t k = 0; k < frames; k++)
         if (isnan(own->bounds[6 * own->every * k]))
@@ -440,13 +443,13 @@ static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
     const int32_t came = cache->frame_count > 0 ? cache->frame_count : 1, frames = frames_in_file(cache, came);
     own->every = sinew_cache_morph_stride(came, cache->morph_frames);
     if (status == SINEW_OK)
-        status = check_frames(cache, own, frames, error);
+        status = check_no_frame_omitted(cache, own, frames, error);
     if (status == SINEW_OK)
-        status = sinew_cache_create(cache, &own->glb, ".glb", error);
+        status = sinew_cache_create_file(cache, &own->glb, ".glb", error);
     if (status != SINEW_OK)
         return status;
     json_int_t binary_size = 0;
-    json_t *root = sinew_gltf_json(cache, frames, &binary_size);
+    json_t *root = sinew_gltf_make_json(cache, frames, &binary_size);
     if (!root)
         return sinew_fail_memory(error, "the JSON part of a glTF cache");
     status = put_json(own, root, binary_size, error);

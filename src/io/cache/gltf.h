@@ -53,15 +53,16 @@ typedef struct sinew_gltf {
 
 /* Fills groups[3 * triangle_count], the normal group of each triangle corner, and sets group_count. Triangles must
  * refer to points, not yet to GLB vertices. */
-sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_t *groups, sinew_error *error);
+sinew_status sinew_gltf_find_normal_groups(const sinew_cache *cache, sinew_gltf *own, int32_t *groups,
+                                           sinew_error *error);
 /* Computes unit normals of the GLB vertices for these positions, both [3 * vertex_count]. */
-void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals);
+void sinew_gltf_compute_normals(sinew_gltf *own, const float *positions, float *normals);
 /* Sets vertex_count, points, uvs, groups and primitives; afterwards the shape's triangles and edges refer to GLB
  * vertices. */
-sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error);
+sinew_status sinew_gltf_choose_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error);
 /* Returns the JSON of a GLB file with `frames` frames, every own->every-th frame of the run; *size receives the bytes
  * of the binary chunk. NULL: memory runs out. */
-json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size);
+json_t *sinew_gltf_make_json(const sinew_cache *cache, int frames, json_int_t *size);
 /* Time at which frame number `frame` of the GLB file is shown, in s. */
 float sinew_gltf_time(const sinew_cache *cache, int frame);
 

@@ -7,11 +7,11 @@
 #include "io/cache/gltf.h"
 #include "io/cache/json.h"
 
-/* glTF buffer views and accessors, added in the order of their bytes. After the first failure all later calls fail. */
+/* glTF buffer views and accessors, added in the order of their bytes. */
 typedef struct json_tables {
     json_t *views, *accessors;
     json_int_t size; /* number of bytes of all buffer views so far */
-    bool good;
+    bool good;       /* false: a function failed for lack of memory, and the document is discarded at its end */
 } json_tables;
 
 static int gltf_json_append(json_tables *tables, json_t *list, json_t *item)
@@ -23,7 +23,7 @@ static int gltf_json_append(json_tables *tables, json_t *list, json_t *item)
 
 /* Adds a glTF buffer view. target 0: neither vertices nor indices; stride: bytes per vertex. Returns the index of the
  * view. */
-static int add_strided(json_tables *tables, json_int_t size, int target, int stride)
+static int add_strided_view(json_tables *tables, json_int_t size, int target, int stride)
 {
     json_t *view = json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", tables->size, "byteLength", size);
     if (target && json_object_set_new(view, "target", json_integer(target)) != 0)
@@ -37,7 +37,7 @@ static int add_strided(json_tables *tables, json_int_t size, int target, int str
 
 static int add_view(json_tables *tables, json_int_t size, int target)
 {
-    return add_strided(tables, size, target, 12);
+    return add_strided_view(tables, size, target, 12);
 }
 
 static int add_indices(json_tables *tables, int64_t count)
@@ -86,7 +86,7 @@ static int gltf_json_add_uvs(json_tables *tables, const sinew_gltf *own)
 {
     if (!own->uvs)
         return -1;
-    int view = add_strided(tables, (json_int_t)8 * own->vertex_count, target_vertices, 8);
+    int view = add_strided_view(tables, (json_int_t)8 * own->vertex_count, target_vertices, 8);
     return gltf_json_append(tables, tables->accessors,
                             json_pack("{s:i, s:i, s:i, s:s}", "bufferView", view, "componentType", type_float, "count",
                                       (int)own->vertex_count, "type", "VEC2"));
@@ -99,7 +99,7 @@ float sinew_gltf_time(const sinew_cache *cache, int frame)
 }
 
 /* The glTF animation over all frames; adds its arrays to the tables. */
-static json_t *animations(const sinew_cache *cache, json_tables *tables, int frames)
+static json_t *make_animations(const sinew_cache *cache, json_tables *tables, int frames)
 {
     int view = add_view(tables, (json_int_t)4 * frames, 0);
     int times = gltf_json_append(tables, tables->accessors,
@@ -125,30 +125,30 @@ typedef struct vertex_arrays {
 } vertex_arrays;
 
 /* glTF morph target k: displacements and changes of normals relative to the first frame. Lines have no normals. */
-static json_t *target(const vertex_arrays *arrays, int k, bool triangles)
+static json_t *make_target(const vertex_arrays *arrays, int k, bool triangles)
 {
     if (triangles)
         return json_pack("{s:i, s:i}", "POSITION", arrays->positions + k, "NORMAL", arrays->normals + k);
     return json_pack("{s:i}", "POSITION", arrays->positions + k);
 }
 
-static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int gltf_json_material)
+static json_t *make_primitive(const vertex_arrays *arrays, int indices, int mode, int material_index)
 {
     const bool triangles = mode == mode_triangles;
-    json_t *attributes = target(arrays, 0, triangles);
+    json_t *attributes = make_target(arrays, 0, triangles);
     if (arrays->uvs >= 0 && triangles &&
         json_object_set_new(attributes, "TEXCOORD_0", json_integer(arrays->uvs)) != 0) {
         json_decref(attributes);
         return NULL;
     }
     json_t *result = json_pack("{s:o, s:i, s:i, s:i}", "attributes", attributes, "indices", indices, "mode", mode,
-                               "material", gltf_json_material);
+                               "material", material_index);
     if (arrays->frames < 2) /* the glTF specification does not allow an empty list of morph targets */
         return result;
     json_t *targets = json_array();
     bool good = targets != NULL;
     for (int k = 1; k < arrays->frames && good; k++)
-        good = json_array_append_new(targets, target(arrays, k, triangles)) == 0;
+        good = json_array_append_new(targets, make_target(arrays, k, triangles)) == 0;
     if (good && json_object_set(result, "targets", targets) == 0) {
         json_decref(targets);
         return result;
@@ -159,64 +159,65 @@ static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int
 }
 
 /* Materials are double-sided because both sides of a cloth are visible. */
-static json_t *material(const char *name, double red, double green, double blue)
+static json_t *make_material(const char *name, double red, double green, double blue)
 {
     return json_pack("{s:s, s:b, s:{s:[f,f,f,f], s:f, s:f}}", "name", name, "doubleSided", 1, "pbrMetallicRoughness",
                      "baseColorFactor", red, green, blue, 1.0, "metallicFactor", 0.0, "roughnessFactor", 0.75);
 }
 
 /* A grey glTF material. If the name is not UTF-8, which JSON requires, its bytes above 127 become question marks. */
-static json_t *named_material(const char *name)
+static json_t *make_named_material(const char *name)
 {
-    json_t *made = material(name, 0.8, 0.8, 0.8);
+    json_t *made = make_material(name, 0.8, 0.8, 0.8);
     if (made || sinew_is_utf8(name))
         return made;
     char plain[256];
     snprintf(plain, sizeof plain, "%s", name);
     for (char *c = plain; *c; c++)
         *c = (unsigned char)*c < 0x80 ? *c : '?';
-    return material(plain, 0.8, 0.8, 0.8);
+    return make_material(plain, 0.8, 0.8, 0.8);
 }
 
 /* One glTF material per name, in the order of the names, then one for faces without a name. */
-static json_t *materials(json_tables *tables, const sinew_gltf *own)
+static json_t *make_materials(json_tables *tables, const sinew_gltf *own)
 {
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
     json_t *list = json_array();
     for (int32_t i = 0; i < names->count; i++)
-        gltf_json_append(tables, list, named_material(sinew_names_get(names, i)));
-    gltf_json_append(tables, list, material("surface", 0.75, 0.35, 0.25));
+        gltf_json_append(tables, list, make_named_material(sinew_names_get(names, i)));
+    gltf_json_append(tables, list, make_material("surface", 0.75, 0.35, 0.25));
     return list;
 }
 
-/* One glTF primitive per material, and one for the lines. */
-static json_t *add_primitives(json_tables *tables, const sinew_gltf *own, const vertex_arrays *arrays)
+/* One glTF primitive per material that has triangles, and one for the lines. */
+static json_t *make_primitives(json_tables *tables, const sinew_gltf *own, const vertex_arrays *arrays)
 {
     json_t *primitives = json_array();
     for (int32_t i = 0; i < own->primitive_count; i++) {
         const int64_t count = own->primitive_starts[i + 1] - own->primitive_starts[i];
         if (count > 0)
-            gltf_json_append(tables, primitives, primitive(arrays, add_indices(tables, 3 * count), mode_triangles, i));
+            gltf_json_append(tables, primitives,
+                             make_primitive(arrays, add_indices(tables, 3 * count), mode_triangles, i));
     }
     if (own->shape.edge_count)
-        gltf_json_append(
-            tables, primitives,
-            primitive(arrays, add_indices(tables, 2 * own->shape.edge_count), mode_lines, own->primitive_count - 1));
+        gltf_json_append(tables, primitives,
+                         make_primitive(arrays, add_indices(tables, 2 * own->shape.edge_count), mode_lines,
+                                        own->primitive_count - 1));
     return primitives;
 }
 
-static json_t *document(const sinew_cache *cache, json_tables *tables, int frames)
+static json_t *make_document(const sinew_cache *cache, json_tables *tables, int frames)
 {
     const sinew_gltf *own = cache->own;
     vertex_arrays arrays = {.frames = frames, .positions = gltf_json_add_positions(tables, own, frames)};
     arrays.uvs = gltf_json_add_uvs(tables, own);
     arrays.normals = add_normals(tables, own, frames);
-    json_t *primitives = add_primitives(tables, own, &arrays);
-    json_t *animated = frames > 1 ? animations(cache, tables, frames) : NULL;
+    json_t *primitives = make_primitives(tables, own, &arrays);
+    json_t *animated = frames > 1 ? make_animations(cache, tables, frames) : NULL;
     json_t *root = json_pack("{s:{s:s, s:s, s:{s:i}}, s:i, s:[{s:[i]}], s:[{s:s, s:i}], s:[{s:s, s:o}], s:o}", "asset",
                              "version", "2.0", "generator", "sinew " SINEW_VERSION, "extras", "every", (int)own->every,
                              "scene", 0, "scenes", "nodes", 0, "nodes", "name", cache->name, "mesh", 0, "meshes",
-                             "name", cache->name, "primitives", primitives, "materials", materials(tables, own));
+                             "name", cache->name, "primitives", primitives, "materials", make_materials(tables, own));
     if (frames > 1 && json_object_set_new(root, "animations", animated) != 0)
         tables->good = false;
     if (json_object_set(root, "accessors", tables->accessors) != 0 ||
@@ -226,10 +227,10 @@ static json_t *document(const sinew_cache *cache, json_tables *tables, int frame
     return root;
 }
 
-json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size)
+json_t *sinew_gltf_make_json(const sinew_cache *cache, int frames, json_int_t *size)
 {
     json_tables tables = {.views = json_array(), .accessors = json_array(), .good = true};
-    json_t *root = document(cache, &tables, frames);
+    json_t *root = make_document(cache, &tables, frames);
     json_decref(tables.views);
     json_decref(tables.accessors);
     *size = tables.size;

@@ -5,8 +5,8 @@
  * Corners of triangles at one point form groups: the corners at both ends of an edge join one group each if the edge
  * has exactly two triangles and their normals at rest differ by less than 0.8 rad (as in `sinew render`). A group
  * has one normal, the sum of the normals of its triangles weighted by their areas, and a vertex belongs to one
- * group; so seams of texture coordinates do not show. With the normals at rest, a moved body would be lit as in its
- * rest shape.
+ * group; so seams of texture coordinates do not show. Normals are computed for each frame, because with the normals at
+ * rest a moved body would be lit as in its rest shape.
  */
 #include "io/cache/gltf.h"
 #include "math/vec3.h"
@@ -20,7 +20,7 @@ static const double crease_cosine = 0.6967067093471654; /* cosine of the crease 
 /* ---- Groups of triangle corners that share a normal ---------------------------------------------- */
 
 /* Rest positions of the points of a body, [3 * point_count], in m: vertices of its skin, else of its mesh. */
-static const sinew_real *rest_of(const sinew_cache *cache, const sinew_cache_body *of)
+static const sinew_real *rest_positions_of(const sinew_cache *cache, const sinew_cache_body *of)
 {
     return of->skin ? sinew_skin_positions(of->skin) : sinew_mesh_positions(sinew_body_mesh(cache->world, of->body));
 }
@@ -30,7 +30,7 @@ static void rest_normals(const sinew_cache *cache, const sinew_cache_shape *shap
 {
     for (int64_t t = 0; t < shape->triangle_count; t++) {
         const sinew_cache_body *of = &cache->bodies[shape->face_bodies[shape->triangle_faces[t]]];
-        const sinew_real *rest = rest_of(cache, of);
+        const sinew_real *rest = rest_positions_of(cache, of);
         const sinew_real *corner[3];
         for (int k = 0; k < 3; k++)
             corner[k] = rest + 3 * (size_t)(shape->triangles[3 * t + k] - of->first_point);
@@ -44,34 +44,35 @@ static void rest_normals(const sinew_cache *cache, const sinew_cache_shape *shap
     }
 }
 
-static int32_t root_of(int32_t *parents, int32_t corner)
+static int32_t group_root(int32_t *parents, int32_t corner)
 {
     while (parents[corner] != corner)
         corner = parents[corner] = parents[parents[corner]];
     return corner;
 }
 
-static void gltf_normals_join(int32_t *parents, int32_t a, int32_t b)
+static void join_corner_groups(int32_t *parents, int32_t a, int32_t b)
 {
-    a = root_of(parents, a);
-    b = root_of(parents, b);
+    a = group_root(parents, a);
+    b = group_root(parents, b);
     parents[a > b ? a : b] = a > b ? b : a;
 }
 
 /* Joins the corners of two triangles at both ends of their shared edge; a and b are the corners where the edge starts
  * in each triangle. */
-static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t a, int32_t b)
+static void join_corners_at_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t a, int32_t b)
 {
     const int32_t ends[2][2] = {{a, a % 3 == 2 ? a - 2 : a + 1}, {b, b % 3 == 2 ? b - 2 : b + 1}};
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++)
             if (shape->triangles[ends[0][i]] == shape->triangles[ends[1][k]])
-                gltf_normals_join(parents, ends[0][i], ends[1][k]);
+                join_corner_groups(parents, ends[0][i], ends[1][k]);
 }
 
 /* Joins triangle corners across smooth edges by union-find: parents[3 * triangle_count] then forms one tree per group.
  * `edges` is scratch [6 * triangle_count]. */
-static void join_smooth(const sinew_cache_shape *shape, const double *normals, sinew_pair *edges, int32_t *parents)
+static void join_across_smooth_edges(const sinew_cache_shape *shape, const double *normals, sinew_pair *edges,
+                                     int32_t *parents)
 {
     const int64_t count = 3 * shape->triangle_count;
     for (int64_t i = 0; i < count; i++) {
@@ -85,11 +86,12 @@ static void join_smooth(const sinew_cache_shape *shape, const double *normals, s
             end++;
         const int32_t a = (int32_t)edges[i].minor, b = (int32_t)edges[end - 1].minor;
         if (end - i == 2 && vec3_dot(normals + 3 * (a / 3), normals + 3 * (b / 3)) > crease_cosine)
-            join_edge(shape, parents, a, b);
+            join_corners_at_edge(shape, parents, a, b);
     }
 }
 
-sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_t *groups, sinew_error *error)
+sinew_status sinew_gltf_find_normal_groups(const sinew_cache *cache, sinew_gltf *own, int32_t *groups,
+                                           sinew_error *error)
 {
     const sinew_cache_shape *shape = &own->shape;
     const size_t triangles = (size_t)shape->triangle_count;
@@ -98,10 +100,10 @@ sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_
     const bool good = normals && edges;
     if (good) {
         rest_normals(cache, shape, normals);
-        join_smooth(shape, normals, edges, groups);
+        join_across_smooth_edges(shape, normals, edges, groups);
         /* The union-find root is the lowest corner of its group, so it is numbered before the other corners. */
         for (size_t i = 0; i < 3 * triangles; i++) {
-            const int32_t root = root_of(groups, (int32_t)i);
+            const int32_t root = group_root(groups, (int32_t)i);
             edges[i].major = root == (int32_t)i ? (uint64_t)own->group_count++ : edges[root].major;
         }
         for (size_t i = 0; i < 3 * triangles; i++)
@@ -114,7 +116,7 @@ sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_
 
 /* ---- Normals of one frame ------------------------------------------------------------------------ */
 
-void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
+void sinew_gltf_compute_normals(sinew_gltf *own, const float *positions, float *normals)
 {
     memset(own->sums, 0, 3 * (size_t)own->group_count * sizeof *own->sums);
     for (int64_t t = 0; t < own->shape.triangle_count; t++) {

@@ -15,7 +15,8 @@
 
 /* ---- GLB vertices from the points of the cache --------------------------------------------------- */
 
-/* Numbers the drawn points of the cache from zero: vertex[point], or -1. */
+/* Numbers the drawn points of the cache from zero: vertex[point] receives the number, -1 for points that are not
+ * drawn. */
 static void gltf_vertices_number_points(const sinew_cache *cache, sinew_gltf *own, const uint8_t *used, int32_t *vertex)
 {
     for (int32_t i = 0; i < cache->point_count; i++)
@@ -31,7 +32,7 @@ static void gltf_vertices_number_points(const sinew_cache *cache, sinew_gltf *ow
     }
 }
 
-static void rename_corners(sinew_gltf *own, const int32_t *vertex)
+static void replace_points_by_vertices(sinew_gltf *own, const int32_t *vertex)
 {
     for (int64_t i = 0; i < 3 * own->shape.triangle_count; i++)
         own->shape.triangles[i] = vertex[own->shape.triangles[i]];
@@ -97,8 +98,8 @@ static void split_corners(sinew_gltf *own, const vertex_split *by, const sinew_p
     }
 }
 
-static sinew_status split(const sinew_cache *cache, sinew_gltf *own, const vertex_split *by, const int32_t *keys,
-                          sinew_error *error)
+static sinew_status split_vertices_by_key(const sinew_cache *cache, sinew_gltf *own, const vertex_split *by,
+                                          const int32_t *keys, sinew_error *error)
 {
     const int64_t count = 3 * own->shape.triangle_count;
     sinew_pair *pairs = sinew_allocate(&cache->allocator, 2 * (size_t)count, sizeof *pairs);
@@ -123,13 +124,13 @@ static sinew_status split_vertices(const sinew_cache *cache, sinew_gltf *own, co
     if ((own->shape.uvs && !own->uvs) || !own->groups || !own->sums)
         return sinew_fail_memory(error, "the vertices of a glTF cache");
     memset(own->groups, -1, max * sizeof *own->groups);
-    sinew_status status = own->uvs ? split(cache, own, &split_by_uv, NULL, error) : SINEW_OK;
-    return status == SINEW_OK ? split(cache, own, &split_by_group, groups, error) : status;
+    sinew_status status = own->uvs ? split_vertices_by_key(cache, own, &split_by_uv, NULL, error) : SINEW_OK;
+    return status == SINEW_OK ? split_vertices_by_key(cache, own, &split_by_group, groups, error) : status;
 }
 
 /* ---- Primitives of the GLB mesh, by material ----------------------------------------------------- */
 
-static int32_t material_of(const sinew_gltf *own, int64_t triangle)
+static int32_t material_of_triangle(const sinew_gltf *own, int64_t triangle)
 {
     const int32_t *names = own->shape.face_names[SINEW_SKIN_MATERIAL];
     const int32_t name = names ? names[own->shape.triangle_faces[triangle]] : -1;
@@ -150,11 +151,11 @@ static sinew_status sort_by_material(const sinew_cache *cache, sinew_gltf *own, 
         return sinew_fail_memory(error, "the primitives of a glTF cache");
     }
     for (int64_t i = 0; i < count; i++)
-        own->primitive_starts[material_of(own, i) + 2]++;
+        own->primitive_starts[material_of_triangle(own, i) + 2]++;
     for (int32_t m = 0; m < materials; m++)
         own->primitive_starts[m + 2] += own->primitive_starts[m + 1];
     for (int64_t i = 0; i < count; i++)
-        memcpy(sorted + 3 * own->primitive_starts[material_of(own, i) + 1]++, own->shape.triangles + 3 * i,
+        memcpy(sorted + 3 * own->primitive_starts[material_of_triangle(own, i) + 1]++, own->shape.triangles + 3 * i,
                3 * sizeof *sorted);
     sinew_release(&cache->allocator, own->shape.triangles);
     own->shape.triangles = sorted;
@@ -162,7 +163,7 @@ static sinew_status sort_by_material(const sinew_cache *cache, sinew_gltf *own, 
 }
 
 /* Creates one GLB vertex per drawn point; returns false if memory runs out. */
-static bool take_points(const sinew_cache *cache, sinew_gltf *own)
+static bool make_vertices_of_points(const sinew_cache *cache, sinew_gltf *own)
 {
     const size_t count = (size_t)cache->point_count;
     uint8_t *used = sinew_allocate(&cache->allocator, count, 1);
@@ -172,19 +173,19 @@ static bool take_points(const sinew_cache *cache, sinew_gltf *own)
     if (good) {
         sinew_cache_shape_used(cache, &own->shape, used);
         gltf_vertices_number_points(cache, own, used, vertex);
-        rename_corners(own, vertex);
+        replace_points_by_vertices(own, vertex);
     }
     sinew_release(&cache->allocator, used);
     sinew_release(&cache->allocator, vertex);
     return good;
 }
 
-sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
+sinew_status sinew_gltf_choose_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
 {
     int32_t *groups = sinew_allocate(&cache->allocator, (size_t)own->shape.triangle_count, 3 * sizeof *groups);
-    sinew_status status =
-        groups ? sinew_gltf_groups(cache, own, groups, error) : sinew_fail_memory(error, "the normals of a glTF cache");
-    if (status == SINEW_OK && !take_points(cache, own))
+    sinew_status status = groups ? sinew_gltf_find_normal_groups(cache, own, groups, error)
+                                 : sinew_fail_memory(error, "the normals of a glTF cache");
+    if (status == SINEW_OK && !make_vertices_of_points(cache, own))
         status = sinew_fail_memory(error, "the vertices of a glTF cache");
     if (status == SINEW_OK)
         status = split_vertices(cache, own, groups, error);

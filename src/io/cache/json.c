@@ -31,7 +31,7 @@ bool sinew_is_utf8(const char *text)
 
 /* Writes JSON to a stream. Returns false and sets errno on failure. jansson cannot replace a decimal point of several
  * bytes, so the C locale is set. */
-static bool dump(const json_t *root, size_t flags, FILE *stream)
+static bool dump_json(const json_t *root, size_t flags, FILE *stream)
 {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (!plain)
@@ -48,7 +48,7 @@ static bool dump(const json_t *root, size_t flags, FILE *stream)
 
 sinew_status sinew_cache_put_json(sinew_writer *writer, const json_t *root, size_t flags, sinew_error *error)
 {
-    if (dump(root, flags, writer->stream))
+    if (dump_json(root, flags, writer->stream))
         return SINEW_OK;
     return sinew_fail(error, errno == ENOMEM ? SINEW_ERROR_MEMORY : SINEW_ERROR_FILE, "%s: cannot write: %s",
                       writer->path, strerror(errno));

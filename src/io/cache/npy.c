@@ -22,7 +22,7 @@ enum {
 /* ---- Headers of NPY files ------------------------------------------------------------------------ */
 
 /* Writes the NPY header of an array whose first dimension is `rows`. */
-static void lay_header(const sinew_npy_array *array, int64_t rows, char header[header_size])
+static void npy_format_header(const sinew_npy_array *array, int64_t rows, char header[header_size])
 {
     char sizes[64];
     int length = 0;
@@ -77,8 +77,8 @@ static sinew_status npy_check_header(sinew_npy_array *array, sinew_error *error)
     FILE *stream = array->writer.stream;
     const int64_t size = fseeko(stream, 0, SEEK_END) == 0 ? (int64_t)ftello(stream) : 0;
     rewind(stream);
-    lay_header(array, 0, expected[0]);
-    lay_header(array, (size - header_size) / (int64_t)row_size(array), expected[1]);
+    npy_format_header(array, 0, expected[0]);
+    npy_format_header(array, (size - header_size) / (int64_t)row_size(array), expected[1]);
     if (fread(header, 1, sizeof header, array->writer.stream) == sizeof header &&
         (memcmp(header, expected[0], sizeof header) == 0 || memcmp(header, expected[1], sizeof header) == 0))
         return SINEW_OK;
@@ -88,14 +88,14 @@ static sinew_status npy_check_header(sinew_npy_array *array, sinew_error *error)
 }
 
 /* Truncates an array of an earlier run to the kept frames, with the header of an unfinished file. */
-static sinew_status npy_go_on(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
+static sinew_status npy_resume(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
 {
     const int64_t size = header_size + cache->kept * (int64_t)row_size(array);
     char header[header_size];
     sinew_status status = npy_check_header(array, error);
     if (status == SINEW_OK)
         status = sinew_cache_cut_bytes(&array->writer, size, error);
-    lay_header(array, 0, header);
+    npy_format_header(array, 0, header);
     if (status == SINEW_OK)
         status = sinew_cache_seek(&array->writer, 0, error);
     if (status == SINEW_OK)
@@ -108,13 +108,13 @@ static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *ar
     char header[header_size], ending[64];
     snprintf(ending, sizeof ending, ".%s.npy", array->name);
     array->moves = array->data == NULL;
-    sinew_status status = array->moves ? sinew_cache_stream(cache, &array->writer, ending, error)
-                                       : sinew_cache_create(cache, &array->writer, ending, error);
+    sinew_status status = array->moves ? sinew_cache_open_stream(cache, &array->writer, ending, error)
+                                       : sinew_cache_create_file(cache, &array->writer, ending, error);
     if (status != SINEW_OK)
         return status;
     if (array->moves && cache->kept > 0)
-        return npy_go_on(cache, array, error);
-    lay_header(array, array->moves ? 0 : array->shape[0], header);
+        return npy_resume(cache, array, error);
+    npy_format_header(array, array->moves ? 0 : array->shape[0], header);
     status = sinew_cache_put(&array->writer, header, sizeof header, error);
     if (status == SINEW_OK && !array->moves)
         status = put_rows(array, array->data, (size_t)array->shape[0], error);
@@ -123,8 +123,8 @@ static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *ar
 
 /* ---- Choice of the arrays that are written ------------------------------------------------------- */
 
-static sinew_npy_array *npy_add(sinew_npy *own, const char *name, const char *type, const char *unit, int64_t rows,
-                                int64_t columns, int64_t depth)
+static sinew_npy_array *npy_add_array(sinew_npy *own, const char *name, const char *type, const char *unit,
+                                      int64_t rows, int64_t columns, int64_t depth)
 {
     sinew_npy_array *array = &own->arrays[own->array_count++];
     array->name = name;
@@ -137,29 +137,29 @@ static sinew_npy_array *npy_add(sinew_npy *own, const char *name, const char *ty
     return array;
 }
 
-static void add_moving(const sinew_cache *cache, sinew_npy *own)
+static void add_frame_arrays(const sinew_cache *cache, sinew_npy *own)
 {
     const char *real = sizeof(sinew_real) == 8 ? "<f8" : "<f4";
     own->frame_data[own->array_count] = cache->q;
-    npy_add(own, "positions", real, "m", 0, cache->point_count, 3);
+    npy_add_array(own, "positions", real, "m", 0, cache->point_count, 3);
     own->frame_data[own->array_count] = cache->v;
-    npy_add(own, "velocities", real, "m/s", 0, cache->point_count, 3);
+    npy_add_array(own, "velocities", real, "m/s", 0, cache->point_count, 3);
     own->frame_data[own->array_count] = &cache->time;
-    npy_add(own, "time", "<f8", "s", 0, -1, 0);
+    npy_add_array(own, "time", "<f8", "s", 0, -1, 0);
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
         const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
         if (!own->fields.values[f])
             continue;
         own->frame_data[own->array_count] = own->fields.values[f];
-        npy_add(own, info->name, real, f == SINEW_FIELD_ENERGY ? "J/m3" : info->unit, 0,
-                info->of_elements ? own->fields.tet_count : cache->point_count,
-                info->component_count > 1 ? info->component_count : 0);
+        npy_add_array(own, info->name, real, f == SINEW_FIELD_ENERGY ? "J/m3" : info->unit, 0,
+                      info->of_elements ? own->fields.tet_count : cache->point_count,
+                      info->component_count > 1 ? info->component_count : 0);
     }
     own->moving_count = own->array_count;
 }
 
 /* Concatenates the triangles or edges of all bodies in particle indices; NULL: memory runs out. */
-static int32_t *join_cells(const sinew_cache *cache, int corners, int64_t *count)
+static int32_t *concatenate_cells(const sinew_cache *cache, int corners, int64_t *count)
 {
     int32_t *cells = NULL;
     for (int pass = 0; pass < 2; pass++) {
@@ -185,7 +185,7 @@ static int32_t *join_cells(const sinew_cache *cache, int corners, int64_t *count
 
 /* Concatenates the embeddings of all skin vertices, skin by skin, in particle indices; returns false if memory runs
  * out. */
-static bool join_skins(const sinew_cache *cache, sinew_npy *own)
+static bool concatenate_skins(const sinew_cache *cache, sinew_npy *own)
 {
     for (int32_t i = 0; i < cache->body_count; i++) {
         const sinew_skin *skin =
@@ -212,21 +212,21 @@ static bool join_skins(const sinew_cache *cache, sinew_npy *own)
 }
 
 /* Adds the arrays that are the same in all frames; they are written in close. */
-static sinew_status add_fixed(const sinew_cache *cache, sinew_npy *own, sinew_error *error)
+static sinew_status add_constant_arrays(const sinew_cache *cache, sinew_npy *own, sinew_error *error)
 {
     int64_t triangles = 0, edges = 0;
-    own->triangles = join_cells(cache, 3, &triangles);
-    own->edges = join_cells(cache, 2, &edges);
-    if (!own->triangles || !own->edges || !join_skins(cache, own))
+    own->triangles = concatenate_cells(cache, 3, &triangles);
+    own->edges = concatenate_cells(cache, 2, &edges);
+    if (!own->triangles || !own->edges || !concatenate_skins(cache, own))
         return sinew_fail_memory(error, "the cells of a npy cache");
-    npy_add(own, "tets", "<i4", "", own->fields.tet_count, 4, 0)->data = own->fields.tets;
-    npy_add(own, "material", "<i4", "", own->fields.tet_count, -1, 0)->data = own->fields.material;
-    npy_add(own, "triangles", "<i4", "", triangles, 3, 0)->data = own->triangles;
-    npy_add(own, "edges", "<i4", "", edges, 2, 0)->data = own->edges;
+    npy_add_array(own, "tets", "<i4", "", own->fields.tet_count, 4, 0)->data = own->fields.tets;
+    npy_add_array(own, "material", "<i4", "", own->fields.tet_count, -1, 0)->data = own->fields.material;
+    npy_add_array(own, "triangles", "<i4", "", triangles, 3, 0)->data = own->triangles;
+    npy_add_array(own, "edges", "<i4", "", edges, 2, 0)->data = own->edges;
     if (own->skin_count > 0) {
         const char *real = sizeof(sinew_real) == 8 ? "<f8" : "<f4";
-        npy_add(own, "skin_vertices", "<i4", "", own->skin_count, 4, 0)->data = own->skin_vertices;
-        npy_add(own, "skin_weights", real, "", own->skin_count, 4, 0)->data = own->skin_weights;
+        npy_add_array(own, "skin_vertices", "<i4", "", own->skin_count, 4, 0)->data = own->skin_vertices;
+        npy_add_array(own, "skin_weights", real, "", own->skin_count, 4, 0)->data = own->skin_weights;
     }
     return SINEW_OK;
 }
@@ -241,8 +241,8 @@ static sinew_status npy_open(sinew_cache *cache, sinew_error *error)
         status = sinew_cache_fields_open(cache, &own->fields, error);
     if (status != SINEW_OK)
         return status;
-    add_moving(cache, own);
-    status = add_fixed(cache, own, error);
+    add_frame_arrays(cache, own);
+    status = add_constant_arrays(cache, own, error);
     if (status == SINEW_OK) /* the array of materials is filled even if no frame follows */
         status = sinew_cache_fields_fill(cache, &own->fields, error);
     for (int i = 0; i < own->moving_count && status == SINEW_OK; i++)
@@ -278,7 +278,7 @@ static sinew_status finish_arrays(sinew_cache *cache, sinew_npy *own, sinew_erro
     for (int i = 0; i < own->moving_count && status == SINEW_OK; i++) {
         char header[header_size];
         own->arrays[i].shape[0] = cache->frame_count;
-        lay_header(&own->arrays[i], cache->frame_count, header);
+        npy_format_header(&own->arrays[i], cache->frame_count, header);
         status = sinew_cache_seek(&own->arrays[i].writer, 0, error);
         if (status == SINEW_OK)
             status = sinew_cache_put(&own->arrays[i].writer, header, sizeof header, error);

@@ -24,7 +24,7 @@ typedef struct sinew_npy_array {
     /* [rank] dimensions of the array; the first is the number of frames if the array grows by frames */
     int64_t shape[3];
     const void *data; /* the data of a constant array; NULL: the array gets one row per frame */
-    bool moves;
+    bool moves;       /* true: the array gets one row per frame */
 } sinew_npy_array;
 
 typedef struct sinew_npy {
@@ -34,10 +34,10 @@ typedef struct sinew_npy {
     sinew_npy_array arrays[SINEW_NPY_ARRAYS];
     /* [moving_count] data of the next frame for each array with one row per frame */
     const void *frame_data[SINEW_NPY_ARRAYS];
-    int32_t *triangles, *edges;
-    int64_t skin_count;     /* number of vertices of all skins of the world */
-    int32_t *skin_vertices; /* [4 * skin_count] particles of the cell in which each skin vertex is embedded */
-    sinew_real *skin_weights;
+    int32_t *triangles, *edges; /* particles of the triangles and edges of all bodies */
+    int64_t skin_count;         /* number of vertices of all skins of the world */
+    int32_t *skin_vertices;     /* [4 * skin_count] particles of the cell in which each skin vertex is embedded */
+    sinew_real *skin_weights;   /* [4 * skin_count] weights of these particles */
     sinew_writer index;
 } sinew_npy;
 

@@ -79,7 +79,8 @@ static json_t *body_json(const sinew_cache *cache, int32_t place)
                      "count", (int)of->point_count, "skin_vertices", skin ? (int)sinew_skin_vertex_count(skin) : 0);
 }
 
-/* Lists of the JSON index: arrays, bodies, and energies on tets as materials; NULL: memory runs out. */
+/* The next three functions return lists of the JSON index: arrays, bodies, and energies on tets as materials; NULL:
+ * memory runs out. */
 static json_t *arrays_json(const sinew_cache *cache, const sinew_npy *own)
 {
     json_t *list = json_array();
@@ -124,7 +125,7 @@ static json_t *materials_json(const sinew_cache *cache)
 
 sinew_status sinew_npy_write_index(const sinew_cache *cache, sinew_npy *own, sinew_error *error)
 {
-    sinew_status status = sinew_cache_create(cache, &own->index, ".npy.json", error);
+    sinew_status status = sinew_cache_create_file(cache, &own->index, ".npy.json", error);
     if (status != SINEW_OK)
         return status;
     json_t *root =

@@ -2,7 +2,7 @@
  *
  * obj.c: one Wavefront OBJ file per frame: <name>.0000.obj, <name>.0001.obj and so on.
  *
- * Every point is a vertex, in the cache's order, so that vertex k of one frame is vertex k of the next. Elements are
+ * Every point is a vertex, in the cache's order, so that without tears vertex k is the same in all frames. Elements are
  * `f` for faces, with the corners, texture coordinates, groups and materials of a skin, and `l` for bodies of edges
  * only. Objects of a skin's file are written as groups: importers split a file at `o` and renumber the vertices.
  * Each file gets its name when it is complete and is kept after a later failure.
@@ -23,7 +23,7 @@ static sinew_status put_numbers(sinew_writer *writer, const char *keyword, const
     int length = snprintf(line, sizeof line, "%s", keyword);
     for (int i = 0; i < (x ? 3 : 2); i++) {
         line[length++] = ' ';
-        length += x ? sinew_cache_number(line + length, x[i]) : sinew_cache_number_float(line + length, uv[i]);
+        length += x ? sinew_cache_format_number(line + length, x[i]) : sinew_cache_format_float(line + length, uv[i]);
     }
     line[length++] = '\n';
     return sinew_cache_put(writer, line, (size_t)length, error);
@@ -43,8 +43,8 @@ sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cach
     return status;
 }
 
-/* Writes an OBJ line `g` or `usemtl` if the name of the face differs from *current, the name of the face before; -1 in
- * *current: no name yet. */
+/* Writes an OBJ line `g` or `usemtl` if the name of the face differs from *current, the index of the name of the face
+ * before (-1: none), and updates *current. */
 static sinew_status obj_cache_put_name(const sinew_cache_shape *shape, int set, int64_t face, int32_t *current,
                                        sinew_writer *writer, sinew_error *error)
 {
@@ -100,7 +100,7 @@ static sinew_status obj_frame(sinew_cache *cache, sinew_error *error)
     char ending[32];
     sinew_cache_ending(cache, cache->frame_count, "obj", ending);
     sinew_writer writer;
-    sinew_status status = sinew_cache_create(cache, &writer, ending, error);
+    sinew_status status = sinew_cache_create_file(cache, &writer, ending, error);
     if (status == SINEW_OK)
         status = sinew_cache_obj_vertices(cache, &own->shape, &writer, error);
     if (status == SINEW_OK)

@@ -8,7 +8,7 @@
  *
  * The modifier requires one vertex per point, in the same order. Blender's OBJ importer drops vertices that no
  * element uses (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
- * without a face, gets an `l` line to another point: an edge without faces, which no renderer draws.
+ * without a face, gets an `l` line to another point: an edge without faces, which renderers do not draw.
  *
  * Known limits: 32-bit positions and no velocities (limits of the format).
  */
@@ -29,7 +29,7 @@ typedef struct format_state {
     unsigned char *sample; /* [12 * point_count] bytes of one frame in the PC2 file */
 } format_state;
 
-static void lay_header(const sinew_cache *cache, int32_t samples, unsigned char header[header_size])
+static void pc2_format_header(const sinew_cache *cache, int32_t samples, unsigned char header[header_size])
 {
     memcpy(header, "POINTCACHE2", 12);
     sinew_cache_store32(header + 12, 1);
@@ -40,10 +40,11 @@ static void lay_header(const sinew_cache *cache, int32_t samples, unsigned char 
 }
 
 /* Writes the PC2 header at the start of the file. The number of samples is 0 until close writes it. */
-static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, int32_t samples, sinew_error *error)
+static sinew_status pc2_write_header(const sinew_cache *cache, sinew_writer *writer, int32_t samples,
+                                     sinew_error *error)
 {
     unsigned char header[header_size];
-    lay_header(cache, samples, header);
+    pc2_format_header(cache, samples, header);
     const sinew_status status = sinew_cache_seek(writer, 0, error);
     return status == SINEW_OK ? sinew_cache_put(writer, header, sizeof header, error) : status;
 }
@@ -56,10 +57,10 @@ static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *wri
     const int64_t size = fseeko(writer->stream, 0, SEEK_END) == 0 ? (int64_t)ftello(writer->stream) : 0;
     rewind(writer->stream);
     const bool whole = fread(header, 1, sizeof header, writer->stream) == sizeof header;
-    lay_header(cache, 0, expected);
+    pc2_format_header(cache, 0, expected);
     if (whole && memcmp(header, expected, sizeof header) == 0)
         return SINEW_OK;
-    lay_header(cache, (int32_t)((size - header_size) / (12 * (int64_t)cache->point_count)), expected);
+    pc2_format_header(cache, (int32_t)((size - header_size) / (12 * (int64_t)cache->point_count)), expected);
     if (whole && memcmp(header, expected, sizeof header) == 0)
         return SINEW_OK;
     if (whole && sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
@@ -69,14 +70,14 @@ static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *wri
 }
 
 /* Truncates the PC2 file of an earlier run to its kept frames, with the header of an unfinished file. */
-static sinew_status pc2_go_on(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+static sinew_status pc2_resume(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     const int64_t size = header_size + 12 * (int64_t)cache->kept * cache->point_count;
     sinew_status status = pc2_check_header(cache, writer, error);
     if (status == SINEW_OK)
         status = sinew_cache_cut_bytes(writer, size, error);
     if (status == SINEW_OK)
-        status = put_header(cache, writer, 0, error);
+        status = pc2_write_header(cache, writer, 0, error);
     return status == SINEW_OK ? sinew_cache_seek(writer, size, error) : status;
 }
 
@@ -90,21 +91,21 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
     own->sample = sinew_allocate(&cache->allocator, (size_t)cache->point_count, 12);
     if (!own->used || !own->sample)
         return sinew_fail_memory(error, "the buffers of a PC2 cache");
-    status = sinew_cache_stream(cache, &own->pc2, ".pc2", error);
+    status = sinew_cache_open_stream(cache, &own->pc2, ".pc2", error);
     if (status == SINEW_OK)
-        status = sinew_cache_stream(cache, &own->obj, ".obj", error);
+        status = sinew_cache_open_stream(cache, &own->obj, ".obj", error);
     if (status != SINEW_OK)
         return status;
-    return cache->kept > 0 ? pc2_go_on(cache, &own->pc2, error) : put_header(cache, &own->pc2, 0, error);
+    return cache->kept > 0 ? pc2_resume(cache, &own->pc2, error) : pc2_write_header(cache, &own->pc2, 0, error);
 }
 
-static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_error *error)
+static sinew_status put_line_element(sinew_writer *writer, int32_t a, int32_t b, sinew_error *error)
 {
     return sinew_cache_print(writer, error, "l %lld %lld\n", a + 1LL, b + 1LL);
 }
 
-/* Writes an OBJ line element from each inner particle of the body's tets to a neighbour. */
-static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
+/* Writes OBJ line elements from particles of the body's tets that no element uses yet to a neighbour in their tet. */
+static sinew_status link_inner_points(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
 {
     format_state *own = cache->own;
     const sinew_mesh *mesh = sinew_body_mesh(cache->world, of->body);
@@ -117,19 +118,19 @@ static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, si
         if (own->used[a])
             continue;
         own->used[a] = own->used[b] = 1;
-        status = put_link(&own->obj, a, b, error);
+        status = put_line_element(&own->obj, a, b, error);
     }
     return status;
 }
 
 /* Writes an OBJ line element from each point that no element uses to the point before it (the first: to the second). */
-static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
+static sinew_status link_loose_points(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < cache->point_count && status == SINEW_OK; i++)
         if (!own->used[i] && cache->point_count > 1)
-            status = put_link(&own->obj, i, i ? i - 1 : 1, error);
+            status = put_line_element(&own->obj, i, i ? i - 1 : 1, error);
     return status;
 }
 
@@ -144,9 +145,9 @@ static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
     sinew_cache_shape_used(cache, &own->shape, own->used);
     for (int32_t i = 0; i < cache->body_count && status == SINEW_OK; i++)
         if (cache->bodies[i].body.index >= 0 && !cache->bodies[i].skin)
-            status = put_inner(cache, &cache->bodies[i], error);
+            status = link_inner_points(cache, &cache->bodies[i], error);
     if (status == SINEW_OK)
-        status = put_loose(cache, error);
+        status = link_loose_points(cache, error);
     return status == SINEW_OK ? sinew_cache_flush(&own->obj, error) : status;
 }
 
@@ -176,7 +177,7 @@ static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
     format_state *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? put_obj(cache, error) : SINEW_OK;
     if (status == SINEW_OK)
-        status = put_header(cache, &own->pc2, cache->frame_count, error);
+        status = pc2_write_header(cache, &own->pc2, cache->frame_count, error);
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->pc2, error);
     if (status != SINEW_OK)

@@ -4,13 +4,14 @@
  */
 #include "io/cache/cache.h"
 
-/* The points that a cache writes for one body, numbered from `count`. */
-static sinew_cache_body cache_body_of(const sinew_world *world, int32_t index, bool bodies, int64_t count)
+/* The points that a cache writes for one body, numbered from first_point: vertices of its skin, if it has one and
+ * `whole_bodies` is false. */
+static sinew_cache_body cache_body_of(const sinew_world *world, int32_t index, bool whole_bodies, int64_t first_point)
 {
-    sinew_cache_body found = {.body = sinew_world_body_at(world, index), .first_point = (int32_t)count};
+    sinew_cache_body found = {.body = sinew_world_body_at(world, index), .first_point = (int32_t)first_point};
     if (found.body.index < 0)
         return found;
-    found.skin = bodies ? NULL : sinew_body_skin(world, found.body);
+    found.skin = whole_bodies ? NULL : sinew_body_skin(world, found.body);
     found.point_count =
         found.skin ? sinew_skin_vertex_count(found.skin) : sinew_mesh_vertex_count(sinew_body_mesh(world, found.body));
     return found;
@@ -60,7 +61,7 @@ sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error)
 }
 
 /* Reads positions and velocities of one body's points if points are numbered body by body. */
-static sinew_status fetch_body(sinew_cache *cache, const sinew_cache_body *of)
+static sinew_status fetch_body_points(sinew_cache *cache, const sinew_cache_body *of)
 {
     const sinew_world *world = cache->world;
     sinew_real *q = cache->q + 3 * (size_t)of->first_point, *v = cache->v + 3 * (size_t)of->first_point;
@@ -82,6 +83,6 @@ sinew_status sinew_cache_points_fetch(sinew_cache *cache)
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < cache->body_count && status == SINEW_OK; i++)
         if (cache->bodies[i].body.index >= 0)
-            status = fetch_body(cache, &cache->bodies[i]);
+            status = fetch_body_points(cache, &cache->bodies[i]);
     return status;
 }

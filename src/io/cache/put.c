@@ -10,27 +10,29 @@
 #include <string.h>
 #include <unistd.h>
 
-static void make_path(const sinew_cache *cache, const char *ending, char *path, size_t size)
+static void cache_file_path(const sinew_cache *cache, const char *ending, char *path, size_t size)
 {
     snprintf(path, size, "%s%s", cache->stem, ending);
 }
 
-static sinew_status cache_put_refuse(const sinew_writer *writer, sinew_error *error)
+static sinew_status cache_fail_writing(const sinew_writer *writer, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", writer->path, strerror(errno));
 }
 
-sinew_status sinew_cache_create(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error)
+sinew_status sinew_cache_create_file(const sinew_cache *cache, sinew_writer *writer, const char *ending,
+                                     sinew_error *error)
 {
     char path[sizeof cache->stem + 40];
-    make_path(cache, ending, path, sizeof path);
+    cache_file_path(cache, ending, path, sizeof path);
     return sinew_writer_open(writer, path, error);
 }
 
-sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error)
+sinew_status sinew_cache_open_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending,
+                                     sinew_error *error)
 {
     char path[sizeof cache->stem + 40];
-    make_path(cache, ending, path, sizeof path);
+    cache_file_path(cache, ending, path, sizeof path);
     sinew_status status =
         cache->kept > 0 ? sinew_writer_reopen(writer, path, error) : sinew_writer_open(writer, path, error);
     writer->keep = cache->resumable;
@@ -39,7 +41,7 @@ sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, 
 
 /* ---- Resuming a cache from the files of an earlier run ------------------------------------------- */
 
-static sinew_status too_short(const sinew_writer *writer, sinew_error *error)
+static sinew_status cache_fail_too_short(const sinew_writer *writer, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; start the run again",
                       writer->partial);
@@ -57,15 +59,15 @@ sinew_status sinew_cache_cut_lines(sinew_writer *writer, int64_t lines, sinew_er
         offset += lines > 0 ? (int64_t)got : at - block;
     }
     if (ferror(writer->stream))
-        return cache_put_refuse(writer, error);
-    return lines > 0 ? too_short(writer, error) : sinew_writer_cut(writer, offset, error);
+        return cache_fail_writing(writer, error);
+    return lines > 0 ? cache_fail_too_short(writer, error) : sinew_writer_cut(writer, offset, error);
 }
 
 sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_error *error)
 {
     if (fseeko(writer->stream, 0, SEEK_END) != 0)
-        return cache_put_refuse(writer, error);
-    return ftello(writer->stream) < size ? too_short(writer, error) : sinew_writer_cut(writer, size, error);
+        return cache_fail_writing(writer, error);
+    return ftello(writer->stream) < size ? cache_fail_too_short(writer, error) : sinew_writer_cut(writer, size, error);
 }
 
 double sinew_cache_fps(const sinew_cache *cache)
@@ -83,7 +85,7 @@ static void frame_path(const sinew_cache *cache, int32_t frame, const char *suff
 {
     char ending[32];
     sinew_cache_ending(cache, frame, suffix, ending);
-    make_path(cache, ending, path, size);
+    cache_file_path(cache, ending, path, size);
 }
 
 sinew_status sinew_cache_cut_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error)
@@ -118,7 +120,7 @@ sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suf
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error)
 {
     if (size && fwrite(data, 1, size, writer->stream) != size)
-        return cache_put_refuse(writer, error);
+        return cache_fail_writing(writer, error);
     return SINEW_OK;
 }
 
@@ -128,20 +130,20 @@ sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const c
     va_start(arguments, format);
     int written = vfprintf(writer->stream, format, arguments);
     va_end(arguments);
-    return written < 0 ? cache_put_refuse(writer, error) : SINEW_OK;
+    return written < 0 ? cache_fail_writing(writer, error) : SINEW_OK;
 }
 
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error)
 {
-    return fflush(writer->stream) != 0 ? cache_put_refuse(writer, error) : SINEW_OK;
+    return fflush(writer->stream) != 0 ? cache_fail_writing(writer, error) : SINEW_OK;
 }
 
 sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error)
 {
-    return fseeko(writer->stream, (off_t)offset, SEEK_SET) != 0 ? cache_put_refuse(writer, error) : SINEW_OK;
+    return fseeko(writer->stream, (off_t)offset, SEEK_SET) != 0 ? cache_fail_writing(writer, error) : SINEW_OK;
 }
 
-int sinew_cache_number_digits(char *text, double value, int digits)
+int sinew_cache_format_digits(char *text, double value, int digits)
 {
     char raw[SINEW_CACHE_NUMBER];
     snprintf(raw, sizeof raw, "%.*g", digits, value);
@@ -157,15 +159,15 @@ int sinew_cache_number_digits(char *text, double value, int digits)
     return length;
 }
 
-int sinew_cache_number(char *text, sinew_real value)
+int sinew_cache_format_number(char *text, sinew_real value)
 {
-    return sinew_cache_number_digits(text, (double)value,
+    return sinew_cache_format_digits(text, (double)value,
                                      sizeof value == sizeof(float) ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG);
 }
 
-int sinew_cache_number_float(char *text, float value)
+int sinew_cache_format_float(char *text, float value)
 {
-    return sinew_cache_number_digits(text, (double)value, FLT_DECIMAL_DIG);
+    return sinew_cache_format_digits(text, (double)value, FLT_DECIMAL_DIG);
 }
 
 void sinew_cache_store32(unsigned char *bytes, uint32_t value)

@@ -17,8 +17,8 @@
 
 /* ---- Sequences of mesh files ------------------------------------------------------------------ */
 
-static bool cache_reader_name_frame(const sinew_cache_reader *reader, int32_t index, const char *suffix, char *path,
-                                    size_t size)
+static bool frame_file_path(const sinew_cache_reader *reader, int32_t index, const char *suffix, char *path,
+                            size_t size)
 {
     int length = snprintf(path, size, "%s.%04lld.%s", reader->stem, (long long)reader->first + index, suffix);
     return length > 0 && (size_t)length < size;
@@ -28,7 +28,7 @@ static sinew_status sequence_frame(sinew_cache_reader *reader, int32_t index, co
                                    sinew_error *error)
 {
     char path[1024];
-    cache_reader_name_frame(reader, index, suffix, path, sizeof path);
+    frame_file_path(reader, index, suffix, path, sizeof path);
     sinew_mesh *mesh = sinew_mesh_read(path, &reader->allocator, error);
     if (!mesh)
         return error->status;
@@ -49,10 +49,10 @@ static sinew_status sequence_frame(sinew_cache_reader *reader, int32_t index, co
 static sinew_status sequence_open(sinew_cache_reader *reader, const char *suffix, sinew_error *error)
 {
     char path[1024];
-    if (!cache_reader_name_frame(reader, 0, suffix, reader->path, sizeof reader->path))
+    if (!frame_file_path(reader, 0, suffix, reader->path, sizeof reader->path))
         return sinew_fail(error, SINEW_ERROR_FILE, "%.60s...: the path of the cache is too long", reader->stem);
     while (reader->frame_count < INT32_MAX - reader->first &&
-           cache_reader_name_frame(reader, reader->frame_count, suffix, path, sizeof path) && access(path, F_OK) == 0)
+           frame_file_path(reader, reader->frame_count, suffix, path, sizeof path) && access(path, F_OK) == 0)
         reader->frame_count++;
     return sequence_frame(reader, 0, suffix, NULL, error);
 }

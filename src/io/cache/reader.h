@@ -12,8 +12,8 @@
 typedef struct sinew_cache_reader_ops {
     size_t own_size; /* size in bytes of the format's own data, which are zeroed before open */
     bool velocities; /* true: the operation `frame` of the format fills the velocities v */
-    /* Operations of the format: open sets frame_count and point_count; close is called exactly once, also after a
-     * failed open. */
+    /* Operations of the format: open sets path, frame_count and point_count. frame reads frame `index`, counted from 0,
+     * to q and v (NULL: not wanted), both [3 * point_count]. close is called exactly once, also after a failed open. */
     sinew_status (*open)(sinew_cache_reader *reader, sinew_error *error);
     sinew_status (*frame)(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v, sinew_error *error);
     void (*close)(sinew_cache_reader *reader);

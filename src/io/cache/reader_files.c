@@ -26,7 +26,7 @@ static sinew_status reader_open_stream(sinew_cache_reader *reader, const char *e
     return *stream ? SINEW_OK : error->status;
 }
 
-static sinew_status refuse_read(const sinew_cache_reader *reader, const FILE *stream, sinew_error *error)
+static sinew_status fail_reading(const sinew_cache_reader *reader, const FILE *stream, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", reader->path,
                       ferror((FILE *)stream) ? strerror(errno) : "the file became shorter meanwhile");
@@ -43,7 +43,8 @@ typedef struct pc2_state {
     unsigned char *sample; /* [12 * point_count] bytes of one frame in the PC2 file */
 } pc2_state;
 
-static sinew_status pc2_check(sinew_cache_reader *reader, const unsigned char *header, size_t size, sinew_error *error)
+static sinew_status pc2_read_header(sinew_cache_reader *reader, const unsigned char *header, size_t size,
+                                    sinew_error *error)
 {
     const uint32_t points = sinew_cache_load32(header + 16);
     uint32_t samples = sinew_cache_load32(header + 28);
@@ -77,7 +78,7 @@ static sinew_status pc2_reader_open(sinew_cache_reader *reader, sinew_error *err
     if (fread(header, 1, header_size, own->stream) != header_size)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: has %zu bytes, the head of a PC2 file has %d", reader->path,
                           size, header_size);
-    status = pc2_check(reader, header, size, error);
+    status = pc2_read_header(reader, header, size, error);
     if (status != SINEW_OK)
         return status;
     own->sample = sinew_allocate(&reader->allocator, (size_t)reader->point_count, 12);
@@ -92,7 +93,7 @@ static sinew_status pc2_reader_frame(sinew_cache_reader *reader, int32_t index, 
     const size_t count = 3 * (size_t)reader->point_count;
     if (fseeko(own->stream, header_size + (off_t)(4 * count) * index, SEEK_SET) != 0 ||
         fread(own->sample, 4, count, own->stream) != count)
-        return refuse_read(reader, own->stream, error);
+        return fail_reading(reader, own->stream, error);
     for (size_t i = 0; i < count; i++) {
         q[i] = (sinew_real)sinew_cache_load_float(own->sample + 4 * i);
         if (!isfinite(q[i]))
@@ -144,15 +145,15 @@ static bool csv_add_frame(sinew_cache_reader *reader, int64_t offset)
 
 /* Reads one line of a CSV file including its newline; NULL at the end of the file, or if the
  * line is unfinished or does not fit. */
-static char *next_line(FILE *stream, char line[line_size])
+static char *read_complete_line(FILE *stream, char line[line_size])
 {
     return fgets(line, line_size, stream) && strchr(line, '\n') ? line : NULL;
 }
 
 /* Counts line `row` of the CSV file in *rows, the lines of its frame, and stores `offset` if a frame starts. Fails
  * unless frame numbers are consecutive and all frames have the same number of points. */
-static sinew_status csv_count(sinew_cache_reader *reader, const char *line, int64_t offset, int64_t row, int64_t *rows,
-                              sinew_error *error)
+static sinew_status csv_count_line(sinew_cache_reader *reader, const char *line, int64_t offset, int64_t row,
+                                   int64_t *rows, sinew_error *error)
 {
     char *end;
     const long long frame = strtoll(line, &end, 10);
@@ -186,11 +187,11 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
     own->locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (!own->locale)
         return sinew_fail_memory(error, "a locale");
-    if (!next_line(own->stream, line) || strcmp(line, head) != 0)
+    if (!read_complete_line(own->stream, line) || strcmp(line, head) != 0)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s:1: is not the head of a cache: %.34s", reader->path, head);
     int64_t rows = 0, row = 2, offset = (int64_t)strlen(head);
-    for (; status == SINEW_OK && next_line(own->stream, line); row++) {
-        status = csv_count(reader, line, offset, row, &rows, error);
+    for (; status == SINEW_OK && read_complete_line(own->stream, line); row++) {
+        status = csv_count_line(reader, line, offset, row, &rows, error);
         offset += (int64_t)strlen(line);
     }
     if (status != SINEW_OK)
@@ -212,7 +213,7 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
 
 /* Parses the CSV line frame,time,particle and six numbers (position, velocity). Returns false if the line is for
  * another particle than `particle` or a number is not finite. */
-static bool csv_row(const csv_state *own, const char *line, int64_t particle, double numbers[6])
+static bool csv_parse_line(const csv_state *own, const char *line, int64_t particle, double numbers[6])
 {
     const char *at = strchr(line, ',');
     at = at ? strchr(at + 1, ',') : NULL;
@@ -235,13 +236,13 @@ static sinew_status csv_reader_frame(sinew_cache_reader *reader, int32_t index, 
 {
     csv_state *own = reader->own;
     if (fseeko(own->stream, (off_t)own->offsets[index], SEEK_SET) != 0)
-        return refuse_read(reader, own->stream, error);
+        return fail_reading(reader, own->stream, error);
     for (int32_t i = 0; i < reader->point_count; i++) {
         char line[line_size];
         double numbers[6];
-        if (!next_line(own->stream, line))
-            return refuse_read(reader, own->stream, error);
-        if (!csv_row(own, line, i, numbers))
+        if (!read_complete_line(own->stream, line))
+            return fail_reading(reader, own->stream, error);
+        if (!csv_parse_line(own, line, i, numbers))
             return sinew_fail(error, SINEW_ERROR_FORMAT,
                               "%s:%lld: is not frame %lld, particle %d with six finite numbers", reader->path,
                               2 + (long long)index * reader->point_count + i, (long long)reader->first + index, (int)i);

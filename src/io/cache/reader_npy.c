@@ -34,7 +34,7 @@ typedef struct npy_state {
 } npy_state;
 
 /* Parses the Python literal of an NPY header with type and shape. */
-static sinew_status parse_literal(npy_array *array, const char *literal, sinew_error *error)
+static sinew_status parse_npy_header(npy_array *array, const char *literal, sinew_error *error)
 {
     const char *type = strstr(literal, "'descr': '<f"), *shape = strstr(literal, "'shape': (");
     long long frames, points;
@@ -65,7 +65,7 @@ static sinew_status npy_reader_open_array(const sinew_cache_reader *reader, cons
     if (!begins || length > literal_size || fread(literal, 1, length, array->stream) != length)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not begin as a NumPy file of version 1 does",
                           array->path);
-    sinew_status status = parse_literal(array, literal, error);
+    sinew_status status = parse_npy_header(array, literal, error);
     if (status != SINEW_OK)
         return status;
     array->start = (int64_t)(magic_size + length);

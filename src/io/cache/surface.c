@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * surface.c: the drawable shape of a cache's points: the faces of skins with their names and texture coordinates, and
- * the surface of other bodies (sinew_world_surface), in memory of the cache.
+ * the surface of other bodies (sinew_world_surface).
  *
- * Bodies with a skin come in the order of their slots; the surfaces of the others follow them, so that a world without
- * skins has exactly the triangles of sinew_world_surface().
+ * Skins come first, in the order of cache->bodies; the surfaces of bodies without a skin follow, so that a world
+ * without skins has exactly the triangles of sinew_world_surface().
  */
 #include "io/cache/cache.h"
 
@@ -88,7 +88,7 @@ static void count_shape(const sinew_cache *cache, const world_surface *surface, 
     }
 }
 
-static bool any_names(const sinew_cache *cache, int set)
+static bool any_skin_has_names(const sinew_cache *cache, int set)
 {
     bool any = false;
     for (int32_t i = 0; i < cache->body_count; i++)
@@ -115,7 +115,7 @@ static bool cache_surface_reserve(const sinew_cache *cache, sinew_cache_shape *s
         good = shape->uvs && shape->corner_uvs;
     }
     for (int set = 0; set < SINEW_SKIN_SET_COUNT && good; set++)
-        if (any_names(cache, set)) {
+        if (any_skin_has_names(cache, set)) {
             shape->face_names[set] = sinew_allocate(allocator, faces, sizeof(int32_t));
             good = shape->face_names[set] != NULL;
         }
@@ -124,6 +124,7 @@ static bool cache_surface_reserve(const sinew_cache *cache, sinew_cache_shape *s
 
 /* ---- Filling of the shape ------------------------------------------------------------------------ */
 
+/* Indices in the shape of the next face, corner, triangle and texture coordinate to be filled. */
 typedef struct cursor {
     int32_t face, corner, triangle, uv;
 } cursor;

@@ -39,7 +39,7 @@ typedef struct usda_reader {
 /* Skips in a USDA file to just after the next occurrence of `line`, which begins with a line break and contains no
  * other one before its last character; false: none. An occurrence inside a failed partial match can therefore only
  * begin at the mismatched character. */
-static bool find_line(FILE *stream, const char *line)
+static bool skip_past_line(FILE *stream, const char *line)
 {
     size_t matched = 0;
     for (int c; line[matched] && (c = getc(stream)) != EOF;)
@@ -47,7 +47,7 @@ static bool find_line(FILE *stream, const char *line)
     return !line[matched];
 }
 
-static bool next_number(usda_reader *reader, float *value)
+static bool read_next_number(usda_reader *reader, float *value)
 {
     char word[48];
     size_t length = 0;
@@ -70,13 +70,13 @@ static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const 
     static const char *const heads[SINEW_USDA_ARRAYS] = {"\n        point3f[] points.timeSamples = {\n",
                                                          "\n        vector3f[] velocities.timeSamples = {\n"};
     sinew_usda *own = cache->own;
-    bool good = find_line(reader->stream, heads[array]);
+    bool good = skip_past_line(reader->stream, heads[array]);
     sinew_status status = SINEW_OK;
     for (int32_t k = 0; k < cache->kept && good && status == SINEW_OK; k++) {
         float value;
-        good = next_number(reader, &value) && value == (float)(cache->first + k);
+        good = read_next_number(reader, &value) && value == (float)(cache->first + k);
         for (size_t i = 0; i < 3 * (size_t)prim->vertex_count && good; i++) {
-            good = next_number(reader, &value);
+            good = read_next_number(reader, &value);
             sinew_cache_store_float(own->bytes + 4 * i, value);
         }
         if (good)
@@ -89,12 +89,12 @@ static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const 
                              "%s.usda: does not hold the frames to go on from; start the run again", cache->stem);
 }
 
-static sinew_status side_from_text(sinew_cache *cache, sinew_error *error)
+static sinew_status rebuild_side_file_from_text(sinew_cache *cache, sinew_error *error)
 {
     sinew_usda *own = cache->own;
     char path[sizeof cache->stem + 40];
     snprintf(path, sizeof path, "%s.usda", cache->stem);
-    sinew_status status = sinew_cache_create(cache, &own->side, ".usda.bin", error);
+    sinew_status status = sinew_cache_create_file(cache, &own->side, ".usda.bin", error);
     int file = status == SINEW_OK ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     usda_reader reader = {file >= 0 ? fdopen(file, "rb") : NULL, newlocale(LC_NUMERIC_MASK, "C", (locale_t)0)};
     if (status == SINEW_OK && !reader.stream)
@@ -116,7 +116,7 @@ static sinew_status side_from_text(sinew_cache *cache, sinew_error *error)
 }
 
 /* True if a killed run left a side file that holds the kept frames. */
-static bool usda_side_is_whole(const sinew_cache *cache)
+static bool usda_side_file_has_kept_frames(const sinew_cache *cache)
 {
     char path[sizeof cache->stem + 40];
     struct stat facts;
@@ -125,15 +125,15 @@ static bool usda_side_is_whole(const sinew_cache *cache)
            facts.st_size >= sinew_usda_offset(cache->own, cache->kept, 0, 0);
 }
 
-static sinew_status usda_go_on(sinew_cache *cache, sinew_error *error)
+static sinew_status usda_resume(sinew_cache *cache, sinew_error *error)
 {
     sinew_usda *own = cache->own;
-    if (!usda_side_is_whole(cache)) {
-        const sinew_status status = side_from_text(cache, error);
+    if (!usda_side_file_has_kept_frames(cache)) {
+        const sinew_status status = rebuild_side_file_from_text(cache, error);
         own->side.keep = status == SINEW_OK;
         return status;
     }
-    const sinew_status status = sinew_cache_stream(cache, &own->side, ".usda.bin", error);
+    const sinew_status status = sinew_cache_open_stream(cache, &own->side, ".usda.bin", error);
     return status == SINEW_OK ? sinew_cache_cut_bytes(&own->side, sinew_usda_offset(own, cache->kept, 0, 0), error)
                               : status;
 }
@@ -145,7 +145,7 @@ static sinew_status usda_open(sinew_cache *cache, sinew_error *error)
     sinew_usda *own = cache->own;
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status == SINEW_OK)
-        status = sinew_usda_prims(cache, own, error);
+        status = sinew_usda_build_prims(cache, own, error);
     if (status != SINEW_OK)
         return status;
     if (own->prim_count == 0)
@@ -154,10 +154,10 @@ static sinew_status usda_open(sinew_cache *cache, sinew_error *error)
     own->bytes = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 12);
     if (!own->bytes)
         return sinew_fail_memory(error, "the buffers of a USD cache");
-    return cache->kept > 0 ? usda_go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".usda.bin", error);
+    return cache->kept > 0 ? usda_resume(cache, error) : sinew_cache_open_stream(cache, &own->side, ".usda.bin", error);
 }
 
-static sinew_status put_array(sinew_cache *cache, const sinew_real *values, sinew_error *error)
+static sinew_status put_frame_array(sinew_cache *cache, const sinew_real *values, sinew_error *error)
 {
     sinew_usda *own = cache->own;
     for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++)
@@ -175,9 +175,9 @@ static sinew_status usda_frame(sinew_cache *cache, sinew_error *error)
                                 "%s: frame %d: %s %zu moves at %g m/s, beyond 32-bit floats; use csv or vtu",
                                 cache->stem, (int)cache->frame_count, cache->noun, i / 3, (double)cache->v[i]);
     if (status == SINEW_OK)
-        status = put_array(cache, cache->q, error);
+        status = put_frame_array(cache, cache->q, error);
     if (status == SINEW_OK)
-        status = put_array(cache, cache->v, error);
+        status = put_frame_array(cache, cache->v, error);
     return status == SINEW_OK ? sinew_cache_flush(&own->side, error) : status;
 }
 
@@ -192,7 +192,7 @@ static sinew_status usda_close(sinew_cache *cache, sinew_error *error)
     sinew_usda *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? usda_frame(cache, error) : SINEW_OK;
     if (status == SINEW_OK)
-        status = sinew_cache_create(cache, &own->text, ".usda", error);
+        status = sinew_cache_create_file(cache, &own->text, ".usda", error);
     if (status != SINEW_OK)
         return status;
     FILE *side = fopen(own->side.partial, "rb");

@@ -44,10 +44,10 @@ enum {
 };
 
 /* Sets prims, names, points and curves of a USD cache; afterwards the shape's corners are vertices of their prim. */
-sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error);
+sinew_status sinew_usda_build_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error);
 /* Adds a valid USD name (letters, digits, _) that resembles `wanted` (if empty: `otherwise`) and is not in the list
  * yet. Returns its index; -1: memory runs out. */
-int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise);
+int32_t sinew_usda_add_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise);
 /* Byte offset in the side file of one array of one frame (0: first), at the vertex `first_vertex`. */
 int64_t sinew_usda_offset(const sinew_usda *own, int64_t frame, int array, int32_t first_vertex);
 /* Writes the whole USDA file to own->text from the side file `side`. `frames` 0: the values in the side file have no

@@ -14,7 +14,7 @@
 
 /* ---- Names of prims ------------------------------------------------------------------------------ */
 
-int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise)
+int32_t sinew_usda_add_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise)
 {
     char name[160];
     size_t length = 0;
@@ -41,20 +41,20 @@ int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const c
 static bool name_prims(const sinew_cache *cache, sinew_usda *own, const int32_t *bodies)
 {
     /* The materials scope is a sibling of the bodies, so its name is reserved. */
-    if (sinew_usda_name(cache, &own->names, SINEW_USDA_SCOPE, "") < 0)
+    if (sinew_usda_add_name(cache, &own->names, SINEW_USDA_SCOPE, "") < 0)
         return false;
     for (int32_t i = 0; i < own->prim_count; i++) {
         char number[32];
         snprintf(number, sizeof number, "body_%d", (int)bodies[i]);
-        own->prims[i].name =
-            sinew_usda_name(cache, &own->names, sinew_body_name(cache->world, cache->bodies[bodies[i]].body), number);
+        own->prims[i].name = sinew_usda_add_name(cache, &own->names,
+                                                 sinew_body_name(cache->world, cache->bodies[bodies[i]].body), number);
         if (own->prims[i].name < 0)
             return false;
     }
     const sinew_name_list *materials = &own->shape.names[SINEW_SKIN_MATERIAL];
     own->materials = sinew_allocate(&cache->allocator, (size_t)materials->count, sizeof *own->materials);
     for (int32_t i = 0; own->materials && i < materials->count; i++) {
-        own->materials[i] = sinew_usda_name(cache, &own->material_names, sinew_names_get(materials, i), "material");
+        own->materials[i] = sinew_usda_add_name(cache, &own->material_names, sinew_names_get(materials, i), "material");
         if (own->materials[i] < 0)
             return false;
     }
@@ -84,7 +84,8 @@ static void usda_prims_number_points(const sinew_cache_body *of, sinew_usda *own
         own->shape.corners[i] = vertex[own->shape.corners[i] - of->first_point];
 }
 
-/* Adds one Mesh prim per run of faces of the same body; bodies[prim] receives its body. */
+/* Adds one Mesh prim per run of faces of the same body; bodies[i] receives the index in cache->bodies of the body of
+ * prim i. */
 static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodies, int32_t *vertex)
 {
     for (int64_t f = 0; f < own->shape.face_count;) {
@@ -110,7 +111,7 @@ typedef struct edge_net {
     uint8_t *used; /* [edge_count] 1: the edge already belongs to a chain */
 } edge_net;
 
-static void usda_prims_fill_net(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
+static void list_edges_of_points(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
 {
     net->edges = shape->edges;
     memset(net->starts, 0, ((size_t)cache->point_count + 2) * sizeof *net->starts);
@@ -123,14 +124,14 @@ static void usda_prims_fill_net(const sinew_cache *cache, const sinew_cache_shap
         net->list[net->starts[shape->edges[i] + 1]++] = (int32_t)(i / 2);
 }
 
-static int32_t degree(const edge_net *net, int32_t point)
+static int32_t edge_count_at_point(const edge_net *net, int32_t point)
 {
     return net->starts[point + 1] - net->starts[point];
 }
 
 /* Follows the chain of edges from `point` along `edge` until an end, a branch, or a closed ring, and adds it as a
  * curve. */
-static void usda_prims_walk(edge_net *net, sinew_usda *own, int32_t point, int32_t edge)
+static void add_chain_from(edge_net *net, sinew_usda *own, int32_t point, int32_t edge)
 {
     int32_t count = 1;
     own->points[own->vertex_count++] = point;
@@ -141,7 +142,7 @@ static void usda_prims_walk(edge_net *net, sinew_usda *own, int32_t point, int32
         own->points[own->vertex_count++] = point;
         count++;
         edge = -1;
-        for (int32_t i = net->starts[point]; degree(net, point) == 2 && i < net->starts[point + 1]; i++)
+        for (int32_t i = net->starts[point]; edge_count_at_point(net, point) == 2 && i < net->starts[point + 1]; i++)
             edge = net->used[net->list[i]] ? edge : net->list[i];
     }
     own->curve_counts[own->curve_count++] = count;
@@ -154,8 +155,8 @@ static void add_chains(edge_net *net, sinew_usda *own, int64_t from, int64_t to)
         for (int64_t e = from; e < to; e++)
             for (int end = 0; end < 2; end++) {
                 const int32_t point = net->edges[2 * e + end];
-                if (!net->used[e] && (ring || degree(net, point) != 2))
-                    usda_prims_walk(net, own, point, (int32_t)e);
+                if (!net->used[e] && (ring || edge_count_at_point(net, point) != 2))
+                    add_chain_from(net, own, point, (int32_t)e);
             }
 }
 
@@ -211,7 +212,7 @@ static void usda_prims_add_curves(const sinew_cache *cache, sinew_usda *own, int
 
 /* ---- All prims of the cache ---------------------------------------------------------------------- */
 
-sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error)
+sinew_status sinew_usda_build_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error)
 {
     const sinew_allocator *allocator = &cache->allocator;
     const size_t edges = (size_t)own->shape.edge_count, points = (size_t)cache->point_count;
@@ -227,9 +228,9 @@ sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_e
     bool good =
         net.starts && net.list && net.used && vertex && bodies && own->prims && own->points && own->curve_counts;
     if (good) {
-        own->root = sinew_usda_name(cache, &own->material_names, cache->name, "sinew");
+        own->root = sinew_usda_add_name(cache, &own->material_names, cache->name, "sinew");
         add_meshes(cache, own, bodies, vertex);
-        usda_prims_fill_net(cache, &own->shape, &net);
+        list_edges_of_points(cache, &own->shape, &net);
         usda_prims_add_curves(cache, own, bodies, &net);
         good = own->root >= 0 && name_prims(cache, own, bodies);
     }

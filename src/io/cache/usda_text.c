@@ -10,8 +10,8 @@
  *         def Scope "materials" { ... }
  *     }
  *
- * Time code k is frame number k, as in the file names of other formats. Attributes with samples also have the first
- * sample as default value, for readers that ignore samples.
+ * Time code k is frame number k, as in the file names of other formats. Extent and points also have the first sample as
+ * default value, for readers that ignore samples.
  */
 #include "io/cache/usda.h"
 
@@ -26,7 +26,7 @@ static sinew_status put_double(sinew_writer *writer, const char *before, double 
                                sinew_error *error)
 {
     char number[SINEW_CACHE_NUMBER];
-    sinew_cache_number_digits(number, value, 9);
+    sinew_cache_format_digits(number, value, 9);
     return sinew_cache_print(writer, error, "%s%s%s", before, number, after);
 }
 
@@ -41,7 +41,7 @@ static sinew_status put_tuple(sinew_writer *writer, const float *values, int wid
             text[length++] = ',';
             text[length++] = ' ';
         }
-        length += sinew_cache_number_float(text + length, values[i]);
+        length += sinew_cache_format_float(text + length, values[i]);
     }
     text[length++] = ')';
     if (!last) {
@@ -197,7 +197,7 @@ static sinew_status put_subset(const usda_source *from, const sinew_usda_prim *p
     sinew_usda *own = from->own;
     const bool binds = set == SINEW_SKIN_MATERIAL;
     const int32_t *faces = own->shape.face_names[set];
-    const int32_t at = sinew_usda_name(from->cache, names, sinew_names_get(&own->shape.names[set], name), "subset");
+    const int32_t at = sinew_usda_add_name(from->cache, names, sinew_names_get(&own->shape.names[set], name), "subset");
     if (at < 0)
         return sinew_fail_memory(error, "the names of a USD cache");
     sinew_status status = sinew_cache_print(

@@ -6,8 +6,8 @@
  * A file has all points and all cells (VTK types 10 tetra, 5 triangle, 3 line; skin faces: 5 triangle, 9 quad, 7
  * polygon). Point data are "velocity" and particle fields; cell data are "body", tet fields and "material", the
  * energy of their values. Arrays are raw appended data after 64-bit sizes, as ParaView writes them: exact and small.
- * Infinite and unknown values are IEEE infinities and NaN, which ParaView shows in a separate colour. Cell arrays
- * are rebuilt only after a tear. Format: VTK file formats, kitware.github.io, "XML file formats".
+ * Unknown values are NaN, which ParaView shows in a separate colour. Cell arrays are rebuilt only after a tear. Format:
+ * VTK file formats, kitware.github.io, "XML file formats".
  *
  * Known limits: fewer than 2^31 vertex indices over all cells (their arrays are Int32). Points and faces of a skin have
  * no values in fields: force belongs to particles, stress to tets.
@@ -116,7 +116,7 @@ static sinew_status make_cells(const sinew_cache *cache, format_state *own, sine
 
 /* ---- Values of fields by cell and point ---------------------------------------------------------- */
 
-/* Fills tet_cells, the cell of each tet. The tets of a body precede its other cells, in the order of the fields. */
+/* Fills tet_cells, the cell of each tet. The tets of a body precede its other cells, in the order of fields.tets. */
 static void find_tet_cells(const sinew_cache *cache, format_state *own)
 {
     int64_t cell = 0;
@@ -156,7 +156,7 @@ static sinew_status make_fields(const sinew_cache *cache, format_state *own, sin
     return SINEW_OK;
 }
 
-static void spread_to_cells(format_state *own, sinew_field_kind field, size_t width)
+static void spread_field_to_cells(format_state *own, sinew_field_kind field, size_t width)
 {
     for (size_t i = 0; i < width * (size_t)own->cell_count; i++)
         own->values[field][i] = (sinew_real)NAN;
@@ -166,7 +166,7 @@ static void spread_to_cells(format_state *own, sinew_field_kind field, size_t wi
                    own->fields.values[field] + width * (size_t)t, width * sizeof(sinew_real));
 }
 
-static void spread_to_points(const sinew_cache *cache, format_state *own, sinew_field_kind field, size_t width)
+static void spread_field_to_points(const sinew_cache *cache, format_state *own, sinew_field_kind field, size_t width)
 {
     for (size_t i = 0; i < width * (size_t)cache->point_count; i++)
         own->values[field][i] = (sinew_real)NAN;
@@ -187,9 +187,9 @@ static sinew_status fill_fields(const sinew_cache *cache, format_state *own, sin
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
         const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
         if (own->values[f] && info->of_elements)
-            spread_to_cells(own, (sinew_field_kind)f, (size_t)info->component_count);
+            spread_field_to_cells(own, (sinew_field_kind)f, (size_t)info->component_count);
         else if (own->values[f])
-            spread_to_points(cache, own, (sinew_field_kind)f, (size_t)info->component_count);
+            spread_field_to_points(cache, own, (sinew_field_kind)f, (size_t)info->component_count);
     }
     for (int64_t i = 0; i < own->cell_count; i++)
         own->material[i] = -1;
@@ -207,7 +207,7 @@ static const char *byte_order(void)
     return *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
 }
 
-static void free_cells(const sinew_cache *cache, format_state *own)
+static void free_cells_and_fields(const sinew_cache *cache, format_state *own)
 {
     sinew_release(&cache->allocator, own->connectivity);
     sinew_release(&cache->allocator, own->offsets);
@@ -223,7 +223,7 @@ static void free_cells(const sinew_cache *cache, format_state *own)
 static sinew_status vtu_reshape(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
-    free_cells(cache, own);
+    free_cells_and_fields(cache, own);
     *own = (format_state){.pvd = own->pvd};
     const sinew_status status = make_cells(cache, own, error);
     return status == SINEW_OK ? make_fields(cache, own, error) : status;
@@ -236,7 +236,7 @@ static sinew_status vtu_open(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = make_fields(cache, own, error);
     if (status == SINEW_OK)
-        status = sinew_cache_stream(cache, &own->pvd, ".pvd", error);
+        status = sinew_cache_open_stream(cache, &own->pvd, ".pvd", error);
     if (status == SINEW_OK && cache->kept > 0)
         status = sinew_cache_cut_sequence(cache, "vtu", error);
     if (status == SINEW_OK && cache->kept > 0)
@@ -281,9 +281,10 @@ typedef struct block_list {
     block blocks[blocks_max];
 } block_list;
 
-static void vtu_cache_add_block(block_list *list, block next, int64_t owners, size_t number)
+/* Adds an array with one value per owner (point, cell or index) to the list; `number_size`: bytes per number. */
+static void vtu_cache_add_block(block_list *list, block next, int64_t owners, size_t number_size)
 {
-    next.size = (uint64_t)owners * (uint64_t)next.components * number;
+    next.size = (uint64_t)owners * (uint64_t)next.components * number_size;
     list->blocks[list->count++] = next;
 }
 
@@ -350,7 +351,7 @@ static sinew_status put_outline(const sinew_cache *cache, const format_state *ow
                                 const block_list *list, sinew_error *error)
 {
     char time[SINEW_CACHE_NUMBER];
-    sinew_cache_number(time, (sinew_real)cache->time);
+    sinew_cache_format_number(time, (sinew_real)cache->time);
     sinew_status status = sinew_cache_print(
         writer, error,
         "<?xml version=\"1.0\"?>\n"
@@ -405,7 +406,7 @@ static sinew_status vtu_cache_put_entry(const sinew_cache *cache, sinew_writer *
                                         sinew_error *error)
 {
     char time[SINEW_CACHE_NUMBER];
-    sinew_cache_number(time, (sinew_real)cache->time);
+    sinew_cache_format_number(time, (sinew_real)cache->time);
     sinew_status status = sinew_cache_print(pvd, error, "<DataSet timestep=\"%s\" part=\"0\" file=\"", time);
     if (status == SINEW_OK)
         status = put_escaped(pvd, cache->name, error);
@@ -420,7 +421,7 @@ static sinew_status vtu_frame(sinew_cache *cache, sinew_error *error)
     char ending[32];
     sinew_cache_ending(cache, cache->frame_count, "vtu", ending);
     sinew_writer writer;
-    sinew_status status = sinew_cache_create(cache, &writer, ending, error);
+    sinew_status status = sinew_cache_create_file(cache, &writer, ending, error);
     if (status == SINEW_OK)
         status = put_grid(cache, own, &writer, error);
     if (status == SINEW_OK)
@@ -448,7 +449,7 @@ static void vtu_drop(sinew_cache *cache)
 {
     format_state *own = cache->own;
     sinew_writer_abandon(&own->pvd);
-    free_cells(cache, own);
+    free_cells_and_fields(cache, own);
 }
 
 const sinew_cache_ops sinew_cache_vtu = {

@@ -65,7 +65,7 @@ bool sinew_base64_decode(const char **at, const char *end, unsigned char *out, s
         int count = sinew_base64_group(at, end, bytes);
         for (int k = 0; k < count && done < size; k++)
             out[done++] = bytes[k];
-        /* Padding ends the base64 run, so missing bytes cannot follow. */
+        /* Padding ends the encoded data, so the missing bytes do not follow. */
         if (count < 3 && done < size)
             return false;
     }

@@ -41,8 +41,9 @@ void sinew_builder_close(sinew_builder *builder)
 
 /* ---- Growing arrays of vertices and cells -------------------------------------------------------- */
 
-/* Returns the new capacity of an array for `needed` items, at least 1.5 times the old one; -1 above 2^31 - 1. */
-static int64_t grown(int64_t capacity, int64_t needed)
+/* Returns the new capacity of an array for `needed` items: 1.5 times the old one or more, at most 2^31 - 1; -1 if more
+ * items are needed. */
+static int64_t grown_capacity(int64_t capacity, int64_t needed)
 {
     if (needed > INT32_MAX)
         return -1;
@@ -51,7 +52,7 @@ static int64_t grown(int64_t capacity, int64_t needed)
     return target < INT32_MAX ? target : INT32_MAX;
 }
 
-static bool too_many(const sinew_builder *builder, const char *what)
+static bool fail_too_many(const sinew_builder *builder, const char *what)
 {
     sinew_fail(builder->error, SINEW_ERROR_DATA, "the file holds more than 2147483647 %s: split it", what);
     return false;
@@ -60,7 +61,7 @@ static bool too_many(const sinew_builder *builder, const char *what)
 static bool resize_vertices(sinew_builder *builder, int64_t capacity)
 {
     if (capacity < 0)
-        return too_many(builder, "vertices");
+        return fail_too_many(builder, "vertices");
     sinew_real *positions = sinew_reallocate(&builder->allocator, builder->positions, (size_t)builder->vertex_count * 3,
                                              (size_t)capacity * 3, sizeof *positions);
     if (!positions) {
@@ -75,7 +76,7 @@ static bool resize_vertices(sinew_builder *builder, int64_t capacity)
 static bool resize_cells(sinew_builder *builder, int kind, int64_t capacity)
 {
     if (capacity < 0)
-        return too_many(builder, "cells");
+        return fail_too_many(builder, "cells");
     sinew_builder_cells *cells = &builder->cells[kind];
     size_t corners = (size_t)kind + 2;
     int32_t *indices = sinew_reallocate(&builder->allocator, cells->indices, (size_t)cells->count * corners,
@@ -93,7 +94,7 @@ bool sinew_builder_reserve_vertices(sinew_builder *builder, int64_t count)
 {
     if (count <= builder->vertex_capacity - builder->vertex_count)
         return true;
-    return resize_vertices(builder, grown(builder->vertex_capacity, builder->vertex_count + count));
+    return resize_vertices(builder, grown_capacity(builder->vertex_capacity, builder->vertex_count + count));
 }
 
 bool sinew_builder_reserve_cells(sinew_builder *builder, int kind, int64_t count)
@@ -101,7 +102,7 @@ bool sinew_builder_reserve_cells(sinew_builder *builder, int kind, int64_t count
     const sinew_builder_cells *cells = &builder->cells[kind];
     if (count <= cells->capacity - cells->count)
         return true;
-    return resize_cells(builder, kind, grown(cells->capacity, cells->count + count));
+    return resize_cells(builder, kind, grown_capacity(cells->capacity, cells->count + count));
 }
 
 bool sinew_builder_reserve_corners(const sinew_builder *builder, int32_t **corners, int64_t *capacity, int64_t count)
@@ -121,7 +122,7 @@ bool sinew_builder_reserve_corners(const sinew_builder *builder, int32_t **corne
 bool sinew_builder_add_vertex(sinew_builder *builder, const sinew_real point[3])
 {
     int64_t at = builder->vertex_count;
-    if (at == builder->vertex_capacity && !resize_vertices(builder, grown(at, at + 1)))
+    if (at == builder->vertex_capacity && !resize_vertices(builder, grown_capacity(at, at + 1)))
         return false;
     memcpy(builder->positions + 3 * at, point, 3 * sizeof *point);
     builder->vertex_count++;
@@ -132,7 +133,7 @@ static bool builder_put_cell(sinew_builder *builder, int kind, const int32_t *in
 {
     sinew_builder_cells *cells = &builder->cells[kind];
     int64_t at = cells->count;
-    if (at == cells->capacity && !resize_cells(builder, kind, grown(at, at + 1)))
+    if (at == cells->capacity && !resize_cells(builder, kind, grown_capacity(at, at + 1)))
         return false;
     size_t corners = (size_t)kind + 2;
     memcpy(cells->indices + corners * (size_t)at, indices, corners * sizeof *indices);
@@ -144,14 +145,14 @@ static bool builder_put_cell(sinew_builder *builder, int kind, const int32_t *in
 static bool put_triangle(sinew_builder *builder, const int32_t *corners, int64_t a, int64_t b, int64_t c)
 {
     return builder_put_cell(builder, SINEW_BUILDER_TRIANGLE, (int32_t[]){corners[a], corners[b], corners[c]}) &&
-           sinew_skin_builder_triangle(builder, a, b, c);
+           sinew_skin_builder_add_triangle(builder, a, b, c);
 }
 
 bool sinew_builder_add_cell(sinew_builder *builder, int kind, const int32_t *indices)
 {
     if (kind != SINEW_BUILDER_TRIANGLE)
         return builder_put_cell(builder, kind, indices);
-    return sinew_skin_builder_face(builder, indices, 3) && put_triangle(builder, indices, 0, 1, 2);
+    return sinew_skin_builder_add_face(builder, indices, 3) && put_triangle(builder, indices, 0, 1, 2);
 }
 
 bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double fraction)
@@ -175,7 +176,7 @@ bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double frac
 }
 
 /* Copies the tets' filled fractions to the mesh; tets without a fraction get 1. */
-static bool hand_over_fractions(sinew_builder *builder, sinew_mesh *mesh)
+static bool copy_fractions_to_mesh(sinew_builder *builder, sinew_mesh *mesh)
 {
     const int64_t count = builder->cells[SINEW_BUILDER_TET].count;
     if (!builder->fractions || count == 0)
@@ -220,8 +221,9 @@ typedef struct flat_point {
     int32_t vertex, corner;
 } flat_point;
 
-/* Projects a polygon along the axis with the largest component of its Newell normal; preserves orientation. */
-static void flatten(const sinew_builder *builder, const int32_t *corners, int64_t count, flat_point *flat)
+/* Projects a polygon along the axis with the largest component of its Newell normal; the flat polygon is
+ * counterclockwise. */
+static void project_polygon(const sinew_builder *builder, const int32_t *corners, int64_t count, flat_point *flat)
 {
     double normal[3] = {0, 0, 0};
     for (int64_t i = 0; i < count; i++) {
@@ -244,7 +246,7 @@ static void flatten(const sinew_builder *builder, const int32_t *corners, int64_
     }
 }
 
-static double builder_turn(flat_point a, flat_point b, flat_point c)
+static double twice_signed_area(flat_point a, flat_point b, flat_point c)
 {
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
@@ -254,13 +256,13 @@ static double builder_turn(flat_point a, flat_point b, flat_point c)
 static bool is_ear(const flat_point *flat, int64_t count, int64_t at)
 {
     flat_point a = flat[(at + count - 1) % count], b = flat[at], c = flat[(at + 1) % count];
-    if (builder_turn(a, b, c) <= 0)
+    if (twice_signed_area(a, b, c) <= 0)
         return false;
     for (int64_t i = 0; i < count; i++) {
         flat_point p = flat[i];
         if (p.vertex == a.vertex || p.vertex == b.vertex || p.vertex == c.vertex)
             continue;
-        if (builder_turn(a, b, p) >= 0 && builder_turn(b, c, p) >= 0 && builder_turn(c, a, p) >= 0)
+        if (twice_signed_area(a, b, p) >= 0 && twice_signed_area(b, c, p) >= 0 && twice_signed_area(c, a, p) >= 0)
             return false;
     }
     return true;
@@ -280,7 +282,7 @@ static bool clip_ears(sinew_builder *builder, const int32_t *corners, int64_t co
 {
     flat_point flat[EAR_CORNERS_MAX];
     int64_t first_triangle = builder->cells[SINEW_BUILDER_TRIANGLE].count;
-    flatten(builder, corners, count, flat);
+    project_polygon(builder, corners, count, flat);
     for (int64_t left = count; left >= 3; left--) {
         int64_t ear = left == 3 ? 1 : find_ear(flat, left);
         if (ear < 0) {
@@ -303,7 +305,7 @@ bool sinew_builder_add_polygon(sinew_builder *builder, const int32_t *corners, i
     }
     if (count <= 3)
         return sinew_builder_add_cell(builder, count == 2 ? SINEW_BUILDER_EDGE : SINEW_BUILDER_TRIANGLE, corners);
-    if (!sinew_skin_builder_face(builder, corners, count))
+    if (!sinew_skin_builder_add_face(builder, corners, count))
         return false;
     builder->cut_count++;
     return count <= EAR_CORNERS_MAX ? clip_ears(builder, corners, count) : builder_add_fan(builder, corners, count);
@@ -348,9 +350,9 @@ static bool add_builder_warnings(const sinew_builder *builder, sinew_mesh *mesh)
     return good;
 }
 
-/* Moves the builder's array *builder_slot to *slot of the mesh, whose old array is released. A copy of a large mesh
- * would exceed a reader's memory limit. */
-static void hand_over(const sinew_allocator *allocator, void *slot, void *builder_slot)
+/* Moves the builder's array *builder_slot to *slot of the mesh, whose old array is released. A copy would double the
+ * memory of a large mesh. */
+static void move_array_to_mesh(const sinew_allocator *allocator, void *slot, void *builder_slot)
 {
     void **array = slot, **built = builder_slot;
     if (!*built)
@@ -360,13 +362,13 @@ static void hand_over(const sinew_allocator *allocator, void *slot, void *builde
     *built = NULL;
 }
 
-static void hand_over_all(sinew_builder *builder, sinew_mesh *mesh)
+static void move_arrays_to_mesh(sinew_builder *builder, sinew_mesh *mesh)
 {
     const sinew_allocator *allocator = &builder->allocator;
-    hand_over(allocator, &mesh->positions, &builder->positions);
-    hand_over(allocator, &mesh->edges, &builder->cells[SINEW_BUILDER_EDGE].indices);
-    hand_over(allocator, &mesh->triangles, &builder->cells[SINEW_BUILDER_TRIANGLE].indices);
-    hand_over(allocator, &mesh->tets, &builder->cells[SINEW_BUILDER_TET].indices);
+    move_array_to_mesh(allocator, &mesh->positions, &builder->positions);
+    move_array_to_mesh(allocator, &mesh->edges, &builder->cells[SINEW_BUILDER_EDGE].indices);
+    move_array_to_mesh(allocator, &mesh->triangles, &builder->cells[SINEW_BUILDER_TRIANGLE].indices);
+    move_array_to_mesh(allocator, &mesh->tets, &builder->cells[SINEW_BUILDER_TET].indices);
     mesh->vertex_count = (int32_t)builder->vertex_count;
     mesh->edge_count = (int32_t)builder->cells[SINEW_BUILDER_EDGE].count;
     mesh->triangle_count = (int32_t)builder->cells[SINEW_BUILDER_TRIANGLE].count;
@@ -382,8 +384,8 @@ sinew_mesh *sinew_builder_finish(sinew_builder *builder, const char *name)
     sinew_mesh *mesh = sinew_mesh_allocate(&builder->allocator, 0, 0, 0, 0, builder->error);
     if (!mesh)
         return NULL;
-    hand_over_all(builder, mesh);
-    if (sinew_mesh_validate(mesh, builder->error) != SINEW_OK || !hand_over_fractions(builder, mesh) ||
+    move_arrays_to_mesh(builder, mesh);
+    if (sinew_mesh_validate(mesh, builder->error) != SINEW_OK || !copy_fractions_to_mesh(builder, mesh) ||
         !add_builder_warnings(builder, mesh)) {
         sinew_mesh_destroy(mesh);
         return NULL;

@@ -2,8 +2,9 @@
  *
  * builder.h: the points, cells and counts of omitted cells that a reader of a mesh file collects.
  *
- * Arrays grow on demand. The builder does not check indices: each reader checks them, because its error can name the
- * location. Functions that can fail set the error and return false (out of memory, or more than 2^31 - 1 items).
+ * Arrays grow on demand. Functions that add cells do not check indices: each reader checks them, because its error can
+ * name the location. Functions that can fail set the error and return false (out of memory, or more than 2^31 - 1
+ * items).
  */
 #ifndef SINEW_SRC_IO_MESH_BUILDER_H
 #define SINEW_SRC_IO_MESH_BUILDER_H
@@ -19,7 +20,7 @@ enum {
     SINEW_BUILDER_TRIANGLE,
     SINEW_BUILDER_TET,
     SINEW_BUILDER_KINDS,
-    /* largest number of kinds of omitted cells in the warnings; further kinds share the last line */
+    /* largest number of kinds of omitted cells in the warnings; further kinds share the last warning */
     SINEW_BUILDER_IGNORED_MAX = 32
 };
 
@@ -60,14 +61,15 @@ void sinew_builder_close(sinew_builder *builder);
 /* Reserves capacity for `count` more vertices, or cells of one kind, in one allocation. */
 bool sinew_builder_reserve_vertices(sinew_builder *builder, int64_t count);
 bool sinew_builder_reserve_cells(sinew_builder *builder, int kind, int64_t count);
-/* Reserves capacity for the corners of one cell in the caller's array; earlier contents are lost. */
+/* Reserves capacity for `count` corners of one cell in the array *corners, which the caller releases; its content is
+ * lost if it grows. */
 bool sinew_builder_reserve_corners(const sinew_builder *builder, int32_t **corners, int64_t *capacity, int64_t count);
 bool sinew_builder_add_vertex(sinew_builder *builder, const sinew_real point[3]);
 bool sinew_builder_add_cell(sinew_builder *builder, int kind, const int32_t *indices);
 /* Sets the filled fraction of an added tet: finite, above 0 and at most 1. The caller has checked the value. */
 bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double fraction);
-/* Adds a polygon: one corner is counted as omitted; two become an edge, three a triangle; larger polygons are
- * triangulated by ear clipping. */
+/* Adds a polygon: fewer than two corners are counted as omitted points; two become an edge, three a triangle; larger
+ * polygons are triangulated (builder.c). */
 bool sinew_builder_add_polygon(sinew_builder *builder, const int32_t *corners, int64_t count);
 /* Adds count - 1 edges along a polyline, and the closing edge if `closed`. */
 bool sinew_builder_add_line(sinew_builder *builder, const int32_t *corners, int64_t count, bool closed);

@@ -3,8 +3,8 @@
  * embedded_builder.c: collects the faces, texture coordinates, names and painted values of a file in growing arrays,
  * and builds a skin from them.
  *
- * A list of names or texture coordinates is allocated at its first entry: files of plain triangles need little more
- * memory than as a mesh.
+ * A list of names or texture coordinates is allocated at its first entry: files of plain triangles need no memory for
+ * these lists.
  */
 #include "io/mesh/embedded_builder.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- Growing lists of items ---------------------------------------------------------------------- */
 
-static bool reserve(sinew_builder *builder, sinew_builder_list *list, int64_t count, size_t size)
+static bool builder_list_reserve(sinew_builder *builder, sinew_builder_list *list, int64_t count, size_t size)
 {
     if (count <= list->capacity)
         return true;
@@ -33,18 +33,18 @@ static bool reserve(sinew_builder *builder, sinew_builder_list *list, int64_t co
     return true;
 }
 
-static bool embedded_push(sinew_builder *builder, sinew_builder_list *list, const void *item, size_t size)
+static bool builder_list_push(sinew_builder *builder, sinew_builder_list *list, const void *item, size_t size)
 {
-    if (!reserve(builder, list, list->count + 1, size))
+    if (!builder_list_reserve(builder, list, list->count + 1, size))
         return false;
     memcpy((char *)list->items + (size_t)list->count++ * size, item, size);
     return true;
 }
 
 /* Extends a list of int32_t to `count` entries; new entries are -1. */
-static bool fill_none(sinew_builder *builder, sinew_builder_list *list, int64_t count)
+static bool builder_list_extend(sinew_builder *builder, sinew_builder_list *list, int64_t count)
 {
-    if (!reserve(builder, list, count, sizeof(int32_t)))
+    if (!builder_list_reserve(builder, list, count, sizeof(int32_t)))
         return false;
     for (; list->count < count; list->count++)
         ((int32_t *)list->items)[list->count] = -1;
@@ -78,34 +78,34 @@ void sinew_skin_builder_close(sinew_builder *builder, sinew_embedded_builder *sk
 
 /* ---- Faces and triangles of the skin ------------------------------------------------------------- */
 
-bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int64_t count)
+bool sinew_skin_builder_add_face(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     sinew_embedded_builder *skin = builder->skin;
     if (!skin)
         return true;
     const int64_t first = skin->corners.count;
     const int32_t start = (int32_t)first;
-    if (!reserve(builder, &skin->corners, first + count, sizeof(int32_t)) ||
-        !embedded_push(builder, &skin->starts, &start, sizeof start))
+    if (!builder_list_reserve(builder, &skin->corners, first + count, sizeof(int32_t)) ||
+        !builder_list_push(builder, &skin->starts, &start, sizeof start))
         return false;
     memcpy((int32_t *)skin->corners.items + first, corners, (size_t)count * sizeof *corners);
     skin->corners.count += count;
     if (skin->coming_uvs) {
-        if (!fill_none(builder, &skin->corner_uvs, first) ||
-            !reserve(builder, &skin->corner_uvs, first + count, sizeof(int32_t)))
+        if (!builder_list_extend(builder, &skin->corner_uvs, first) ||
+            !builder_list_reserve(builder, &skin->corner_uvs, first + count, sizeof(int32_t)))
             return false;
         memcpy((int32_t *)skin->corner_uvs.items + first, skin->coming_uvs, (size_t)count * sizeof(int32_t));
         skin->corner_uvs.count = first + count;
     }
     for (int set = 0; set < SINEW_SKIN_SET_COUNT; set++)
         if (skin->current[set] >= 0 &&
-            (!fill_none(builder, &skin->face_names[set], skin->starts.count - 1) ||
-             !embedded_push(builder, &skin->face_names[set], &skin->current[set], sizeof(int32_t))))
+            (!builder_list_extend(builder, &skin->face_names[set], skin->starts.count - 1) ||
+             !builder_list_push(builder, &skin->face_names[set], &skin->current[set], sizeof(int32_t))))
             return false;
     return true;
 }
 
-bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c)
+bool sinew_skin_builder_add_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c)
 {
     sinew_embedded_builder *skin = builder->skin;
     if (!skin)
@@ -114,11 +114,11 @@ bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, i
     const int32_t corners[3] = {(int32_t)(start + a), (int32_t)(start + b), (int32_t)(start + c)};
     /* A polygon without ears is triangulated a second time, as a fan, which overwrites its first triangles. */
     skin->triangle_faces.count = skin->triangle_corners.count = builder->cells[SINEW_BUILDER_TRIANGLE].count - 1;
-    return embedded_push(builder, &skin->triangle_faces, &face, sizeof face) &&
-           embedded_push(builder, &skin->triangle_corners, corners, sizeof corners);
+    return builder_list_push(builder, &skin->triangle_faces, &face, sizeof face) &&
+           builder_list_push(builder, &skin->triangle_corners, corners, sizeof corners);
 }
 
-void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle)
+void sinew_skin_builder_reverse_face(sinew_builder *builder, int64_t triangle)
 {
     sinew_embedded_builder *skin = builder->skin;
     if (!skin)
@@ -132,10 +132,10 @@ void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle)
 
 /* ---- Names of faces and painted values ----------------------------------------------------------- */
 
-bool sinew_skin_builder_uv(sinew_builder *builder, float u, float v)
+bool sinew_skin_builder_add_uv(sinew_builder *builder, float u, float v)
 {
     const float uv[2] = {u, v};
-    return !builder->skin || embedded_push(builder, &builder->skin->uvs, uv, sizeof uv);
+    return !builder->skin || builder_list_push(builder, &builder->skin->uvs, uv, sizeof uv);
 }
 
 static bool too_many_names(const sinew_builder *builder, const sinew_name_list *list)
@@ -148,7 +148,7 @@ static bool too_many_names(const sinew_builder *builder, const sinew_name_list *
     return false;
 }
 
-bool sinew_skin_builder_name(sinew_builder *builder, sinew_skin_set set, const char *name, size_t length)
+bool sinew_skin_builder_set_name(sinew_builder *builder, sinew_skin_set set, const char *name, size_t length)
 {
     if (!builder->skin)
         return true;
@@ -160,7 +160,7 @@ bool sinew_skin_builder_name(sinew_builder *builder, sinew_skin_set set, const c
     return true;
 }
 
-bool sinew_skin_builder_library(sinew_builder *builder, const char *name, size_t length)
+bool sinew_skin_builder_set_library(sinew_builder *builder, const char *name, size_t length)
 {
     if (!builder->skin || builder->skin->library || length == 0)
         return true;
@@ -175,7 +175,7 @@ bool sinew_skin_builder_library(sinew_builder *builder, const char *name, size_t
     return true;
 }
 
-int32_t sinew_skin_builder_attribute(sinew_builder *builder, const char *name, size_t length, bool *good)
+int32_t sinew_skin_builder_find_attribute(sinew_builder *builder, const char *name, size_t length, bool *good)
 {
     if (!builder->skin || length == 0)
         return -1;
@@ -188,12 +188,12 @@ int32_t sinew_skin_builder_attribute(sinew_builder *builder, const char *name, s
     return index < SINEW_ATTRIBUTES_MAX ? index : -1;
 }
 
-bool sinew_skin_builder_value(sinew_builder *builder, int32_t attribute, int64_t vertex, double value)
+bool sinew_skin_builder_set_value(sinew_builder *builder, int32_t attribute, int64_t vertex, double value)
 {
     if (!builder->skin || attribute < 0)
         return true;
     sinew_builder_list *list = &builder->skin->values[attribute];
-    if (!reserve(builder, list, vertex + 1, sizeof(float)))
+    if (!builder_list_reserve(builder, list, vertex + 1, sizeof(float)))
         return false;
     float *values = list->items;
     for (; list->count <= vertex; list->count++)
@@ -205,7 +205,7 @@ bool sinew_skin_builder_value(sinew_builder *builder, int32_t attribute, int64_t
 /* ---- The finished skin --------------------------------------------------------------------------- */
 
 /* Moves the items of a list to the skin; an empty list becomes NULL unless `always`. */
-static bool embedded_take_list(sinew_builder *builder, sinew_builder_list *list, bool always, void *slot)
+static bool move_list_to_skin(sinew_builder *builder, sinew_builder_list *list, bool always, void *slot)
 {
     void **to = slot;
     *to = list->items;
@@ -215,7 +215,7 @@ static bool embedded_take_list(sinew_builder *builder, sinew_builder_list *list,
     return *to || !always;
 }
 
-static bool take_values(sinew_builder *builder, sinew_skin *skin)
+static bool copy_values_to_skin(sinew_builder *builder, sinew_skin *skin)
 {
     sinew_embedded_builder *from = builder->skin;
     const size_t count = (size_t)skin->mesh->vertex_count;
@@ -232,13 +232,13 @@ static bool take_values(sinew_builder *builder, sinew_skin *skin)
 }
 
 /* Converts texture coordinates per vertex to texture coordinates per corner. */
-static bool spread_uvs(sinew_builder *builder)
+static bool convert_uvs_to_corners(sinew_builder *builder)
 {
     sinew_embedded_builder *from = builder->skin;
     if (!from->uvs_of_vertices || from->uvs.count == 0)
         return true;
     from->corner_uvs.count = 0;
-    if (!fill_none(builder, &from->corner_uvs, from->corners.count))
+    if (!builder_list_extend(builder, &from->corner_uvs, from->corners.count))
         return false;
     float *uvs = from->uvs.items;
     int32_t *corner_uvs = from->corner_uvs.items;
@@ -252,38 +252,39 @@ static bool spread_uvs(sinew_builder *builder)
     return true;
 }
 
-/* Extends every list of the skin's builder that is not empty to its full length. */
-static bool embedded_complete(sinew_builder *builder)
+/* Appends the end of the last face to `starts`, and extends the lists of names and texture coordinates that are in use
+ * to one entry per face or corner. */
+static bool complete_lists(sinew_builder *builder)
 {
     sinew_embedded_builder *from = builder->skin;
     const int32_t end = (int32_t)from->corners.count;
     const int64_t faces = from->starts.count;
-    bool good = spread_uvs(builder) && embedded_push(builder, &from->starts, &end, sizeof end);
+    bool good = convert_uvs_to_corners(builder) && builder_list_push(builder, &from->starts, &end, sizeof end);
     if (good && from->corner_uvs.items)
-        good = fill_none(builder, &from->corner_uvs, from->corners.count);
+        good = builder_list_extend(builder, &from->corner_uvs, from->corners.count);
     for (int set = 0; set < SINEW_SKIN_SET_COUNT && good; set++)
         if (from->face_names[set].items)
-            good = fill_none(builder, &from->face_names[set], faces);
+            good = builder_list_extend(builder, &from->face_names[set], faces);
     return good;
 }
 
-static bool embedded_take_all(sinew_builder *builder, sinew_skin *skin)
+static bool move_lists_to_skin(sinew_builder *builder, sinew_skin *skin)
 {
     sinew_embedded_builder *from = builder->skin;
     skin->face_count = (int32_t)from->starts.count;
-    if (!embedded_complete(builder) || !take_values(builder, skin))
+    if (!complete_lists(builder) || !copy_values_to_skin(builder, skin))
         return false;
     const bool textured = from->corner_uvs.items != NULL;
     skin->uv_count = textured ? (int32_t)from->uvs.count : 0;
-    bool good = embedded_take_list(builder, &from->starts, true, &skin->starts) &&
-                embedded_take_list(builder, &from->corners, true, &skin->corners) &&
-                embedded_take_list(builder, &from->triangle_faces, true, &skin->triangle_faces) &&
-                embedded_take_list(builder, &from->triangle_corners, true, &skin->triangle_corners);
+    bool good = move_list_to_skin(builder, &from->starts, true, &skin->starts) &&
+                move_list_to_skin(builder, &from->corners, true, &skin->corners) &&
+                move_list_to_skin(builder, &from->triangle_faces, true, &skin->triangle_faces) &&
+                move_list_to_skin(builder, &from->triangle_corners, true, &skin->triangle_corners);
     if (textured)
-        good = good && embedded_take_list(builder, &from->corner_uvs, true, &skin->corner_uvs) &&
-               embedded_take_list(builder, &from->uvs, true, &skin->uvs);
+        good = good && move_list_to_skin(builder, &from->corner_uvs, true, &skin->corner_uvs) &&
+               move_list_to_skin(builder, &from->uvs, true, &skin->uvs);
     for (int set = 0; set < SINEW_SKIN_SET_COUNT; set++) {
-        embedded_take_list(builder, &from->face_names[set], false, &skin->face_names[set]);
+        move_list_to_skin(builder, &from->face_names[set], false, &skin->face_names[set]);
         skin->names[set] = from->names[set];
         from->names[set] = (sinew_name_list){0};
     }
@@ -295,7 +296,7 @@ static bool embedded_take_all(sinew_builder *builder, sinew_skin *skin)
 }
 
 /* Removes all cells of one kind from the builder and counts them as omitted: a skin has no edges and no tets. */
-static void leave_out(sinew_builder *builder, int kind, const char *plural)
+static void omit_cells(sinew_builder *builder, int kind, const char *plural)
 {
     sinew_builder_ignore(builder, plural, builder->cells[kind].count);
     builder->cells[kind].count = 0;
@@ -304,7 +305,7 @@ static void leave_out(sinew_builder *builder, int kind, const char *plural)
 }
 
 /* Builds the skin of a file that has only tets from their boundary triangles. */
-static sinew_skin *finish_boundary(sinew_builder *builder, const char *name)
+static sinew_skin *make_boundary_skin(sinew_builder *builder, const char *name)
 {
     sinew_mesh *mesh = sinew_builder_finish(builder, name);
     sinew_skin *skin = mesh ? sinew_skin_of_mesh(mesh, builder->error) : NULL;
@@ -315,14 +316,14 @@ static sinew_skin *finish_boundary(sinew_builder *builder, const char *name)
 sinew_skin *sinew_skin_builder_finish(sinew_builder *builder, const char *name)
 {
     if (builder->vertex_count > 0 && builder->skin->starts.count == 0 && builder->cells[SINEW_BUILDER_TET].count > 0)
-        return finish_boundary(builder, name);
+        return make_boundary_skin(builder, name);
     if (builder->vertex_count > 0 && builder->skin->starts.count == 0) {
         sinew_fail(builder->error, SINEW_ERROR_FORMAT, "%s: holds %lld vertices and no faces to show", name,
                    (long long)builder->vertex_count);
         return NULL;
     }
-    leave_out(builder, SINEW_BUILDER_TET, "tetrahedra");
-    leave_out(builder, SINEW_BUILDER_EDGE, "edges");
+    omit_cells(builder, SINEW_BUILDER_TET, "tetrahedra");
+    omit_cells(builder, SINEW_BUILDER_EDGE, "edges");
     builder->cut_count = 0; /* a skin keeps polygons, so no warning about triangulation is due */
     sinew_skin *skin = sinew_allocate_zero(&builder->allocator, 1, sizeof *skin);
     if (!skin) {
@@ -331,7 +332,7 @@ sinew_skin *sinew_skin_builder_finish(sinew_builder *builder, const char *name)
     }
     skin->allocator = builder->allocator;
     skin->mesh = sinew_builder_finish(builder, name);
-    if (!skin->mesh || !embedded_take_all(builder, skin)) {
+    if (!skin->mesh || !move_lists_to_skin(builder, skin)) {
         if (skin->mesh)
             sinew_fail_memory(builder->error, "a skin");
         sinew_skin_destroy(skin);

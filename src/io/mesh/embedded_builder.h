@@ -4,7 +4,8 @@
  * coordinates, names, painted values. Readers of formats without these need no code, because builder.c adds the
  * faces.
  *
- * All functions do nothing and return true if only a mesh is requested. If a function returns false, the error is set.
+ * If only a mesh is requested (builder->skin is NULL), functions that add data do nothing and return true, except that
+ * sinew_skin_builder_find_attribute() returns -1. If a function returns false, the error is set.
  */
 #ifndef SINEW_SRC_IO_MESH_EMBEDDED_BUILDER_H
 #define SINEW_SRC_IO_MESH_EMBEDDED_BUILDER_H
@@ -38,7 +39,7 @@ struct sinew_embedded_builder {
     sinew_name_list attributes;
     /* float per vertex: values of one attribute; missing last values are 0 */
     sinew_builder_list values[SINEW_ATTRIBUTES_MAX];
-    char *library;
+    char *library;             /* name of the material library file (mtllib of OBJ), owned; NULL: none */
     const int32_t *coming_uvs; /* indices of the texture coordinates of the next face's corners, or NULL */
     bool uvs_of_vertices;      /* true: texture coordinates are per vertex instead of per corner; NaN: none */
 };
@@ -46,22 +47,22 @@ struct sinew_embedded_builder {
 void sinew_skin_builder_open(sinew_embedded_builder *skin);
 void sinew_skin_builder_close(sinew_builder *builder, sinew_embedded_builder *skin);
 
-/* builder.c calls these functions for each face, then for each triangle of the face (the last triangle of the
- * builder). */
-bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int64_t count);
-bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c);
+/* builder.c calls the first function for each face and the second for each triangle of this face, which is then the
+ * last triangle of the builder. a, b, c: positions of the triangle's corners in `corners` of the face. */
+bool sinew_skin_builder_add_face(sinew_builder *builder, const int32_t *corners, int64_t count);
+bool sinew_skin_builder_add_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c);
 /* Swaps the last two corners of the skin's face that consists of triangle `triangle` of the builder; the caller
  * reverses the triangle itself. */
-void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle);
+void sinew_skin_builder_reverse_face(sinew_builder *builder, int64_t triangle);
 
-bool sinew_skin_builder_uv(sinew_builder *builder, float u, float v);
+bool sinew_skin_builder_add_uv(sinew_builder *builder, float u, float v);
 /* Sets the name, in one set of names, of all faces that are added next. */
-bool sinew_skin_builder_name(sinew_builder *builder, sinew_skin_set set, const char *name, size_t length);
-bool sinew_skin_builder_library(sinew_builder *builder, const char *name, size_t length);
+bool sinew_skin_builder_set_name(sinew_builder *builder, sinew_skin_set set, const char *name, size_t length);
+bool sinew_skin_builder_set_library(sinew_builder *builder, const char *name, size_t length);
 /* Returns the index of a skin attribute, which is added if it is new; -1: too many attributes, or no skin is requested.
  * *good becomes false if memory runs out. */
-int32_t sinew_skin_builder_attribute(sinew_builder *builder, const char *name, size_t length, bool *good);
-bool sinew_skin_builder_value(sinew_builder *builder, int32_t attribute, int64_t vertex, double value);
+int32_t sinew_skin_builder_find_attribute(sinew_builder *builder, const char *name, size_t length, bool *good);
+bool sinew_skin_builder_set_value(sinew_builder *builder, int32_t attribute, int64_t vertex, double value);
 
 /* Returns the finished skin, which takes ownership of the builder's arrays. NULL on failure, for example without
  * faces. */

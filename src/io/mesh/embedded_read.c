@@ -3,8 +3,8 @@
  * embedded_read.c: sinew_skin_read() runs the mesh readers (file_formats.h) with a builder that keeps faces, names
  * and values.
  *
- * Memory stays below 64 MB plus 20 times the file size (a mesh of an accepted file: 4 times), because a triangle of
- * eight characters stores corners, a face and names.
+ * A skin may take about 20 times the memory of its file, because a triangle of eight characters stores corners, a face
+ * and names.
  */
 #include "io/mesh/embedded_read.h"
 
@@ -23,8 +23,7 @@ sinew_skin *sinew_skin_parse(const sinew_source *source, const sinew_allocator *
     sinew_builder_open(&builder, allocator, error);
     sinew_skin_builder_open(&faces);
     builder.skin = &faces;
-    sinew_skin *skin =
-        sinew_source_builder(source, &builder) ? sinew_skin_builder_finish(&builder, source->name) : NULL;
+    sinew_skin *skin = sinew_source_fill(source, &builder) ? sinew_skin_builder_finish(&builder, source->name) : NULL;
     sinew_skin_builder_close(&builder, &faces);
     sinew_builder_close(&builder);
     return skin;

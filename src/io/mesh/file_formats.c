@@ -36,7 +36,7 @@ bool sinew_path_with_ending(const char *path, const char *ending, char *buffer, 
     return length >= 0 && (size_t)length < size;
 }
 
-/* Lists every file name ending that can be read (or written), for error messages. */
+/* Lists the file name endings that can be written, if `written`, else those that can be read, for error messages. */
 static void list_endings(bool written, char *buffer, size_t size)
 {
     size_t used = 0;
@@ -63,7 +63,7 @@ static const sinew_mesh_kind *find_kind(const char *path, bool written, sinew_er
 
 /* ---- Reading of mesh files ----------------------------------------------------------------------- */
 
-bool sinew_source_builder(const sinew_source *source, sinew_builder *builder)
+bool sinew_source_fill(const sinew_source *source, sinew_builder *builder)
 {
     const sinew_mesh_kind *kind = find_kind(source->name, false, builder->error);
     if (!kind)
@@ -79,7 +79,7 @@ sinew_mesh *sinew_mesh_parse(const sinew_source *source, const sinew_allocator *
 {
     sinew_builder builder;
     sinew_builder_open(&builder, allocator, error);
-    sinew_mesh *mesh = sinew_source_builder(source, &builder) ? sinew_builder_finish(&builder, source->name) : NULL;
+    sinew_mesh *mesh = sinew_source_fill(source, &builder) ? sinew_builder_finish(&builder, source->name) : NULL;
     sinew_builder_close(&builder);
     return mesh;
 }
@@ -152,8 +152,8 @@ static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const 
     return status;
 }
 
-/* True if single precision can hold every coordinate of the mesh. */
-static bool fits_single(const sinew_mesh *mesh)
+/* True if every coordinate of the mesh lies within the range of single precision. */
+static bool fits_single_precision(const sinew_mesh *mesh)
 {
     const sinew_real *q = sinew_mesh_positions(mesh);
     for (size_t i = 0; i < 3 * (size_t)sinew_mesh_vertex_count(mesh); i++)
@@ -162,8 +162,8 @@ static bool fits_single(const sinew_mesh *mesh)
     return true;
 }
 
-static sinew_status check_request(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
-                                  sinew_mesh_format format, sinew_error *error)
+static sinew_status check_write_request(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
+                                        sinew_mesh_format format, sinew_error *error)
 {
     if (format != SINEW_MESH_BY_ENDING && ((unsigned)format >= 32 || !(kind->variants & 1u << format)))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
@@ -172,7 +172,7 @@ static sinew_status check_request(const sinew_mesh_kind *kind, const sinew_mesh 
     if (kind->only_triangles && sinew_mesh_triangle_count(mesh) == 0)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: '%s' files hold only triangles and the mesh has none",
                           path, ending_of(path));
-    if (kind->only_triangles && !fits_single(mesh))
+    if (kind->only_triangles && !fits_single_precision(mesh))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s: '%s' files are single precision, which cannot hold a coordinate of the mesh", path,
                           ending_of(path));
@@ -210,7 +210,7 @@ sinew_status sinew_mesh_write(const sinew_mesh *mesh, const char *path, sinew_me
             return sinew_fail(error, trouble.status, "%s: %s", path, trouble.text);
         mesh = surface;
     }
-    sinew_status status = check_request(kind, mesh, path, format, error);
+    sinew_status status = check_write_request(kind, mesh, path, format, error);
     if (status == SINEW_OK)
         status = write_in_c_locale(kind, mesh, path, format, error);
     sinew_mesh_destroy(surface);

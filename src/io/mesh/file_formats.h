@@ -33,7 +33,7 @@ typedef struct sinew_source {
     void *context;
 } sinew_source;
 
-/* Function that writes one file of a mesh. Stream errors persist and are reported by the commit. */
+/* Function that writes one file of a mesh. Stream errors persist until sinew_writer_commit() reports them. */
 typedef void sinew_mesh_print(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format);
 
 enum {
@@ -46,7 +46,7 @@ typedef struct sinew_mesh_kind {
     unsigned variants;
     bool surface; /* true: the format has no tets; a mesh with tets and no triangles is written as its boundary */
     bool (*read)(const sinew_source *source, sinew_builder *builder);
-    /* Functions that write the files of the format, one per ending. A format of one file uses the path itself. */
+    /* Functions that write the files of the format: print[0] alone, or one per ending if `several_files` is set. */
     sinew_mesh_print *print[SINEW_MESH_ENDINGS];
     bool several_files;  /* true: each ending is a separate file, and all are written */
     bool only_triangles; /* true: the format stores only triangles, in single precision (STL) */
@@ -67,8 +67,8 @@ extern const sinew_mesh_kind sinew_mesh_kind_gltf;
 sinew_mesh_print sinew_gmsh_print;
 sinew_mesh_print sinew_vtu_print;
 
-/* Fills an opened builder from a mesh file in memory; the ending of its name selects the format. */
-bool sinew_source_builder(const sinew_source *source, sinew_builder *builder);
+/* Fills an opened builder from a mesh file in memory; the ending of the file's name selects the format. */
+bool sinew_source_fill(const sinew_source *source, sinew_builder *builder);
 /* Reads the file at a path as a source that can open its siblings; the caller releases *bytes. Sets the error and
  * returns false on failure. */
 bool sinew_source_read(const char *path, const sinew_allocator *allocator, sinew_source *source, char **bytes,

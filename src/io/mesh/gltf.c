@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf.c: reads glTF 2.0 scenes, .gltf (JSON) and .glb (binary): the triangles and lines of every mesh, transformed by
- * its nodes.
+ * gltf.c: reads glTF 2.0 scenes, .gltf (JSON) and .glb (binary): the triangles and lines of every mesh of the default
+ * scene, transformed by its nodes.
  *
  * Source: Khronos, "glTF 2.0 specification", sections 3.6 (buffers, accessors), 3.7 (meshes), 3.5 (nodes) and 4 (GLB).
  * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive. Exporters split vertices at
@@ -124,7 +124,7 @@ static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor 
 
 /* Reverses the builder's triangles from `first` on if the transform mirrors, which inverts the orientation (section
  * 3.7.4). */
-static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
+static void reverse_mirrored_triangles(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
 {
     const double *a = matrix->m, *b = a + 4, *c = a + 8;
     const double determinant = vec3_triple(a, b, c);
@@ -133,7 +133,7 @@ static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int
         int32_t *corners = triangles->indices + 3 * i, second = corners[1];
         corners[1] = corners[2];
         corners[2] = second;
-        sinew_skin_builder_turn(builder, i);
+        sinew_skin_builder_reverse_face(builder, i);
     }
 }
 
@@ -155,7 +155,7 @@ static bool gltf_add_cells(sinew_gltf_reader *reader, int64_t mode, const sinew_
         return sinew_gltf_fail_memory(reader);
     bool good = gather_corners(reader, indices, span.first, span.count, corners, count) &&
                 add_by_mode[mode](reader->builder, corners, count);
-    turn_mirrored(reader->builder, matrix, first_triangle);
+    reverse_mirrored_triangles(reader->builder, matrix, first_triangle);
     sinew_release(&reader->builder->allocator, corners);
     return good;
 }
@@ -190,10 +190,10 @@ static bool read_primitive(sinew_gltf_reader *reader, const json_t *primitive, c
     if (shared->accessor != position) {
         *shared = (gltf_shared){position, reader->builder->vertex_count};
         if (!gltf_add_positions(reader, &positions, matrix) ||
-            !sinew_gltf_paint(reader, attributes, shared->first, positions.count))
+            !sinew_gltf_read_attributes(reader, attributes, shared->first, positions.count))
             return false;
     }
-    if (!sinew_gltf_material(reader, primitive))
+    if (!sinew_gltf_set_material_name(reader, primitive))
         return false;
     gltf_span span = {shared->first, positions.count};
     return gltf_add_cells(reader, mode, indexed ? &indices : NULL, span, matrix);
@@ -204,7 +204,7 @@ static bool gltf_read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_
     const json_t *mesh = sinew_gltf_entry(reader, "meshes", index);
     if (!mesh)
         return false;
-    if (!sinew_gltf_group(reader, mesh))
+    if (!sinew_gltf_set_group_name(reader, mesh))
         return false;
     gltf_shared shared = {-1, 0};
     const json_t *primitives = json_object_get(mesh, "primitives");
@@ -218,7 +218,7 @@ static bool gltf_read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_
 
 static const gltf_matrix identity = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
 
-/* Product of two 4x4 matrices: *a = *a *b. */
+/* Multiplies 4x4 matrices: A becomes A B. */
 static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
 {
     gltf_matrix product;
@@ -234,8 +234,8 @@ static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
 
 /* Reads the list of `count` numbers of a glTF node under a JSON key; leaves `numbers` unchanged if the key is
  * absent. */
-static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, const char *key, size_t count,
-                        double *numbers)
+static bool read_node_numbers(const sinew_gltf_reader *reader, const json_t *node, const char *key, size_t count,
+                              double *numbers)
 {
     const json_t *list = json_object_get(node, key);
     if (!list)
@@ -252,7 +252,7 @@ static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, con
 }
 
 /* The matrix T R S of a glTF node: translation t, rotation by the unit quaternion q (x y z w), scale s. */
-static gltf_matrix compose(const double t[3], const double q[4], const double s[3])
+static gltf_matrix compose_transform(const double t[3], const double q[4], const double s[3])
 {
     double x = q[0], y = q[1], z = q[2], w = q[3];
     const double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y + z * w),     2 * (x * z - y * w),
@@ -267,16 +267,16 @@ static gltf_matrix compose(const double t[3], const double q[4], const double s[
     return matrix;
 }
 
-static bool local_matrix(const sinew_gltf_reader *reader, const json_t *node, gltf_matrix *matrix)
+static bool read_local_matrix(const sinew_gltf_reader *reader, const json_t *node, gltf_matrix *matrix)
 {
     double t[3] = {0, 0, 0}, q[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
     *matrix = identity;
     if (json_object_get(node, "matrix"))
-        return get_numbers(reader, node, "matrix", 16, matrix->m);
-    if (!get_numbers(reader, node, "translation", 3, t) || !get_numbers(reader, node, "rotation", 4, q) ||
-        !get_numbers(reader, node, "scale", 3, s))
+        return read_node_numbers(reader, node, "matrix", 16, matrix->m);
+    if (!read_node_numbers(reader, node, "translation", 3, t) || !read_node_numbers(reader, node, "rotation", 4, q) ||
+        !read_node_numbers(reader, node, "scale", 3, s))
         return false;
-    *matrix = compose(t, q, s);
+    *matrix = compose_transform(t, q, s);
     return true;
 }
 
@@ -291,7 +291,7 @@ static bool read_node(sinew_gltf_reader *reader, int64_t index, const gltf_matri
         return sinew_gltf_fail(reader, "nodes[%lld] has two parents or is its own", (long long)index);
     reader->visited[index]++;
     gltf_matrix matrix = *parent, local;
-    if (!local_matrix(reader, node, &local))
+    if (!read_local_matrix(reader, node, &local))
         return false;
     gltf_multiply(&matrix, &local);
     int64_t mesh;
@@ -373,7 +373,7 @@ static bool gltf_load_json(sinew_gltf_reader *reader, const char *text, size_t s
 
 /* Reads the header (12 bytes) and the chunks of a .glb (length, type, data): JSON first, then an optional binary
  * chunk. */
-static bool load_chunks(sinew_gltf_reader *reader)
+static bool load_glb_chunks(sinew_gltf_reader *reader)
 {
     const sinew_source *source = reader->source;
     const unsigned char *bytes = (const unsigned char *)source->bytes;
@@ -400,7 +400,7 @@ static bool read_gltf(const sinew_source *source, sinew_builder *builder)
     reader.corner_budget = (int64_t)source->size * SINEW_GLTF_CORNERS_PER_BYTE + CORNERS_FREE;
     bool binary = source->size >= 4 && memcmp(source->bytes, "glTF", 4) == 0;
     reader.trial = true;
-    bool good = (binary ? load_chunks(&reader) : gltf_load_json(&reader, source->bytes, source->size)) &&
+    bool good = (binary ? load_glb_chunks(&reader) : gltf_load_json(&reader, source->bytes, source->size)) &&
                 check_extensions(&reader) && sinew_gltf_allocate_tables(&reader) && read_scene(&reader);
     reader.trial = false;
     good = good && read_scene(&reader);

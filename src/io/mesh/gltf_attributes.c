@@ -14,8 +14,8 @@
 
 /* Opens an optional glTF accessor. *found is false if it is invalid or has not `count` elements, which is counted in
  * the warnings. Returns false only if memory runs out. */
-static bool open_optional(sinew_gltf_reader *reader, const json_t *number, const char *shape, size_t components,
-                          int64_t count, sinew_gltf_accessor *accessor, bool *found)
+static bool open_optional_accessor(sinew_gltf_reader *reader, const json_t *number, const char *shape,
+                                   size_t components, int64_t count, sinew_gltf_accessor *accessor, bool *found)
 {
     sinew_error *error = reader->builder->error, trouble = {0};
     reader->builder->error = &trouble;
@@ -45,17 +45,17 @@ static bool gltf_attributes_add_uvs(sinew_gltf_reader *reader, const json_t *num
     bool found;
     if (!number)
         return true;
-    if (!open_optional(reader, number, "VEC2", 2, count, &accessor, &found))
+    if (!open_optional_accessor(reader, number, "VEC2", 2, count, &accessor, &found))
         return false;
     if (reader->trial || !found)
         return true;
     reader->builder->skin->uvs_of_vertices = true;
     while (reader->builder->skin->uvs.count < first)
-        if (!sinew_skin_builder_uv(reader->builder, NAN, NAN))
+        if (!sinew_skin_builder_add_uv(reader->builder, NAN, NAN))
             return false;
     for (int64_t i = 0; i < count; i++)
-        if (!sinew_skin_builder_uv(reader->builder, (float)gltf_attributes_number_at(&accessor, i, 0),
-                                   (float)(1 - gltf_attributes_number_at(&accessor, i, 1))))
+        if (!sinew_skin_builder_add_uv(reader->builder, (float)gltf_attributes_number_at(&accessor, i, 0),
+                                       (float)(1 - gltf_attributes_number_at(&accessor, i, 1))))
             return false;
     return true;
 }
@@ -65,14 +65,14 @@ static bool gltf_attributes_add_values(sinew_gltf_reader *reader, const sinew_gl
                                        const char *name, int64_t first)
 {
     bool good = true;
-    const int32_t attribute = sinew_skin_builder_attribute(reader->builder, name, strlen(name), &good);
+    const int32_t attribute = sinew_skin_builder_find_attribute(reader->builder, name, strlen(name), &good);
     for (int64_t i = 0; i < accessor->count && good; i++)
-        good = sinew_skin_builder_value(reader->builder, attribute, first + i,
-                                        gltf_attributes_number_at(accessor, i, component));
+        good = sinew_skin_builder_set_value(reader->builder, attribute, first + i,
+                                            gltf_attributes_number_at(accessor, i, component));
     return good;
 }
 
-static const char *shape_of(const sinew_gltf_reader *reader, const json_t *number)
+static const char *accessor_shape(const sinew_gltf_reader *reader, const json_t *number)
 {
     const json_t *entry = json_array_get(json_object_get(reader->root, "accessors"),
                                          json_is_integer(number) ? (size_t)json_integer_value(number) : SIZE_MAX);
@@ -85,10 +85,11 @@ static bool add_colours(sinew_gltf_reader *reader, const json_t *number, int64_t
     static const char *const names[4] = {"red", "green", "blue", "alpha"};
     if (!number)
         return true;
-    const size_t components = strcmp(shape_of(reader, number), "VEC4") == 0 ? 4 : 3;
+    const size_t components = strcmp(accessor_shape(reader, number), "VEC4") == 0 ? 4 : 3;
     sinew_gltf_accessor accessor;
     bool found;
-    if (!open_optional(reader, number, components == 4 ? "VEC4" : "VEC3", components, count, &accessor, &found))
+    if (!open_optional_accessor(reader, number, components == 4 ? "VEC4" : "VEC3", components, count, &accessor,
+                                &found))
         return false;
     for (size_t c = 0; c < components && found && !reader->trial; c++)
         if (!gltf_attributes_add_values(reader, &accessor, c, names[c], first))
@@ -96,7 +97,7 @@ static bool add_colours(sinew_gltf_reader *reader, const json_t *number, int64_t
     return true;
 }
 
-bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count)
+bool sinew_gltf_read_attributes(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count)
 {
     if (!reader->builder->skin)
         return true;
@@ -107,9 +108,9 @@ bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64
         const char *name = json_object_iter_key(at);
         sinew_gltf_accessor accessor;
         bool found;
-        if (name[0] != '_' || !name[1] || strcmp(shape_of(reader, json_object_iter_value(at)), "SCALAR") != 0)
+        if (name[0] != '_' || !name[1] || strcmp(accessor_shape(reader, json_object_iter_value(at)), "SCALAR") != 0)
             continue;
-        if (!open_optional(reader, json_object_iter_value(at), "SCALAR", 1, count, &accessor, &found) ||
+        if (!open_optional_accessor(reader, json_object_iter_value(at), "SCALAR", 1, count, &accessor, &found) ||
             (found && !reader->trial && !gltf_attributes_add_values(reader, &accessor, 0, name + 1, first)))
             return false;
     }
@@ -117,16 +118,16 @@ bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64
 }
 
 /* Sets the name of the following faces without control characters, because other formats write names into one line. */
-static bool set_name(sinew_gltf_reader *reader, sinew_skin_set set, const char *name)
+static bool set_face_name(sinew_gltf_reader *reader, sinew_skin_set set, const char *name)
 {
     char plain[256];
     snprintf(plain, sizeof plain, "%s", name);
     for (char *c = plain; *c; c++)
         *c = (unsigned char)*c < ' ' ? '_' : *c;
-    return sinew_skin_builder_name(reader->builder, set, plain, strlen(plain));
+    return sinew_skin_builder_set_name(reader->builder, set, plain, strlen(plain));
 }
 
-bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive)
+bool sinew_gltf_set_material_name(sinew_gltf_reader *reader, const json_t *primitive)
 {
     if (!reader->builder->skin || reader->trial)
         return true;
@@ -137,13 +138,13 @@ bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive)
     char own[32] = "";
     if (entry && !name)
         snprintf(own, sizeof own, "material_%lld", (long long)json_integer_value(number));
-    return set_name(reader, SINEW_SKIN_MATERIAL, name ? name : own);
+    return set_face_name(reader, SINEW_SKIN_MATERIAL, name ? name : own);
 }
 
-bool sinew_gltf_group(sinew_gltf_reader *reader, const json_t *mesh)
+bool sinew_gltf_set_group_name(sinew_gltf_reader *reader, const json_t *mesh)
 {
     if (!reader->builder->skin || reader->trial)
         return true;
     const char *name = json_string_value(json_object_get(mesh, "name"));
-    return set_name(reader, SINEW_SKIN_GROUP, name ? name : "");
+    return set_face_name(reader, SINEW_SKIN_GROUP, name ? name : "");
 }

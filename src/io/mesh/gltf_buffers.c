@@ -64,7 +64,7 @@ static int hex_digit(char c)
 
 /* Decodes percent escapes such as %20 of a URI to a file name; false if the name does not fit or has a character that
  * file names cannot have. */
-static bool decode_name(const char *uri, char *name, size_t size)
+static bool decode_file_name(const char *uri, char *name, size_t size)
 {
     size_t used = 0;
     for (const char *c = uri; *c; c++) {
@@ -85,7 +85,7 @@ static bool path_beside(const sinew_gltf_reader *reader, const char *uri, char *
     char name[256];
     const char *slash = strrchr(reader->source->name, '/');
     int folder = slash ? (int)(slash + 1 - reader->source->name) : 0;
-    if (!decode_name(uri, name, sizeof name))
+    if (!decode_file_name(uri, name, sizeof name))
         return false;
     int length = snprintf(path, size, "%.*s%s", folder, reader->source->name, name);
     return length >= 0 && (size_t)length < size;
@@ -109,7 +109,7 @@ static bool open_data_uri(sinew_gltf_reader *reader, const char *uri, size_t siz
 }
 
 /* Returns the buffer that was read from this path, or NULL. */
-static const sinew_gltf_buffer *find_read(const sinew_gltf_reader *reader, const char *path)
+static const sinew_gltf_buffer *find_buffer_of_file(const sinew_gltf_reader *reader, const char *path)
 {
     const sinew_gltf_buffer *found = reader->last_read;
     while (found && strcmp(found->path, path) != 0)
@@ -146,7 +146,7 @@ static bool open_file_uri(sinew_gltf_reader *reader, const char *uri, size_t siz
     if (!path_beside(reader, uri, path, sizeof path))
         return sinew_gltf_fail(reader, "the buffer \"%.80s\" is not the name of a file beside this one: save as .glb",
                                uri);
-    const sinew_gltf_buffer *found = find_read(reader, path);
+    const sinew_gltf_buffer *found = find_buffer_of_file(reader, path);
     if (found)
         *buffer = (sinew_gltf_buffer){.bytes = found->bytes, .size = found->size};
     else if (!read_buffer_file(reader, path, buffer))
@@ -177,8 +177,8 @@ static bool open_buffer(sinew_gltf_reader *reader, int64_t index, sinew_gltf_buf
 
 /* ---- glTF accessors and buffer views ------------------------------------------------------------- */
 
-static bool component_type(const sinew_gltf_reader *reader, int64_t code, bool normalized,
-                           sinew_gltf_accessor *accessor)
+static bool read_component_type(const sinew_gltf_reader *reader, int64_t code, bool normalized,
+                                sinew_gltf_accessor *accessor)
 {
     static const struct {
         int64_t code;
@@ -235,7 +235,7 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
         !sinew_gltf_integer(reader, entry, "byteOffset", 0, &offset) ||
         !sinew_gltf_integer(reader, entry, "count", -1, &accessor->count) ||
         !sinew_gltf_integer(reader, entry, "componentType", -1, &code) ||
-        !component_type(reader, code, json_is_true(json_object_get(entry, "normalized")), accessor) ||
+        !read_component_type(reader, code, json_is_true(json_object_get(entry, "normalized")), accessor) ||
         !open_view(reader, view, &accessor->bytes, &size, &stride))
         return false;
     int64_t element = (int64_t)(components * sinew_scalar_size(accessor->type));

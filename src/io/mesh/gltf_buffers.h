@@ -10,8 +10,8 @@
 #include "io/mesh/file_formats.h"
 #include "io/mesh/scalars.h"
 
-/* Nodes of a glTF file may place one mesh many times. This limit of corners per byte of the file admits real scenes and
- * rejects attacks. */
+/* Largest number of vertices and indices per byte of a glTF file: its nodes may place one mesh many times, so that a
+ * small file could otherwise fill the memory. */
 enum {
     SINEW_GLTF_CORNERS_PER_BYTE = 16
 };
@@ -50,7 +50,7 @@ typedef struct sinew_gltf_accessor {
     double scale; /* factor of an accessor's normalized integers; 1 otherwise */
 } sinew_gltf_accessor;
 
-/* The following functions of the glTF reader set the error and return false on failure. */
+/* The following functions of the glTF reader set the error and return false (or NULL) on failure. */
 bool sinew_gltf_fail(const sinew_gltf_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 bool sinew_gltf_fail_memory(const sinew_gltf_reader *reader);
 
@@ -66,9 +66,11 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
                               sinew_gltf_accessor *accessor);
 /* For skins (gltf_attributes.c): reads texture coordinates, colours and attributes of the builder's vertices first ..
  * first + count - 1; sets the primitive's material and the mesh name as names of the following faces. */
-bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count);
-bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive);
-bool sinew_gltf_group(sinew_gltf_reader *reader, const json_t *mesh);
+bool sinew_gltf_read_attributes(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count);
+bool sinew_gltf_set_material_name(sinew_gltf_reader *reader, const json_t *primitive);
+bool sinew_gltf_set_group_name(sinew_gltf_reader *reader, const json_t *mesh);
+
+/* Allocates reader->buffers and reader->visited for the loaded JSON. */
 bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader);
 void sinew_gltf_release(sinew_gltf_reader *reader);
 

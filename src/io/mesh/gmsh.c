@@ -20,12 +20,12 @@
 typedef struct gmsh_reader {
     sinew_text text;
     sinew_builder *builder;
-    sinew_tags tags;
+    sinew_tags tags; /* the file's numbers of its nodes */
     bool binary;
-    bool swap;
+    bool swap; /* true: the byte order of the file is not this machine's */
     bool version_4;
     bool has_nodes;
-    bool has_fractions; /* true: the file contains filled fractions, so tet numbers are stored */
+    bool has_fractions; /* true: the file contains the name of filled fractions, so tet numbers are stored */
     sinew_tags tets;    /* the file's numbers of its tets, for filled fractions */
 } gmsh_reader;
 
@@ -267,7 +267,7 @@ static bool gmsh_take_corners(gmsh_reader *reader, sinew_scalar type, int count,
     return true;
 }
 
-static bool is_read(int64_t type)
+static bool element_type_is_read(int64_t type)
 {
     return type >= 1 && type <= 4;
 }
@@ -297,7 +297,7 @@ static bool read_element_line(gmsh_reader *reader)
     if (!take_int(reader, 0, "an element number", &number) || !take_int(reader, 0, "an element type", &type) ||
         !take_int(reader, 0, "the number of tags", &tag_count))
         return false;
-    if (!is_read(type)) {
+    if (!element_type_is_read(type)) {
         ignore_type(reader, type, 1);
         sinew_text_skip_line(&reader->text);
         return true;
@@ -333,7 +333,7 @@ static bool read_binary_block_2(gmsh_reader *reader, int64_t left, int64_t *coun
                                (long long)left);
     size_t size = 4 * (size_t)(1 + tag_count + node_count_of(type));
     const unsigned char *block;
-    if (!is_read(type)) {
+    if (!element_type_is_read(type)) {
         ignore_type(reader, type, *count);
         return sinew_text_block(&reader->text, *count, size, "elements", &block);
     }
@@ -384,11 +384,11 @@ static bool read_element_block(gmsh_reader *reader, int64_t *count)
     if (reader->binary && nodes == 0)
         return gmsh_fail_type(reader, reader->text.at, type);
     const unsigned char *block;
-    if (!is_read(type)) {
+    if (!element_type_is_read(type)) {
         ignore_type(reader, type, *count);
         if (reader->binary)
             return sinew_text_block(&reader->text, *count, 8 * (size_t)(1 + nodes), "elements", &block);
-        /* One line break more than elements is skipped: it ends the header of the block. */
+        /* One more line break than elements is skipped: the first ends the header of the block. */
         for (int64_t i = 0; i <= *count; i++)
             sinew_text_skip_line(&reader->text);
         return true;
@@ -431,7 +431,7 @@ static bool gmsh_read_elements(gmsh_reader *reader, const char *at)
 
 /* Reads the header of $ElementData after its name: counted lists of reals and integers. The third integer is the number
  * of values. */
-static bool read_data_head(gmsh_reader *reader, int64_t *count)
+static bool read_element_data_header(gmsh_reader *reader, int64_t *count)
 {
     sinew_text *text = &reader->text;
     sinew_token token;
@@ -489,7 +489,7 @@ static bool read_fractions(gmsh_reader *reader)
     if (status != SINEW_OK)
         return sinew_fail(reader->builder->error, status, "%s", trouble.text) == SINEW_OK;
     text->at = found + sizeof opening - 1;
-    bool good = read_data_head(reader, &count);
+    bool good = read_element_data_header(reader, &count);
     for (int64_t i = 0; good && i < count; i++)
         good = gmsh_take_fraction(reader);
     return good;

@@ -116,7 +116,7 @@ static void print_elements_2(const sinew_mesh *mesh, FILE *stream, bool binary)
 }
 
 /* Writes the header of a version 4 section: numbers of blocks and items, lowest and highest tag. */
-static void print_section_4(FILE *stream, bool binary, const char *name, int64_t blocks, int64_t count)
+static void print_section_header_4(FILE *stream, bool binary, const char *name, int64_t blocks, int64_t count)
 {
     fprintf(stream, "$%s\n", name);
     if (binary) {
@@ -127,20 +127,21 @@ static void print_section_4(FILE *stream, bool binary, const char *name, int64_t
     }
 }
 
-static void print_block_4(FILE *stream, bool binary, int dimension, int flag, int64_t count)
+/* Writes the header of a version 4 block of nodes or elements. `kind`: parametric flag of nodes, or element type */
+static void print_block_header_4(FILE *stream, bool binary, int dimension, int kind, int64_t count)
 {
     if (binary) {
         put_int(stream, dimension);
         put_int(stream, 1);
-        put_int(stream, flag);
+        put_int(stream, kind);
         put_size(stream, (uint64_t)count);
     } else {
-        fprintf(stream, "%d 1 %d %lld\n", dimension, flag, (long long)count);
+        fprintf(stream, "%d 1 %d %lld\n", dimension, kind, (long long)count);
     }
 }
 
 /* Writes the node blocks of version 4. gmsh creates an entity for each node block, even an empty one, and refuses cells
- * of unknown entities. So each kind of cell has a node block; the last block holds all vertices. */
+ * of unknown entities. So each kind of cell of the mesh has a node block; the last block holds all vertices. */
 static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
@@ -150,11 +151,11 @@ static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binar
         last = kinds[i].count > 0 ? i : last;
         blocks += kinds[i].count > 0;
     }
-    print_section_4(stream, binary, "Nodes", blocks > 0 ? blocks : 1, sinew_mesh_vertex_count(mesh));
+    print_section_header_4(stream, binary, "Nodes", blocks > 0 ? blocks : 1, sinew_mesh_vertex_count(mesh));
     for (int i = 0; i < last; i++)
         if (kinds[i].count > 0)
-            print_block_4(stream, binary, i + 1, 0, 0);
-    print_block_4(stream, binary, last + 1, 0, sinew_mesh_vertex_count(mesh));
+            print_block_header_4(stream, binary, i + 1, 0, 0);
+    print_block_header_4(stream, binary, last + 1, 0, sinew_mesh_vertex_count(mesh));
 }
 
 static void print_nodes_4(const sinew_mesh *mesh, FILE *stream, bool binary)
@@ -199,11 +200,11 @@ static void print_elements_4(const sinew_mesh *mesh, FILE *stream, bool binary)
     int blocks = 0;
     for (int i = 0; i < KINDS; i++)
         blocks += kinds[i].count > 0;
-    print_section_4(stream, binary, "Elements", blocks, gmsh_write_cell_total(kinds));
+    print_section_header_4(stream, binary, "Elements", blocks, gmsh_write_cell_total(kinds));
     int64_t number = 0;
     for (int i = 0; i < KINDS; i++) {
         if (kinds[i].count > 0)
-            print_block_4(stream, binary, i + 1, kinds[i].type, kinds[i].count);
+            print_block_header_4(stream, binary, i + 1, kinds[i].type, kinds[i].count);
         for (int64_t j = 0; j < kinds[i].count; j++)
             print_cell_4(&kinds[i], stream, binary, ++number, kinds[i].indices + j * kinds[i].corners);
     }

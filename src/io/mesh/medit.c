@@ -3,10 +3,10 @@
  * medit.c: reads and writes Medit .mesh files in ASCII.
  *
  * Source: P. Frey, "MEDIT: an interactive mesh visualization software", INRIA RT-0253 (2001), and the keyword list of
- * libmeshb. Keywords may come in any order and in either case, comments start with #. Vertices, Edges, Triangles,
- * Quadrilaterals (cut in two) and Tetrahedra are read; other known cells are counted and named in the warnings;
- * everything else (corners, ridges, normals, references) is skipped. Known limits: dimension 3 only; .meshb is not
- * read.
+ * libmeshb. MeshVersionFormatted comes first, other keywords in any order; comments start with #. Vertices, Edges,
+ * Triangles, Quadrilaterals (cut in two) and Tetrahedra are read; other known cells are counted and named in the
+ * warnings; everything else (corners, ridges, normals, references) is skipped. Known limits: dimension 3 only; .meshb
+ * is not read.
  */
 #include "io/mesh/file_formats.h"
 

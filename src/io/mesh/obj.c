@@ -58,9 +58,9 @@ static bool obj_read_colour(obj_reader *reader)
     skip_line(reader);
     bool good = true;
     for (int i = 0; i < 3 && count >= 3 && good; i++) {
-        const int32_t attribute = sinew_skin_builder_attribute(reader->builder, names[i], strlen(names[i]), &good);
-        good = good && sinew_skin_builder_value(reader->builder, attribute, reader->builder->vertex_count - 1,
-                                                (double)numbers[count - 3 + i]);
+        const int32_t attribute = sinew_skin_builder_find_attribute(reader->builder, names[i], strlen(names[i]), &good);
+        good = good && sinew_skin_builder_set_value(reader->builder, attribute, reader->builder->vertex_count - 1,
+                                                    (double)numbers[count - 3 + i]);
     }
     return good;
 }
@@ -89,7 +89,7 @@ static bool read_uv(obj_reader *reader)
             return false;
     skip_line(reader);
     const float u = (float)uv[0], v = (float)uv[1];
-    return sinew_skin_builder_uv(reader->builder, isfinite(u) ? u : 0, isfinite(v) ? v : 0);
+    return sinew_skin_builder_add_uv(reader->builder, isfinite(u) ? u : 0, isfinite(v) ? v : 0);
 }
 
 /* Returns the text from the next word of an OBJ line to its last word, as one name; empty if no word follows. */
@@ -105,19 +105,19 @@ static sinew_token read_name(obj_reader *reader)
 static bool read_group(obj_reader *reader)
 {
     const sinew_token name = read_name(reader);
-    return sinew_skin_builder_name(reader->builder, SINEW_SKIN_GROUP, name.at, name.length);
+    return sinew_skin_builder_set_name(reader->builder, SINEW_SKIN_GROUP, name.at, name.length);
 }
 
 static bool read_material(obj_reader *reader)
 {
     const sinew_token name = read_name(reader);
-    return sinew_skin_builder_name(reader->builder, SINEW_SKIN_MATERIAL, name.at, name.length);
+    return sinew_skin_builder_set_name(reader->builder, SINEW_SKIN_MATERIAL, name.at, name.length);
 }
 
 static bool read_library(obj_reader *reader)
 {
     const sinew_token name = read_name(reader);
-    return sinew_skin_builder_library(reader->builder, name.at, name.length);
+    return sinew_skin_builder_set_library(reader->builder, name.at, name.length);
 }
 
 static bool push_corner(obj_reader *reader, int32_t vertex, int32_t uv)
@@ -203,7 +203,7 @@ static bool obj_read_face(obj_reader *reader, const char *at)
     return good;
 }
 
-static bool read_line(obj_reader *reader, sinew_token keyword)
+static bool read_obj_line(obj_reader *reader, sinew_token keyword)
 {
     static const struct {
         const char *keyword;
@@ -237,7 +237,7 @@ static bool read_obj(const sinew_source *source, sinew_builder *builder)
     bool good = true;
     sinew_token keyword;
     while (good && sinew_text_next(&reader.text, &keyword))
-        good = read_line(&reader, keyword);
+        good = read_obj_line(&reader, keyword);
     if (good && builder->vertex_count == 0)
         good = sinew_text_fail(&reader.text, reader.text.end, "the file ends without a vertex ('v x y z')");
     sinew_builder_ignore(builder, "texture coordinates that are not there", reader.wrong_uvs);

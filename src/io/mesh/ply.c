@@ -6,7 +6,7 @@
  * x, y, z of `vertex`, the list vertex_indices (or vertex_index) of `face` and vertex1, vertex2 of `edge` are read,
  * everything else is skipped. A skin also gets the other numbers of `vertex` as painted values; byte colours are
  * scaled to 0 .. 1. Faces of more than three corners are triangulated. The writer writes ASCII, with edges if the
- * mesh has edges. Known limits: `vertex` must come before the others; at most 16 elements and 64 properties each.
+ * mesh has edges. Known limits: `vertex` must come before `face` and `edge`; at most 16 elements, 64 properties each.
  */
 #include "io/mesh/file_formats.h"
 
@@ -161,7 +161,7 @@ static bool read_property(ply_reader *reader)
         return sinew_text_fail(text, start, "vertex indices are given as real numbers");
     bool good = true;
     if (element->meaning == MEANS_VERTEX && property->role == ROLE_NONE && !list)
-        property->attribute = sinew_skin_builder_attribute(reader->builder, token.at, token.length, &good);
+        property->attribute = sinew_skin_builder_find_attribute(reader->builder, token.at, token.length, &good);
     if (property->type == SINEW_SCALAR_UINT8 && is_colour(token))
         property->scale = 1.0 / 255;
     return good;
@@ -294,8 +294,8 @@ static bool take_property(ply_reader *reader, const ply_property *property, ply_
     bool wanted = property->role != ROLE_NONE;
     /* The vertex is added after the last property of its row, so its index is the current count. */
     return take_real(reader, property->type, wanted ? &row->values[property->role - ROLE_X] : &skipped) &&
-           (wanted || sinew_skin_builder_value(reader->builder, property->attribute, reader->builder->vertex_count,
-                                               property->scale * skipped));
+           (wanted || sinew_skin_builder_set_value(reader->builder, property->attribute, reader->builder->vertex_count,
+                                                   property->scale * skipped));
 }
 
 static bool add_vertex(ply_reader *reader, const char *at, const ply_row *row)
@@ -326,7 +326,7 @@ static bool ply_read_row(ply_reader *reader, const ply_element *element)
     return true;
 }
 
-/* Fails if a PLY element that the reader uses lacks a mandatory property. */
+/* Fails if a PLY element that the reader uses lacks a mandatory property, or if the file is too short for its rows. */
 static bool check_element(ply_reader *reader, const ply_element *element)
 {
     static const unsigned needed[] = {
@@ -374,7 +374,7 @@ static bool ply_read_elements(ply_reader *reader)
 
 static bool read_ply(const sinew_source *source, sinew_builder *builder)
 {
-    /* The reader struct is too large for the stack of a host program's thread. */
+    /* The reader struct takes about 26 kB, more than a small stack of a host program's thread may have left. */
     ply_reader *reader = sinew_allocate_zero(&builder->allocator, 1, sizeof *reader);
     if (!reader) {
         sinew_fail_memory(builder->error, "the header");

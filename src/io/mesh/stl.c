@@ -187,7 +187,7 @@ static bool read_ascii(stl_reader *reader)
     return !inside || sinew_text_fail(&reader->text, reader->text.end, "the file ends without endsolid");
 }
 
-static bool read_any(stl_reader *reader, const sinew_source *source)
+static bool read_ascii_or_binary(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
         /* a binary STL file starts at its first byte: it has no byte order mark to skip */
@@ -208,7 +208,7 @@ static bool read_stl(const sinew_source *source, sinew_builder *builder)
     stl_reader reader = {.builder = builder};
     if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, builder->error))
         return false;
-    bool good = read_any(&reader, source);
+    bool good = read_ascii_or_binary(&reader, source);
     builder->merged_count = reader.corner_count - builder->vertex_count;
     sinew_release(&builder->allocator, reader.table.slots);
     sinew_text_close(&reader.text);
@@ -217,7 +217,7 @@ static bool read_stl(const sinew_source *source, sinew_builder *builder)
 
 /* ---- Writing of STL files ------------------------------------------------------------------------ */
 
-static void put_little(FILE *stream, uint32_t value)
+static void put_little_endian(FILE *stream, uint32_t value)
 {
     const unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
                                     (unsigned char)(value >> 24)};
@@ -230,12 +230,12 @@ static void put_floats(FILE *stream, const double point[3])
         float number = (float)point[axis];
         uint32_t bits;
         memcpy(&bits, &number, sizeof bits);
-        put_little(stream, bits);
+        put_little_endian(stream, bits);
     }
 }
 
 /* Unit normal of a triangle; zero for a triangle without area. */
-static void normal_of(const sinew_real *a, const sinew_real *b, const sinew_real *c, double normal[3])
+static void facet_normal(const sinew_real *a, const sinew_real *b, const sinew_real *c, double normal[3])
 {
     double u[3], v[3];
     vec3_edge(a, b, u);
@@ -252,12 +252,12 @@ static void print_stl(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format fo
     char header[81];
     snprintf(header, sizeof header, "%-80s", "sinew");
     fwrite(header, 80, 1, stream);
-    put_little(stream, (uint32_t)sinew_mesh_triangle_count(mesh));
+    put_little_endian(stream, (uint32_t)sinew_mesh_triangle_count(mesh));
     const sinew_real *q = sinew_mesh_positions(mesh);
     const int32_t *t = sinew_mesh_triangles(mesh);
     for (int32_t i = 0; i < sinew_mesh_triangle_count(mesh); i++, t += 3) {
         double normal[3];
-        normal_of(q + 3 * (size_t)t[0], q + 3 * (size_t)t[1], q + 3 * (size_t)t[2], normal);
+        facet_normal(q + 3 * (size_t)t[0], q + 3 * (size_t)t[1], q + 3 * (size_t)t[2], normal);
         put_floats(stream, normal);
         for (int k = 0; k < 3; k++) {
             const sinew_real *p = q + 3 * (size_t)t[k];

@@ -115,7 +115,8 @@ static bool read_edges(tetgen_reader *reader, sinew_text *text)
 
 typedef bool tetgen_read_lines(tetgen_reader *reader, sinew_text *text);
 
-static bool read_bytes(tetgen_reader *reader, const char *name, const char *bytes, size_t size, tetgen_read_lines *read)
+static bool read_from_memory(tetgen_reader *reader, const char *name, const char *bytes, size_t size,
+                             tetgen_read_lines *read)
 {
     sinew_text text;
     if (!sinew_text_open(&text, name, bytes, size, reader->builder->error))
@@ -145,7 +146,7 @@ static bool tetgen_read_file(tetgen_reader *reader, const sinew_source *source, 
         return false;
     }
     if (strlen(path) == strlen(source->name) && strcasecmp(path, source->name) == 0)
-        return read_bytes(reader, source->name, source->bytes, source->size, read);
+        return read_from_memory(reader, source->name, source->bytes, source->size, read);
     sinew_error trouble = {SINEW_ERROR_FILE, "there are no other files"};
     size_t size = 0;
     char *bytes = NULL;
@@ -154,7 +155,7 @@ static bool tetgen_read_file(tetgen_reader *reader, const sinew_source *source, 
     if (!bytes)
         return (optional && trouble.status == SINEW_ERROR_FILE) ||
                fail_missing(source, path, &trouble, reader->builder->error);
-    bool good = read_bytes(reader, path, bytes, size, read);
+    bool good = read_from_memory(reader, path, bytes, size, read);
     sinew_release(&reader->builder->allocator, bytes);
     return good;
 }

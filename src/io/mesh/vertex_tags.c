@@ -44,7 +44,7 @@ void sinew_tags_add(sinew_tags *tags, int64_t tag)
     tags->tags[tags->count++] = tag;
 }
 
-static bool in_a_row(const sinew_tags *tags)
+static bool tags_are_consecutive(const sinew_tags *tags)
 {
     for (int64_t i = 0; i < tags->count; i++)
         if (tags->tags[i] != tags->low + i)
@@ -52,12 +52,12 @@ static bool in_a_row(const sinew_tags *tags)
     return true;
 }
 
-static sinew_status fail_twice(int64_t tag, sinew_error *error)
+static sinew_status fail_repeated_tag(int64_t tag, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_FORMAT, "two vertices have the number %lld", (long long)tag);
 }
 
-static sinew_status index_direct(sinew_tags *tags, int64_t range, sinew_error *error)
+static sinew_status build_direct_table(sinew_tags *tags, int64_t range, sinew_error *error)
 {
     tags->direct = sinew_allocate(&tags->allocator, (size_t)range, sizeof *tags->direct);
     if (!tags->direct)
@@ -67,7 +67,7 @@ static sinew_status index_direct(sinew_tags *tags, int64_t range, sinew_error *e
     for (int64_t i = 0; i < tags->count; i++) {
         int32_t *slot = &tags->direct[tags->tags[i] - tags->low];
         if (*slot >= 0)
-            return fail_twice(tags->tags[i], error);
+            return fail_repeated_tag(tags->tags[i], error);
         *slot = (int32_t)i;
     }
     return SINEW_OK;
@@ -79,7 +79,7 @@ static int tags_compare_pairs(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static sinew_status index_sorted(sinew_tags *tags, sinew_error *error)
+static sinew_status build_sorted_table(sinew_tags *tags, sinew_error *error)
 {
     tags->sorted = sinew_allocate(&tags->allocator, (size_t)tags->count, sizeof *tags->sorted);
     if (!tags->sorted)
@@ -89,16 +89,16 @@ static sinew_status index_sorted(sinew_tags *tags, sinew_error *error)
     sinew_sort(tags->sorted, (size_t)tags->count, sizeof *tags->sorted, tags_compare_pairs);
     for (int64_t i = 1; i < tags->count; i++)
         if (tags->sorted[i - 1].tag == tags->sorted[i].tag)
-            return fail_twice(tags->sorted[i].tag, error);
+            return fail_repeated_tag(tags->sorted[i].tag, error);
     return SINEW_OK;
 }
 
 sinew_status sinew_tags_index(sinew_tags *tags, sinew_error *error)
 {
-    if (tags->count == 0 || in_a_row(tags))
+    if (tags->count == 0 || tags_are_consecutive(tags))
         return SINEW_OK;
     int64_t span = tags->high - tags->low;
-    return span <= 4 * tags->count ? index_direct(tags, span + 1, error) : index_sorted(tags, error);
+    return span <= 4 * tags->count ? build_direct_table(tags, span + 1, error) : build_sorted_table(tags, error);
 }
 
 int32_t sinew_tags_find(const sinew_tags *tags, int64_t tag)

@@ -12,8 +12,8 @@ typedef struct sinew_tag_pair {
     int32_t vertex;
 } sinew_tag_pair;
 
-/* The vertex numbers (tags) of a mesh file. Consecutive numbers need no table, numbers with moderate gaps use a direct
- * table, and others use binary search. */
+/* The vertex numbers (tags) of a mesh file. Consecutive ascending numbers need no table, numbers whose range is at most
+ * four times their count use a direct table, and others use binary search. */
 typedef struct sinew_tags {
     sinew_allocator allocator;
     int64_t *tags; /* [capacity] number of each vertex in the file */

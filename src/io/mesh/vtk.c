@@ -421,7 +421,7 @@ static bool read_vtk(const sinew_source *source, sinew_builder *builder)
 
 /* ---- Writing of VTK files ------------------------------------------------------------------------ */
 
-static void put_big(FILE *stream, const void *value, size_t size)
+static void put_big_endian(FILE *stream, const void *value, size_t size)
 {
     unsigned char bytes[8];
     memcpy(bytes, value, size);
@@ -436,7 +436,7 @@ static void put_big(FILE *stream, const void *value, size_t size)
 static void print_integer(FILE *stream, bool binary, int32_t value, char after)
 {
     if (binary)
-        put_big(stream, &value, sizeof value);
+        put_big_endian(stream, &value, sizeof value);
     else
         fprintf(stream, "%d%c", value, after);
 }
@@ -449,7 +449,7 @@ static void vtk_print_points(const sinew_mesh *mesh, FILE *stream, bool binary)
         if (!binary)
             fprintf(stream, SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT "\n", q[0], q[1], q[2]);
         for (int axis = 0; binary && axis < 3; axis++)
-            put_big(stream, &q[axis], sizeof q[axis]);
+            put_big_endian(stream, &q[axis], sizeof q[axis]);
     }
 }
 

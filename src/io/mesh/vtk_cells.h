@@ -21,7 +21,7 @@ enum {
     SINEW_VTK_TETRA = 10
 };
 
-/* Cells of a VTK file before their types are known. Corner indices are checked on insertion. */
+/* Cells of a VTK file before their types are known. The reader checks corner indices before it stores them. */
 typedef struct sinew_vtk_cells {
     int64_t count;
     int64_t corner_count;

@@ -3,7 +3,7 @@
  * vtu.c: reads VTK XML unstructured grids (.vtu): arrays as text, base64 or appended (raw or base64), zlib or not.
  *
  * Source: "VTK file formats" (the VTK user's guide). A small scanner reads tags and attributes, because files with
- * raw appended data are not well-formed XML and no XML library accepts them. All pieces are concatenated to one
+ * raw appended data are not well-formed XML, which XML libraries refuse. All pieces are concatenated to one
  * mesh. Point and cell data are not read, except filled fractions of tets. The file is read twice: the first pass
  * checks, so that a refused file adds nothing to the builder; the second fills the builder. Known limits: arrays may
  * hold at most 1 MiB plus 32 times the bytes of the file (zlib compresses regular meshes by about 8; a factor of a
@@ -125,7 +125,7 @@ static bool next_tag(vtu_reader *reader, xml_tag *tag)
 }
 
 /* Finds the value of an XML attribute without its quotes; false if the tag does not have it. */
-static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
+static bool find_attribute(const xml_tag *tag, const char *name, sinew_token *value)
 {
     const char *c = tag->inner.at, *end = tag->inner.at + tag->inner.length;
     while (c < end) {
@@ -153,14 +153,14 @@ static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
 static bool attribute_is(const xml_tag *tag, const char *name, const char *wanted)
 {
     sinew_token value;
-    return attribute(tag, name, &value) && sinew_token_is_any_case(value, wanted);
+    return find_attribute(tag, name, &value) && sinew_token_is_any_case(value, wanted);
 }
 
 static bool attribute_count(const vtu_reader *reader, const xml_tag *tag, const char *name, int64_t *count)
 {
     sinew_token value;
     *count = 0;
-    if (!attribute(tag, name, &value))
+    if (!find_attribute(tag, name, &value))
         return sinew_text_fail(&reader->text, tag->at, "<%.*s> lacks the attribute %s",
                                tag->name.length < 32 ? (int)tag->name.length : 32, tag->name.at, name);
     return sinew_token_integer(&reader->text, value, 0, INT64_MAX, name, count);
@@ -181,7 +181,7 @@ static bool read_root(vtu_reader *reader)
     reader->coding.swap = big != sinew_host_is_big_endian();
     reader->coding.header_type =
         attribute_is(&tag, "header_type", "UInt64") ? SINEW_SCALAR_UINT64 : SINEW_SCALAR_UINT32;
-    reader->coding.compressed = attribute(&tag, "compressor", &value) && value.length > 0;
+    reader->coding.compressed = find_attribute(&tag, "compressor", &value) && value.length > 0;
     if (reader->coding.compressed && !sinew_token_is(value, "vtkZLibDataCompressor"))
         return sinew_text_fail(text, tag.at, "the compressor is not zlib: save with zlib or without compression");
     return true;
@@ -268,7 +268,7 @@ static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *
         return sinew_text_fail(text, tag->at, "a piece has this array twice");
     sinew_token name;
     *array = (sinew_vtu_array){.location = tag->at};
-    array->type = attribute(tag, "type", &name) ? vtu_type_named(name) : SINEW_SCALAR_NONE;
+    array->type = find_attribute(tag, "type", &name) ? vtu_type_named(name) : SINEW_SCALAR_NONE;
     if (array->type == SINEW_SCALAR_NONE)
         return sinew_text_fail(text, tag->at, "an array has an unknown type, or none");
     bool appended = attribute_is(tag, "format", "appended");
@@ -360,7 +360,7 @@ static bool vtu_add_points(vtu_reader *reader, const vtu_piece *piece)
     return good;
 }
 
-/* Streams over the cell arrays of a piece, read in parallel. */
+/* Streams over the cell arrays of a piece; all are at the same cell. */
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
     sinew_vtu_stream *fractions; /* filled fractions of the piece's tets; NULL: the file has none */
@@ -389,7 +389,8 @@ static bool vtu_take_corners(vtu_reader *reader, const vtu_piece *piece, cell_st
     return true;
 }
 
-/* Reads the filled fraction of cell i; `tets` is the number of tets before it. Fractions of other cells are ignored. */
+/* Reads the filled fraction of cell i of the piece and stores it if the cell is a tet. `tets`: number of tets in the
+ * builder before this cell was added */
 static bool vtu_take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t type,
                               int64_t tets, int64_t i)
 {

@@ -3,10 +3,10 @@
  * vtu_arrays.c: decodes the arrays of a VTK XML file.
  *
  * Source: "VTK file formats" (the VTK user's guide) and vtkXMLWriter. Layout of a plain array: [bytes] data.
- * Compressed: [blocks] [size of a block] [size of the last, 0: full] [compressed size of each] data. In base64 a plain
- * array is one run; a compressed array has two: the padded header, then the data. Only the header of a compressed array
- * is allocated, and the file contains it. Deflate compresses by at most 1032 to 1 (zlib's technical notes), which
- * bounds the claimed sizes.
+ * Compressed: [blocks] [size of a block] [size of the last, 0: full] [compressed size of each] data. A run is text that
+ * is encoded by itself in base64 and ends with its own padding: a plain array is one run; a compressed array has two,
+ * the header and the data. Only the header of a compressed array is allocated with a size from the file, which contains
+ * it. Deflate compresses by at most 1032 to 1 (zlib's technical notes), which bounds the claimed sizes.
  */
 #include "io/mesh/vtu_arrays.h"
 
@@ -198,11 +198,11 @@ static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, co
 }
 
 /* Counts the words (numbers) of a text array between start and end. */
-static int64_t count_words(const char *vtu_array_start, const char *end)
+static int64_t count_words(const char *start, const char *end)
 {
     int64_t words = 0;
     bool inside = false;
-    for (const char *c = vtu_array_start; c < end; c++) {
+    for (const char *c = start; c < end; c++) {
         bool space = *c == ' ' || (*c >= '\t' && *c <= '\r');
         words += !space && !inside;
         inside = !space;
@@ -334,7 +334,7 @@ static bool take_unpacked(sinew_vtu_stream *stream, unsigned char *out, size_t s
 /* ---- Streams of an array's numbers --------------------------------------------------------------- */
 
 /* Moves the stream to the array's first number, past its header. */
-static bool vtu_array_start(sinew_vtu_stream *stream)
+static bool skip_to_first_number(sinew_vtu_stream *stream)
 {
     const sinew_vtu_array *array = stream->array;
     if (array->form == SINEW_VTU_NONE)
@@ -368,7 +368,7 @@ sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text 
     stream->coding = *coding;
     stream->text = *text;
     stream->source = vtu_array_source_of(array);
-    if (vtu_array_start(stream))
+    if (skip_to_first_number(stream))
         return stream;
     sinew_vtu_close(stream);
     return NULL;

@@ -2,8 +2,8 @@
  *
  * vtu_arrays.h: the arrays of VTK XML files in each encoding: text, base64 or raw bytes, with or without zlib.
  *
- * An array is a range of bytes; a stream returns its numbers in order and decodes a few kilobytes at a time. A first
- * pass therefore validates a file before any allocation depends on sizes in its header.
+ * An array is a range of bytes; a stream returns its numbers in order and decodes a few kilobytes at a time. So a first
+ * pass can check all numbers before memory for the mesh is allocated.
  */
 #ifndef SINEW_SRC_IO_MESH_VTU_ARRAYS_H
 #define SINEW_SRC_IO_MESH_VTU_ARRAYS_H
@@ -47,8 +47,8 @@ typedef struct sinew_vtu_stream sinew_vtu_stream;
 sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                                  const sinew_allocator *allocator);
 void sinew_vtu_close(sinew_vtu_stream *stream); /* closes an array's stream; NULL has no effect */
-/* Read the next number of an array. Each function may be called at most `count` times. Returns false with the error set
- * for corrupt data. Reading a real as an integer gives -1. */
+/* Reads the next number of an array; the two functions together may be called at most `count` times. Returns false with
+ * the error set for corrupt data. Reading a real as an integer gives -1. */
 bool sinew_vtu_next_real(sinew_vtu_stream *stream, double *value);
 bool sinew_vtu_next_integer(sinew_vtu_stream *stream, int64_t *value);
 

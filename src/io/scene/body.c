@@ -47,8 +47,8 @@ static bool density_of_mass(sinew_reader *reader, const sinew_node *mass, const 
     return true;
 }
 
-/* Sets the density of a named material; fails for a sheet material on a mesh with tets, and for a volume material on
- * one without. */
+/* Sets the density of a named material; fails for a sheet material on a mesh with tets or without triangles, and for a
+ * volume material on a mesh without tets. */
 static bool take_material_density(sinew_reader *reader, const sinew_node *material, sinew_body_def *def)
 {
     const char *name = sinew_node_text(material);
@@ -161,7 +161,8 @@ static bool twist_points(sinew_reader *reader, const sinew_node *node, sinew_rea
 
 /* Reads the initial positions of a body, which the caller releases; *positions stays NULL for a start in the rest
  * shape. */
-static bool read_start(sinew_reader *reader, const sinew_node *initial, const sinew_mesh *mesh, sinew_real **positions)
+static bool read_initial_positions(sinew_reader *reader, const sinew_node *initial, const sinew_mesh *mesh,
+                                   sinew_real **positions)
 {
     const sinew_node *file = sinew_node_get(initial, "positions"), *twist = sinew_node_get(initial, "twist");
     const sinew_node *transform = sinew_node_get(initial, "transform");
@@ -177,8 +178,9 @@ static bool read_start(sinew_reader *reader, const sinew_node *initial, const si
            sinew_reader_transform(reader, transform, q, count);
 }
 
-/* Adds the initial velocity of a rotation, w x (q - centre of mass), to v. */
-static bool add_spin(sinew_reader *reader, const sinew_node *node, sinew_body body, int32_t count, sinew_real *v)
+/* Adds the initial velocity of a rotation about the centre of mass with the angular velocity of `node` to v. */
+static bool add_angular_velocity(sinew_reader *reader, const sinew_node *node, sinew_body body, int32_t count,
+                                 sinew_real *v)
 {
     sinew_world *world = reader->scene->world;
     int32_t first = sinew_body_first_particle(world, body);
@@ -221,7 +223,7 @@ static bool read_velocities(sinew_reader *reader, const sinew_node *initial, sin
         sinew_node_vector(uniform, shared);
     for (size_t i = 0; i < size; i++)
         v[i] = (file ? v[i] : 0) + shared[i % 3];
-    bool good = !spin || add_spin(reader, spin, body, count, v);
+    bool good = !spin || add_angular_velocity(reader, spin, body, count, v);
     sinew_world *world = reader->scene->world;
     if (good && sinew_world_set_velocities(world, sinew_body_first_particle(world, body), count, v) != SINEW_OK)
         good = sinew_tree_fail(&reader->tree, initial, "its velocities are not finite");
@@ -308,8 +310,8 @@ static bool read_clamp(sinew_reader *reader, const sinew_node *node, sinew_body 
 
 /* Distributes an external force on a vertex of the embedded surface to the body's vertices by its barycentric weights,
  * which preserves force and torque. */
-static void carry_force(const sinew_world *world, sinew_body body, int32_t vertex, const sinew_real force[3],
-                        sinew_real *f)
+static void distribute_force(const sinew_world *world, sinew_body body, int32_t vertex, const sinew_real force[3],
+                             sinew_real *f)
 {
     const int32_t *embeddings = sinew_body_skin_vertices(world, body) + 4 * (size_t)vertex;
     const sinew_real *weights = sinew_body_skin_weights(world, body) + 4 * (size_t)vertex;
@@ -322,7 +324,7 @@ static bool scene_body_add_force(sinew_reader *reader, const sinew_node *node, s
 {
     const sinew_world *world = reader->scene->world;
     const sinew_node *each = sinew_node_get(node, "force"), *total = sinew_node_get(node, "total");
-    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface(select);
+    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface_selection(select);
     const sinew_skin *skin = surface ? sinew_reader_skin(reader, surface, body) : NULL;
     if (surface && !skin)
         return false;
@@ -336,7 +338,7 @@ static bool scene_body_add_force(sinew_reader *reader, const sinew_node *node, s
         force[k] = each ? force[k] : force[k] / (sinew_real)pushed.count;
     for (int32_t i = 0; i < pushed.count; i++) {
         if (skin)
-            carry_force(world, body, pushed.indices[i], force, f);
+            distribute_force(world, body, pushed.indices[i], force, f);
         for (size_t k = 0; k < 3 && !skin; k++)
             f[3 * (size_t)pushed.indices[i] + k] += force[k];
     }
@@ -381,7 +383,7 @@ static bool read_tear(sinew_reader *reader, const sinew_node *node, sinew_body b
 
 /* ---- Creation of a body from its object ---------------------------------------------------------- */
 
-static bool check_name(sinew_reader *reader, const sinew_node *name)
+static bool check_body_name(sinew_reader *reader, const sinew_node *name)
 {
     const sinew_body other = sinew_world_body_by_name(reader->scene->world, sinew_node_text(name));
     return other.index < 0 || sinew_tree_fail(&reader->tree, name, "bodies[%d] has the same name", other.index);
@@ -391,7 +393,7 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
 {
     const sinew_node *name = sinew_node_get(node, "name");
     sinew_body_def def = sinew_default_body_def();
-    if (name && !check_name(reader, name))
+    if (name && !check_body_name(reader, name))
         return false;
     const sinew_node *damping = sinew_node_get(node, "damping"), *filter = sinew_node_get(node, "velocity_filter");
     def.mesh = mesh;
@@ -399,8 +401,8 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
     def.damping = damping ? (sinew_real)sinew_node_number(damping) : 0;
     def.velocity_filter = filter ? (sinew_real)sinew_node_number(filter) : 0;
     sinew_real *masses = NULL, *positions = NULL;
-    bool good =
-        read_mass(reader, node, &def, &masses) && read_start(reader, sinew_node_get(node, "initial"), mesh, &positions);
+    bool good = read_mass(reader, node, &def, &masses) &&
+                read_initial_positions(reader, sinew_node_get(node, "initial"), mesh, &positions);
     if (good) {
         def.positions = positions;
         *body = sinew_world_add_body(reader->scene->world, &def, reader->error);
@@ -423,7 +425,7 @@ static bool create_rigid(sinew_reader *reader, const sinew_node *node, const sin
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (sinew_node_get(node, others[i]))
             return sinew_tree_fail(&reader->tree, sinew_node_get(node, others[i]), "is not for rigid bodies");
-    if (name && !check_name(reader, name))
+    if (name && !check_body_name(reader, name))
         return false;
     if (sinew_mesh_inertia(mesh, &inertia, reader->error) != SINEW_OK)
         return sinew_tree_blame(&reader->tree, sinew_node_get(node, "mesh"));
@@ -465,8 +467,8 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
     for (const sinew_node *entry = loads ? loads->child : NULL; entry && good; entry = entry->next)
         good = sinew_reader_load(reader, entry, body);
     good = good && (!forces || read_forces(reader, forces, body));
-    /* Clamps are read after the energies, to which they add elements, and the selections of forces, as they add
-     * points. */
+    /* Clamps add elements to energies and points to the body, so they are read after the energies and after the
+     * selections of forces. */
     for (const sinew_node *entry = clamps ? clamps->child : NULL; entry && good; entry = entry->next)
         good = read_clamp(reader, entry, body);
     return good && read_tear(reader, sinew_node_get(node, "tear"), body) &&

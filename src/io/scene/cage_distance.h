@@ -8,7 +8,7 @@
 #include "sinew/sinew.h"
 
 /* The largest current distance, in m, of a vertex of a body's skin from the body's surface. Negative without a skin,
- * without triangles, or if memory runs out (then with an error). */
+ * without triangles, or on failure (then with an error). */
 double sinew_cage_distance(const sinew_world *world, sinew_body body, const sinew_allocator *allocator,
                            sinew_error *error);
 

@@ -29,8 +29,8 @@ static void release_collider_buffers(const sinew_reader *reader, collider_buffer
 
 /* ---- Height fields of colliders ------------------------------------------------------------------ */
 
-static bool read_rows(sinew_reader *reader, const sinew_node *rows, sinew_real scale, sinew_collider_def *def,
-                      sinew_real **heights)
+static bool read_height_rows(sinew_reader *reader, const sinew_node *rows, sinew_real scale, sinew_collider_def *def,
+                             sinew_real **heights)
 {
     def->rows = sinew_node_count(rows);
     def->columns = sinew_node_count(rows->child);
@@ -44,8 +44,8 @@ static bool read_rows(sinew_reader *reader, const sinew_node *rows, sinew_real s
     return true;
 }
 
-static bool read_picture(sinew_reader *reader, const sinew_node *file, sinew_real scale, sinew_collider_def *def,
-                         sinew_real **heights)
+static bool read_height_image(sinew_reader *reader, const sinew_node *file, sinew_real scale, sinew_collider_def *def,
+                              sinew_real **heights)
 {
     char path[1024];
     sinew_image image;
@@ -73,7 +73,8 @@ static bool read_heights(sinew_reader *reader, const sinew_node *node, sinew_col
     sinew_take_number(node, "scale", &scale);
     if (!rows == !image)
         return sinew_tree_fail(&reader->tree, node, "needs exactly one of heights, image");
-    return rows ? read_rows(reader, rows, scale, def, heights) : read_picture(reader, image, scale, def, heights);
+    return rows ? read_height_rows(reader, rows, scale, def, heights)
+                : read_height_image(reader, image, scale, def, heights);
 }
 
 /* ---- Point caches of colliders ------------------------------------------------------------------- */
@@ -124,7 +125,8 @@ static bool scene_collider_read_frames(sinew_reader *reader, const sinew_node *n
     return true;
 }
 
-static bool read_cache(sinew_reader *reader, const sinew_node *node, sinew_collider_def *def, sinew_real **frames)
+static bool read_collider_cache(sinew_reader *reader, const sinew_node *node, sinew_collider_def *def,
+                                sinew_real **frames)
 {
     const sinew_node *own = sinew_node_get(node, "cache"), *file = sinew_node_get(own, "file");
     const sinew_node *motion = sinew_node_get(node, "motion"), *fps = sinew_node_get(own, "fps");
@@ -186,7 +188,7 @@ static bool read_collider_def(sinew_reader *reader, const sinew_node *node, sine
         good = read_heights(reader, node, def, &buffers->heights);
     if (good && def->kind == SINEW_SHAPE_MESH) {
         def->mesh = buffers->mesh = sinew_reader_mesh(reader, node);
-        good = buffers->mesh && read_cache(reader, node, def, &buffers->frames);
+        good = buffers->mesh && read_collider_cache(reader, node, def, &buffers->frames);
     }
     if (good && motion)
         good = sinew_reader_motion(reader, motion, &buffers->motion);

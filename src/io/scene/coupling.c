@@ -2,7 +2,8 @@
  *
  * coupling.c: reads energies between two bodies. Vertices of the first, or of its embedded surface, are joined to
  * listed vertices of the second, or each to the nearest point of the second within a distance
- * (sinew_world_attach_within). Distances are measured in the rest shapes.
+ * (sinew_world_attach_within). Joints connect the tets of both bodies that are nearest to a point. Positions and
+ * distances are those of the rest shapes.
  */
 #include <math.h>
 
@@ -14,8 +15,8 @@
 
 /* Sets elements[4] (particles) and weights[4] of one side of a listed pair of vertices: a vertex of the body has weight
  * 1 in the first entry; a vertex of the embedded surface has its embedding. */
-static void put_side(const sinew_world *world, sinew_body body, int32_t vertex, bool surface, int32_t *elements,
-                     sinew_real *weights)
+static void put_pair_side(const sinew_world *world, sinew_body body, int32_t vertex, bool surface, int32_t *elements,
+                          sinew_real *weights)
 {
     const int32_t first = sinew_body_first_particle(world, body);
     for (size_t i = 0; i < 4; i++) {
@@ -40,7 +41,8 @@ static bool read_pair(sinew_reader *reader, const sinew_node *entry, const sinew
         if (vertex >= count)
             return sinew_tree_fail(&reader->tree, entry, "%d is no vertex of a %s with %d vertices", vertex,
                                    skin ? "surface" : "body", count);
-        put_side(world, bodies[side], vertex, skin != NULL, elements + 4 * (size_t)side, weights + 4 * (size_t)side);
+        put_pair_side(world, bodies[side], vertex, skin != NULL, elements + 4 * (size_t)side,
+                      weights + 4 * (size_t)side);
     }
     return true;
 }
@@ -57,8 +59,8 @@ static bool repeat_normal(sinew_reader *reader, const sinew_real axis[3], size_t
     return *normals != NULL;
 }
 
-static bool join_listed(sinew_reader *reader, const sinew_node *node, const sinew_body bodies[2],
-                        const sinew_real axis[3], sinew_energy_def *def)
+static bool couple_listed_pairs(sinew_reader *reader, const sinew_node *node, const sinew_body bodies[2],
+                                const sinew_real axis[3], sinew_energy_def *def)
 {
     const sinew_node *list = sinew_node_get(node, "pairs");
     const size_t count = (size_t)sinew_node_count(list);
@@ -91,12 +93,12 @@ static bool join_listed(sinew_reader *reader, const sinew_node *node, const sine
 
 /* ---- Couplings within a distance ----------------------------------------------------------------- */
 
-static bool join_near(sinew_reader *reader, const sinew_node *node, const sinew_body bodies[2],
-                      const sinew_real axis[3], const sinew_energy_def *energy)
+static bool couple_within_distance(sinew_reader *reader, const sinew_node *node, const sinew_body bodies[2],
+                                   const sinew_real axis[3], const sinew_energy_def *energy)
 {
     sinew_world *world = reader->scene->world;
     const sinew_node *within = sinew_node_get(node, "within"), *to = sinew_node_get(node, "to");
-    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface(select);
+    const sinew_node *select = sinew_node_get(node, "select"), *surface = sinew_reader_surface_selection(select);
     const sinew_skin *skin = surface ? sinew_reader_skin(reader, surface, bodies[0]) : NULL;
     if (surface && !skin)
         return false;
@@ -124,8 +126,8 @@ static bool join_near(sinew_reader *reader, const sinew_node *node, const sinew_
 
 /* frame[4] receives the particles that a joint at `at` (m, rest shape) follows: the corners of the body's tet with the
  * nearest centre. Fails if the body has no tets. */
-static bool find_frame(sinew_reader *reader, const sinew_node *node, sinew_body body, const sinew_real at[3],
-                       int32_t frame[4])
+static bool find_joint_tet(sinew_reader *reader, const sinew_node *node, sinew_body body, const sinew_real at[3],
+                           int32_t frame[4])
 {
     const sinew_world *world = reader->scene->world;
     const sinew_mesh *mesh = sinew_body_mesh(world, body);
@@ -149,15 +151,15 @@ static bool find_frame(sinew_reader *reader, const sinew_node *node, sinew_body 
                            sinew_body_name(world, body));
 }
 
-static bool join_frames(sinew_reader *reader, const sinew_node *node, const sinew_body bodies[2], sinew_energy_def *def)
+static bool add_joint(sinew_reader *reader, const sinew_node *node, const sinew_body bodies[2], sinew_energy_def *def)
 {
     const sinew_node *at = sinew_node_get(node, "at"), *axis = sinew_node_get(node, "axis");
     int32_t elements[8];
     sinew_real point[3], direction[3] = {0, 0, 1};
     sinew_node_vector(at, point);
     if ((axis && !sinew_reader_axis(reader, axis, direction)) ||
-        !find_frame(reader, node, bodies[0], point, elements) ||
-        !find_frame(reader, node, bodies[1], point, elements + 4))
+        !find_joint_tet(reader, node, bodies[0], point, elements) ||
+        !find_joint_tet(reader, node, bodies[1], point, elements + 4))
         return false;
     static const char *const names[6] = {"point_x", "point_y", "point_z", "axis_x", "axis_y", "axis_z"};
     for (int i = 0; i < 6; i++)
@@ -205,7 +207,7 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node)
         (direction && !sinew_reader_axis(reader, direction, axis)))
         return false;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
-    sinew_reader_manner(node, &def);
+    sinew_reader_damping_and_hardness(node, &def);
     const bool weighs = (sinew_get_stencil(info->stencil)->takes & SINEW_TAKES_WEIGHTS) != 0;
     const sinew_node *at = sinew_node_get(node, "at");
     if (weighs == (at != NULL))
@@ -213,7 +215,7 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node)
                                weighs ? "%s has no place of its own: \"within\" or \"pairs\" say what it joins"
                                       : "%s needs the key \"at\": where the joint is",
                                info->name);
-    return at                              ? join_frames(reader, node, bodies, &def)
-           : sinew_node_get(node, "pairs") ? join_listed(reader, node, bodies, axis, &def)
-                                           : join_near(reader, node, bodies, axis, &def);
+    return at                              ? add_joint(reader, node, bodies, &def)
+           : sinew_node_get(node, "pairs") ? couple_listed_pairs(reader, node, bodies, axis, &def)
+                                           : couple_within_distance(reader, node, bodies, axis, &def);
 }

@@ -54,9 +54,9 @@ sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *locati
     return read_skin(reader, file, mesh, sinew_node_get(body, "transform"), false);
 }
 
-/* The diagonal of the bounding box of a body's mesh, in m. A surface that is farther away must have another unit or
- * other axes. */
-static double diagonal_of(const sinew_mesh *mesh)
+/* The diagonal of the bounding box of a body's mesh, in m. A surface that is farther from the body is refused: its unit
+ * or its axes are probably wrong. */
+static double mesh_diagonal(const sinew_mesh *mesh)
 {
     double sum = 0;
     for (size_t c = 0; c < 3; c++) {
@@ -87,7 +87,7 @@ bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_
         return false;
     sinew_embedding_def def = sinew_default_embedding_def();
     def.skin = skin;
-    def.farthest = (sinew_real)diagonal_of(sinew_body_mesh(reader->scene->world, body));
+    def.farthest = (sinew_real)mesh_diagonal(sinew_body_mesh(reader->scene->world, body));
     const bool good = sinew_body_set_skin(reader->scene->world, body, &def, reader->error) == SINEW_OK;
     sinew_skin_destroy(skin);
     return good || sinew_tree_blame(&reader->tree, file);

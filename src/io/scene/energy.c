@@ -19,7 +19,7 @@ void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *para
     }
 }
 
-void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
+void sinew_reader_damping_and_hardness(const sinew_node *node, sinew_energy_def *def)
 {
     const sinew_node *hard = sinew_node_get(node, "hard"), *stiffness = sinew_node_get(node, "pbd_stiffness");
     const sinew_node *damping = sinew_node_get(node, "damping");
@@ -39,8 +39,8 @@ typedef struct cell_view {
 
 /* Finds all cells of a stencil in the mesh; the caller releases view->cells. Fails with the location `node` if the mesh
  * has none. */
-static bool view_cells(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
-                       int32_t width, const sinew_mesh *mesh, cell_view *view)
+static bool find_cells_of_stencil(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
+                                  int32_t width, const sinew_mesh *mesh, cell_view *view)
 {
     *view = (cell_view){.stencil = sinew_get_stencil(stencil), .width = width};
     if (view->stencil->find(&reader->allocator, mesh, width, &view->cells, &view->count, reader->error) != SINEW_OK)
@@ -101,7 +101,8 @@ static bool read_element_values(sinew_reader *reader, const sinew_node *node, co
     return true;
 }
 
-/* Selects the elements whose centres lie in the selection "select" (NULL indices: all) and reads their parameters. */
+/* Selects the elements of the key "select" (without it all, and selected->indices is NULL) and reads their
+ * parameters. */
 static bool choose_elements(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
                             const sinew_mesh *mesh, const cell_view *view, sinew_selected *selected,
                             sinew_energy_def *def, sinew_real **values)
@@ -118,8 +119,8 @@ static bool choose_elements(sinew_reader *reader, const sinew_node *node, const 
 }
 
 /* Copies the vertices of the selected elements to *elements, which the caller releases; NULL: all elements. */
-static bool gather_elements(sinew_reader *reader, const cell_view *view, const sinew_selected *selected,
-                            int32_t **elements)
+static bool copy_selected_elements(sinew_reader *reader, const cell_view *view, const sinew_selected *selected,
+                                   int32_t **elements)
 {
     *elements = NULL;
     if (!selected->indices)
@@ -144,10 +145,10 @@ bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const c
     sinew_real *centres = NULL;
     cell_view view = {0};
     *elements = NULL;
-    const bool good = view_cells(reader, node, name, stencil, width, mesh, &view) &&
+    const bool good = find_cells_of_stencil(reader, node, name, stencil, width, mesh, &view) &&
                       (!select || (find_centres(reader, mesh, body, &view, &points, &centres) &&
                                    sinew_reader_select(reader, select, select, &points, &selected))) &&
-                      gather_elements(reader, &view, &selected, elements);
+                      copy_selected_elements(reader, &view, &selected, elements);
     *count = selected.count;
     sinew_release(&reader->allocator, centres);
     sinew_release(&reader->allocator, selected.indices);
@@ -155,8 +156,8 @@ bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const c
     return good;
 }
 
-/* Reads the shapes of the key "examples"; the caller destroys their meshes. The world rejects shapes of another
- * topology. */
+/* Reads the shapes of the key "examples"; the caller destroys their meshes. The world rejects shapes with another
+ * number of vertices. */
 static bool read_examples(sinew_reader *reader, const sinew_node *node, sinew_mesh **shapes, sinew_energy_def *def)
 {
     const sinew_node *list = sinew_node_get(node, "examples");
@@ -194,9 +195,9 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
     sinew_mesh *shapes[SINEW_EXAMPLE_MAX] = {0};
     int32_t *elements = NULL;
     cell_view view = {0};
-    bool good = view_cells(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
+    bool good = find_cells_of_stencil(reader, node, info->name, info->stencil, info->vertex_count, mesh, &view);
     good = good && choose_elements(reader, node, info, mesh, &view, &selected, def, values) &&
-           gather_elements(reader, &view, &selected, &elements) && read_examples(reader, node, shapes, def) &&
+           copy_selected_elements(reader, &view, &selected, &elements) && read_examples(reader, node, shapes, def) &&
            sinew_reader_follow(reader, follows, elements ? elements : view.cells, selected.count, &follow) &&
            (!moves || sinew_reader_motion(reader, moves, &motion));
     if (good) {
@@ -219,7 +220,7 @@ static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node
     return good;
 }
 
-/* Warns of an energy on tets whose stiffness neither its keys nor the body's volume material define. */
+/* Warns of an energy on tets that takes nothing from the body's material and whose stiffness no key gives. */
 static bool warn_unused_material(sinew_reader *reader, const sinew_node *node, const sinew_node *material,
                                  const sinew_energy_info *info)
 {
@@ -249,6 +250,6 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
         !warn_unused_material(reader, node, material, info))
         return false;
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
-    sinew_reader_manner(node, &def);
+    sinew_reader_damping_and_hardness(node, &def);
     return scene_energy_add_energy(reader, node, info, &def);
 }

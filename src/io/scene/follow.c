@@ -8,7 +8,7 @@
 #include "mesh/mesh.h"
 #include "sinew/contact.h"
 
-static bool find_followed(sinew_reader *reader, const sinew_node *name, sinew_follow *follow)
+static bool find_followed_collider(sinew_reader *reader, const sinew_node *name, sinew_follow *follow)
 {
     const sinew_world *world = reader->scene->world;
     const int32_t count = sinew_world_collider_count(world);
@@ -94,8 +94,8 @@ static bool follow_read_vertices(sinew_reader *reader, const sinew_node *list, i
 }
 
 /* Each point follows the vertex of a point cache that has the same index. */
-static bool follow_own_numbers(sinew_reader *reader, const sinew_node *node, const int32_t *own, int32_t count,
-                               int32_t all, int32_t *vertices)
+static bool follow_same_vertices(sinew_reader *reader, const sinew_node *node, const int32_t *own, int32_t count,
+                                 int32_t all, int32_t *vertices)
 {
     for (int32_t i = 0; i < count; i++) {
         vertices[i] = own[i];
@@ -117,7 +117,7 @@ bool sinew_reader_follow(sinew_reader *reader, const sinew_node *node, const int
     const sinew_node *list = sinew_node_get(node, "vertices");
     if (sinew_node_get(node->parent, "motion"))
         return sinew_tree_fail(&reader->tree, node, "a motion moves these points already; leave out one of them");
-    if (!(name ? find_followed(reader, name, follow) : follow_read_cache(reader, cache, follow)))
+    if (!(name ? find_followed_collider(reader, name, follow) : follow_read_cache(reader, cache, follow)))
         return false;
     if (name && !list)
         return true;
@@ -131,7 +131,7 @@ bool sinew_reader_follow(sinew_reader *reader, const sinew_node *node, const int
         return sinew_tree_fail(&reader->tree, list, "the collider \"%.60s\" is no mesh: it has no vertices to follow",
                                sinew_node_text(name));
     return list ? follow_read_vertices(reader, list, count, all, chosen)
-                : follow_own_numbers(reader, cache, vertices, count, all, chosen);
+                : follow_same_vertices(reader, cache, vertices, count, all, chosen);
 }
 
 void sinew_reader_release_follow(const sinew_reader *reader, sinew_follow *follow)

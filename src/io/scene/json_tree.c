@@ -168,8 +168,8 @@ static bool build_nodes(sinew_tree *tree, json_t *json, const char *text, size_t
     return good;
 }
 
-/* Parses JSON text. jansson reports a failed allocation as a syntax error. A second parse confirms a syntax error; if
- * it also fails and no probe can be allocated, *memory becomes true. */
+/* Parses JSON text. jansson reports a failed allocation as a syntax error, so a second parse must fail too. *memory
+ * becomes true if then no probe can be allocated or the error has no text. */
 static json_t *json_tree_load_json(const char *text, size_t size, size_t flags, json_error_t *wrong, bool *memory)
 {
     json_t *json = json_loadb(text, size, flags, wrong);
@@ -259,20 +259,20 @@ const char *sinew_node_type(const sinew_node *node)
 
 /* ---- Settings that override JSON values ---------------------------------------------------------- */
 
-static bool bad_setting(const sinew_tree *tree, const char *setting, const char *what)
+static bool fail_setting(const sinew_tree *tree, const char *setting, const char *what)
 {
     sinew_fail(tree->error, SINEW_ERROR_FORMAT, "--set %s: %s", setting, what);
     return false;
 }
 
 /* Parses the value of a setting "key.path=value": JSON, or a bare word as a text. NULL with an error on failure. */
-static json_t *setting_value(const sinew_tree *tree, const char *setting, const char *text)
+static json_t *parse_setting_value(const sinew_tree *tree, const char *setting, const char *text)
 {
     json_error_t wrong;
     bool memory;
     json_t *value = json_tree_load_json(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &wrong, &memory);
     if (!value && !memory && (text[0] == '{' || text[0] == '[' || text[0] == '"')) {
-        bad_setting(tree, setting, wrong.text);
+        fail_setting(tree, setting, wrong.text);
         return NULL;
     }
     if (!value && !memory)
@@ -296,7 +296,7 @@ static sinew_node *array_entry(const sinew_node *array, const char *name)
     return entry;
 }
 
-static bool make_empty(sinew_tree *tree, sinew_node *node)
+static bool make_empty_object(sinew_tree *tree, sinew_node *node)
 {
     json_t *json = json_object();
     if (!json || !json_tree_add_block(tree, json, 0)) {
@@ -309,7 +309,7 @@ static bool make_empty(sinew_tree *tree, sinew_node *node)
 
 /* Returns the child of `parent` for one component of a setting's key path; a missing member is created as an empty
  * object. */
-static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *name, const char *setting)
+static sinew_node *step_into_member(sinew_tree *tree, sinew_node *parent, const char *name, const char *setting)
 {
     char path[256], what[512];
     sinew_node_path(parent, path, sizeof path);
@@ -319,16 +319,16 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
         if (!entry) {
             snprintf(what, sizeof what, "%s has %d entries, numbered from 0; \"%s\" is not one of them", where,
                      sinew_node_count(parent), name);
-            bad_setting(tree, setting, what);
+            fail_setting(tree, setting, what);
         }
         return entry;
     }
     /* The value true means an empty object for keys that allow an object. */
-    if (json_is_true(parent->value) && !make_empty(tree, parent))
+    if (json_is_true(parent->value) && !make_empty_object(tree, parent))
         return NULL;
     if (!json_is_object(parent->value)) {
         snprintf(what, sizeof what, "%s is %s and has no part \"%s\"", where, sinew_node_type(parent), name);
-        bad_setting(tree, setting, what);
+        fail_setting(tree, setting, what);
         return NULL;
     }
     sinew_node *member = (sinew_node *)sinew_node_get(parent, name);
@@ -350,7 +350,7 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
 
 /* Removes the options that the file gives for its solver, since another solver has other parameters and needs another
  * iteration count. Options of settings, tolerance, accuracy, time_budget, measure and gap_every stay. */
-static void forget_solver(sinew_node *solver)
+static void drop_solver_options(sinew_node *solver)
 {
     sinew_node **slot = &solver->child;
     while (*slot) {
@@ -392,7 +392,7 @@ static bool replace_node(sinew_tree *tree, sinew_node *node, json_t *value, cons
     for (sinew_node *child = node->child; child; child = child->next)
         child->parent = node;
     if (other_solver)
-        forget_solver(node->parent);
+        drop_solver_options(node->parent);
     return true;
 }
 
@@ -409,10 +409,10 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting)
 {
     const char *equals = strchr(setting, '=');
     if (!equals || equals == setting)
-        return bad_setting(tree, setting, "expected KEY=VALUE, e.g. solver.iterations=20");
+        return fail_setting(tree, setting, "expected KEY=VALUE, e.g. solver.iterations=20");
     if (count_levels(setting, equals) >= SETTING_LEVELS)
-        return bad_setting(tree, setting, "goes deeper than any part of a scene");
-    json_t *value = setting_value(tree, setting, equals + 1);
+        return fail_setting(tree, setting, "goes deeper than any part of a scene");
+    json_t *value = parse_setting_value(tree, setting, equals + 1);
     if (!value)
         return false;
     /* The block owns the setting's value until it is inserted into the tree, and owns the keys permanently. */
@@ -433,7 +433,7 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting)
         char *dot = strchr(key, '.');
         if (dot)
             *dot = '\0';
-        node = step_into(tree, node, key, setting);
+        node = step_into_member(tree, node, key, setting);
         key = dot ? dot + 1 : NULL;
     }
     if (!node) {

@@ -31,9 +31,9 @@ typedef struct sinew_tree {
     sinew_allocator allocator;
     const char *path; /* path of the scene file, for error messages */
     sinew_node *root;
-    sinew_tree_block *blocks;
-    sinew_error *error; /* receives the error of a failure; never NULL */
-    locale_t locale;    /* the C locale, in which numbers have decimal points */
+    sinew_tree_block *blocks; /* list of the memory blocks that hold the nodes */
+    sinew_error *error;       /* receives the error of a failure; never NULL */
+    locale_t locale;          /* the C locale, in which numbers have decimal points */
 } sinew_tree;
 
 /* Parses the JSON text of a scene, `text` [size]. The path and the error must outlive the tree. Returns false on

@@ -38,7 +38,7 @@ typedef struct sinew_field {
     const char *choices;             /* for KEYWORD: the allowed words, separated by '|' */
     const struct sinew_shape *shape; /* for OBJECT and LIST: the keys that the objects may have */
     double minimum, maximum;         /* allowed range of the field's numbers; both 0: any number */
-    bool open_minimum, open_maximum;
+    bool open_minimum, open_maximum; /* true: the bound itself is not allowed */
     bool required;
     int32_t count; /* INTEGERS, TEXTS: exact number; LIST, PAIRS: minimum number; MATRIX: minimum of rows and columns */
 } sinew_field;
@@ -53,7 +53,7 @@ typedef struct sinew_shape {
     int32_t field_count;
     const char *exactly_one; /* keys of an object, separated by '|', of which exactly one is required; or NULL */
     const char *at_most_one; /* mutually exclusive keys of an object, separated by '|', or NULL */
-    /* Key whose value adds fields to the object: "energy", "generator", "name" of a solver. NULL: none. */
+    /* Key whose value adds fields to the object, such as "energy", "generator", or "name" of a solver. NULL: none. */
     const char *chooser;
     const char *chooser_default; /* value of a missing chooser key; NULL: it adds no fields */
     /* name of the variant with this index, a value of the chooser key; NULL after the last */

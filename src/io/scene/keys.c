@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * keys.c: the tables of scene keys. Keys of energies and solvers come from their descriptors.
+ * keys.c: the tables of scene keys. Parameters of energies, loads and solvers come from their descriptors.
  */
 #include <string.h>
 

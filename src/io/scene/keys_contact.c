@@ -21,7 +21,8 @@ enum {
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
 #define LENGTH       .unit = "m", .minimum = 0, .maximum = 1e6, .open_minimum = true
 
-/* Keys that the scene, bodies and colliders share; bodies and colliders default to the value of the scene. */
+/* Keys that the scene, bodies and colliders share; bodies and colliders default to the value of the scene. GROUP and
+ * MASK are keys of bodies and colliders only. */
 #define THICKNESS(text)                                                                                                \
     {                                                                                                                  \
         "thickness", NUMBER, .meaning = (text), .unit = "m", .minimum = 0, .maximum = 1e3                              \

@@ -10,8 +10,8 @@
 
 /* Reads the key frames of a load, which the caller releases. A key frame without the vector takes the load's vector;
  * without a factor it takes 1. */
-static bool read_keys(sinew_reader *reader, const sinew_node *list, const char *vector, sinew_load_def *def,
-                      sinew_load_key **keys)
+static bool read_load_keys(sinew_reader *reader, const sinew_node *list, const char *vector, sinew_load_def *def,
+                           sinew_load_key **keys)
 {
     if (!list)
         return true;
@@ -51,7 +51,7 @@ bool sinew_reader_load(sinew_reader *reader, const sinew_node *node, sinew_body 
     if (vector)
         sinew_node_vector(vector, def.vector);
     bool good =
-        read_keys(reader, sinew_node_get(node, "keys"), info->vector.name, &def, &keys) &&
+        read_load_keys(reader, sinew_node_get(node, "keys"), info->vector.name, &def, &keys) &&
         sinew_reader_elements(reader, node, info->name, info->stencil, width, body, &elements, &def.element_count);
     def.elements = elements;
     if (good && sinew_world_add_load(reader->scene->world, &def, reader->error).index < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: reads rest shapes from a generator or a file, transforms them and optionally fills them with tets.
+ * mesh.c: reads rest shapes from a generator or a file, transforms them and, on request, fills them with tets and adds
+ * directors.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "io/scene/reader.h"
 #include "mesh/mesh.h"
 
-/* Maximum number of vertices that a generator makes; larger meshes must come from files. */
+/* Limit of the estimated number of vertices of a generated mesh; larger meshes must come from files. */
 static const double largest_mesh = 1e7;
 
 typedef struct generator generator;
@@ -30,8 +31,8 @@ static void take_integers(const sinew_node *node, const char *key, int32_t *valu
         *values++ = sinew_node_integer(entry);
 }
 
-/* Fails if a generator would make more than largest_mesh vertices. */
-static bool size_fits(sinew_reader *reader, const sinew_node *node, double vertices)
+/* Fails if a generator would make more than largest_mesh vertices; `vertices` is the estimate. */
+static bool check_vertex_limit(sinew_reader *reader, const sinew_node *node, double vertices)
 {
     return vertices <= largest_mesh ||
            sinew_tree_fail(&reader->tree, node, "makes about %.3g vertices; a generator makes at most %.3g", vertices,
@@ -47,7 +48,7 @@ static sinew_mesh *scene_mesh_make_box(const generator *self, sinew_reader *read
     sinew_take_vector(node, "origin", def.origin);
     sinew_take_vector(node, "size", def.size);
     double count = (double)def.vertices[0] * def.vertices[1] * def.vertices[2];
-    return size_fits(reader, node, count) ? sinew_mesh_box(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, count) ? sinew_mesh_box(&def, reader->error) : NULL;
 }
 
 static sinew_mesh *make_beam(const generator *self, sinew_reader *reader, const sinew_node *node)
@@ -58,7 +59,7 @@ static sinew_mesh *make_beam(const generator *self, sinew_reader *reader, const 
     take_integers(node, "cells", def.cells);
     sinew_take_vector(node, "size", def.size);
     double count = (def.cells[0] + 1.0) * (def.cells[1] + 1.0) * (def.cells[2] + 1.0);
-    return size_fits(reader, node, count) ? sinew_mesh_beam(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, count) ? sinew_mesh_beam(&def, reader->error) : NULL;
 }
 
 static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *reader, const sinew_node *node)
@@ -71,14 +72,15 @@ static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *re
     sinew_take_integer(node, "segments", &def.segments);
     sinew_take_integer(node, "layers", &def.layers);
     sinew_take_integer(node, "rings", &def.rings);
-    /* Upper bound of the vertices of all round shapes: (width or wall layers) x width x length. */
+    /* Estimate of the vertices of a round shape: the product of its vertices around or across (n), `across` and
+     * `along`. */
     double n = def.segments + 1.0, layers = def.layers + 1.0, rings = def.rings + 1.0;
     double across = self->round == sinew_mesh_tube    ? rings
                     : self->round == sinew_mesh_torus ? layers
                     : self->round == sinew_mesh_can   ? 1
                                                       : n;
     double along = self->round == sinew_mesh_ball ? n : layers;
-    return size_fits(reader, node, n * across * along) ? self->round(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, n * across * along) ? self->round(&def, reader->error) : NULL;
 }
 
 static sinew_mesh *scene_mesh_make_cloth(const generator *self, sinew_reader *reader, const sinew_node *node)
@@ -94,7 +96,7 @@ static sinew_mesh *scene_mesh_make_cloth(const generator *self, sinew_reader *re
     if (diagonals)
         def.diagonals = (sinew_diagonals)sinew_keyword_index(diagonals, "forward|backward|alternating|cross");
     double count = (double)def.vertices[0] * def.vertices[1];
-    return size_fits(reader, node, count) ? sinew_mesh_cloth(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, count) ? sinew_mesh_cloth(&def, reader->error) : NULL;
 }
 
 static sinew_mesh *make_rope(const generator *self, sinew_reader *reader, const sinew_node *node)
@@ -117,7 +119,7 @@ static sinew_mesh *make_coiled(const generator *self, sinew_reader *reader, cons
     sinew_take_number(node, "turns", &def.turns);
     sinew_take_integer(node, "vertices", &def.vertices);
     double count = def.vertices > 0 ? def.vertices : 24 * (double)def.turns;
-    return size_fits(reader, node, count) ? self->coil(&def, reader->error) : NULL;
+    return check_vertex_limit(reader, node, count) ? self->coil(&def, reader->error) : NULL;
 }
 
 /* ---- The table of mesh generators ---------------------------------------------------------------- */

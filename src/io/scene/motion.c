@@ -2,8 +2,8 @@
  *
  * motion.c: reads rotations, transforms and key-framed motions of a scene.
  *
- * A rotation vector r rotates a point by Rodrigues' formula, with u = r/|r|, a = |r|:
- *     x -> x cos a + (u x x) sin a + u (u . x)(1 - cos a)
+ * A rotation vector r rotates a point p by Rodrigues' formula, with u = r/|r|, a = |r|, cross product x:
+ *     p -> p cos a + (u x p) sin a + u (u . p)(1 - cos a)
  */
 #include <math.h>
 

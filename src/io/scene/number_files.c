@@ -24,7 +24,7 @@ bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path,
     return true;
 }
 
-static const char *skip_gaps(const char *text, int32_t *line)
+static const char *skip_separators(const char *text, int32_t *line)
 {
     for (;; text++) {
         if (*text == '#')
@@ -36,14 +36,14 @@ static const char *skip_gaps(const char *text, int32_t *line)
     }
 }
 
-static const char *skip_heading(const char *text, locale_t locale, int32_t *line)
+static const char *skip_header_line(const char *text, locale_t locale, int32_t *line)
 {
     char *end;
     strtod_l(text, &end, locale);
     if (end > text || !isalpha((unsigned char)*text))
         return text;
     text += strcspn(text, "\n");
-    return skip_gaps(text, line);
+    return skip_separators(text, line);
 }
 
 /* Fills values [count] with the numbers of a text file; sets the error and returns false if the text has fewer or more
@@ -51,7 +51,7 @@ static const char *skip_heading(const char *text, locale_t locale, int32_t *line
 static bool parse_values(sinew_reader *reader, const char *path, const char *text, sinew_real *values, size_t count)
 {
     int32_t line = 1;
-    text = skip_heading(skip_gaps(text, &line), reader->tree.locale, &line);
+    text = skip_header_line(skip_separators(text, &line), reader->tree.locale, &line);
     for (size_t found = 0;; found++) {
         if (!*text && found == count)
             return true;
@@ -73,7 +73,7 @@ static bool parse_values(sinew_reader *reader, const char *path, const char *tex
             return false;
         }
         values[found] = (sinew_real)number;
-        text = skip_gaps(end, &line);
+        text = skip_separators(end, &line);
     }
 }
 

@@ -14,8 +14,8 @@
 #include "io/mesh/embedded_sample.h"
 
 /* Sums the image values at the face corners of each surface vertex; fails at a corner without a texture coordinate. */
-static bool sum_corners(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, const sinew_image *image,
-                        int32_t channel, float *sums, int32_t *counts)
+static bool sum_image_at_corners(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin,
+                                 const sinew_image *image, int32_t channel, float *sums, int32_t *counts)
 {
     const int32_t *corners = sinew_skin_corners(skin), *corner_uvs = sinew_skin_corner_uvs(skin);
     const int32_t total = sinew_skin_face_starts(skin)[sinew_skin_face_count(skin)];
@@ -40,7 +40,7 @@ static bool sum_corners(sinew_reader *reader, const sinew_node *node, const sine
 /* Returns one image value per surface vertex, which the caller releases: the mean over its corners, which differ at
  * seams of texture coordinates.
  */
-static float *paint_image(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin)
+static float *sample_image_at_vertices(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin)
 {
     const sinew_node *file = sinew_node_get(map, "image"), *word = sinew_node_get(map, "channel");
     const int32_t channel = word ? sinew_keyword_index(sinew_node_text(word), SINEW_CHANNEL_NAMES) : 0;
@@ -59,7 +59,7 @@ static float *paint_image(sinew_reader *reader, const sinew_node *map, const sin
     if (good) {
         memset(values, 0, count * sizeof *values);
         memset(counts, 0, count * sizeof *counts);
-        good = sum_corners(reader, file, skin, &image, channel, values, counts);
+        good = sum_image_at_corners(reader, file, skin, &image, channel, values, counts);
     }
     for (size_t i = 0; good && i < count; i++)
         values[i] /= (float)(counts[i] > 1 ? counts[i] : 1);
@@ -73,8 +73,8 @@ static float *paint_image(sinew_reader *reader, const sinew_node *map, const sin
 
 /* Computes the mean of the painted values over each element's vertices; directors have no painted value and are
  * skipped. */
-static bool average_vertices(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin, const float *painted,
-                             const sinew_selectable *elements, sinew_real *values)
+static bool average_over_elements(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin,
+                                  const float *painted, const sinew_selectable *elements, sinew_real *values)
 {
     const sinew_mesh *mesh = sinew_body_mesh(reader->scene->world, elements->body);
     const int32_t count = sinew_skin_vertex_count(skin);
@@ -97,20 +97,20 @@ static bool average_vertices(sinew_reader *reader, const sinew_node *map, const 
     return true;
 }
 
-static bool find_values(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin, bool embedded,
-                        const sinew_selectable *elements, sinew_real *values)
+static bool find_element_values(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin, bool embedded,
+                                const sinew_selectable *elements, sinew_real *values)
 {
     const sinew_node *paint = sinew_node_get(map, "paint"), *channel = sinew_node_get(map, "channel");
     if (paint && channel)
         return sinew_tree_fail(&reader->tree, channel, "belongs to \"image\"; paint has its channels by name");
-    float *image = paint ? NULL : paint_image(reader, map, skin);
+    float *image = paint ? NULL : sample_image_at_vertices(reader, map, skin);
     const float *painted = paint ? sinew_reader_painted(reader, paint, skin) : image;
     bool good = painted != NULL;
     if (good && embedded)
         good = sinew_skin_sample(skin, painted, &reader->allocator, elements->count, elements->points, values,
                                  reader->error) == SINEW_OK;
     else if (good)
-        good = average_vertices(reader, map, skin, painted, elements, values);
+        good = average_over_elements(reader, map, skin, painted, elements, values);
     sinew_release(&reader->allocator, image);
     return good;
 }
@@ -121,7 +121,7 @@ bool sinew_reader_map_values(sinew_reader *reader, const sinew_node *map, const 
     const sinew_skin *embedded = sinew_body_skin(reader->scene->world, elements->body);
     sinew_skin *own = embedded ? NULL : sinew_reader_own_skin(reader, map, body_node);
     const bool good =
-        (embedded || own) && find_values(reader, map, embedded ? embedded : own, embedded, elements, values);
+        (embedded || own) && find_element_values(reader, map, embedded ? embedded : own, embedded, elements, values);
     sinew_skin_destroy(own);
     if (!good)
         return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * reader.h: declarations that the parts of the scene reader share. All nodes have passed the check against the tables
- * of keys, so the remaining errors depend on meshes, files and the world. Functions that return false set
- * reader->error.
+ * of keys, so the remaining errors depend on other keys, meshes, files and the world. Functions that return false set
+ * reader->error, unless their comment says otherwise.
  */
 #ifndef SINEW_SRC_IO_SCENE_READER_H
 #define SINEW_SRC_IO_SCENE_READER_H
@@ -35,6 +35,7 @@ typedef struct sinew_reader {
 
 /* Allocates count * size bytes for `what`, named in the error; NULL with the error set on failure. */
 void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what);
+/* Adds a line to the warnings of the scene. */
 bool sinew_reader_warn(sinew_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 
 /* ---- Files that a scene names (number_files.c) --------------------------------------------------- */
@@ -58,8 +59,8 @@ bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_r
 bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
 /* Opens a point cache, a .pc2 file; NULL on failure (collider.c). */
 sinew_cache_reader *sinew_reader_open_cache(sinew_reader *reader, const sinew_node *file);
-/* Reads the motion that vertices [count] of a body follow (follow.c); a NULL node: they follow none. The caller
- * releases the follow, also on failure. Colliders are read before bodies. */
+/* Reads the motion that vertices [count] of a body follow (follow.c); a NULL node: they follow none. The colliders of
+ * the scene must exist. The caller releases the follow, also on failure. */
 bool sinew_reader_follow(sinew_reader *reader, const sinew_node *node, const int32_t *vertices, int32_t count,
                          sinew_follow *follow);
 void sinew_reader_release_follow(const sinew_reader *reader, sinew_follow *follow);
@@ -73,11 +74,11 @@ typedef struct sinew_selected {
     int32_t *indices; /* [count] indices of the selected points, ascending; the caller releases them */
 } sinew_selected;
 
-/* Mode of mapping a selection on the embedded surface to points of the body. */
+/* What a selection of vertices of the embedded surface selects. */
 typedef enum sinew_points_kind {
-    SINEW_POINTS_VERTICES = 0, /* mode: selects the body's vertices in which a selected surface vertex is embedded */
-    SINEW_POINTS_ELEMENTS,     /* mode: selects elements if the surface vertex nearest to their centre is selected */
-    SINEW_POINTS_SKIN          /* mode: selects vertices of the embedded surface itself */
+    SINEW_POINTS_VERTICES = 0, /* vertices of the body in which a selected vertex of the surface is embedded */
+    SINEW_POINTS_ELEMENTS,     /* elements, if the surface vertex nearest to their centre is selected */
+    SINEW_POINTS_SKIN          /* the vertices of the embedded surface themselves */
 } sinew_points_kind;
 
 /* The points from which a selection chooses: vertices, element centres, or vertices of a skin. */
@@ -97,7 +98,8 @@ typedef struct sinew_selectable {
 sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body);
 sinew_selectable sinew_skin_points(const sinew_skin *skin, sinew_body body);
 
-/* Finds the points of a selection; a NULL node selects all. An empty selection is an error at `location`. */
+/* Finds the points of a selection; a NULL node selects all. An empty selection is an error at the node, or at
+ * `location` if the node is NULL. */
 bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *location,
                          const sinew_selectable *points, sinew_selected *selected);
 
@@ -106,9 +108,10 @@ bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sin
 /* Reads axes and unit of a file: *up receives the axis of a file that points up, *scale the metres per unit of the
  * file. Returns false if the node has neither key; the defaults "y" and 1 are then set. */
 bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const char **up, double *scale);
+/* Embeds the surface of the key "show" in the body, or the surface file from which the body is filled. */
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
 /* Returns the selection on the embedded surface, {"surface": ...}; NULL for any other selection. */
-const sinew_node *sinew_reader_surface(const sinew_node *select);
+const sinew_node *sinew_reader_surface_selection(const sinew_node *select);
 /* Returns the embedded surface of a body; NULL with an error at `node` if the body has none. */
 const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);
 /* Set mask [vertex_count of the skin] to 1 for vertices of faces in a group or with a material, or for vertices whose
@@ -117,8 +120,8 @@ bool sinew_reader_mark_name(sinew_reader *reader, const sinew_node *node, const 
                             uint8_t *mask);
 bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, uint8_t *mask);
 /* Sets mask [points->count] to 1 for points of the body that represent the selected vertices of the surface. */
-bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
-                                uint8_t *mask);
+bool sinew_reader_mark_body_points(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
+                                   uint8_t *mask);
 /* Returns the painted values [vertex_count of the skin] with the name in `name`; NULL with an error if they do not
  * exist. */
 const float *sinew_reader_painted(sinew_reader *reader, const sinew_node *name, const sinew_skin *skin);
@@ -143,12 +146,12 @@ bool sinew_reader_load(sinew_reader *reader, const sinew_node *node, sinew_body 
 bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
                            int32_t width, sinew_body body, int32_t **elements, int32_t *count);
 bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
-/* Read the contact settings of the scene (before its bodies) and of a body (after its energies and skin), and a
- * collider (contact.c, collider.c). */
+/* Reads the contact settings of the scene (contact.c); called before bodies and colliders are added. */
 bool sinew_reader_contact(sinew_reader *reader);
 /* Adds a warning for each body that collides with its cage but is displayed as its embedded surface, with the largest
  * distance between both. Called after all bodies are added. */
 bool sinew_reader_warn_of_cages(sinew_reader *reader);
+/* Reads the contact settings of a body (contact.c), after its energies and skin. */
 bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sinew_body body);
 bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node);
 /* Reads the keys `camera` and `picture` (camera.c). */
@@ -157,6 +160,6 @@ bool sinew_reader_view(sinew_reader *reader);
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values);
 /* Reads the keys "damping", "hard" and "pbd_stiffness" of an energy: damping and treatment by constraint solvers. */
-void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def);
+void sinew_reader_damping_and_hardness(const sinew_node *node, sinew_energy_def *def);
 
 #endif

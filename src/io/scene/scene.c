@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * scene.c: builds a world from a scene in four stages: parse the JSON to nodes with lines; apply settings; check
- * against the tables of keys; build colliders, bodies, energies, pins, forces and
- * couplings.
+ * against the tables of keys; build colliders, bodies with their energies, pins and forces, and couplings.
  *
  * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers belong in separate files).
  */
@@ -66,7 +65,7 @@ static bool is_plain_name(const char *name)
     return strspn(name, plain) == strlen(name) && strlen(name) <= 100;
 }
 
-static bool read_texts(sinew_reader *reader)
+static bool read_name_and_comment(sinew_reader *reader)
 {
     const sinew_node *root = reader->tree.root, *name = sinew_node_get(root, "name");
     const char *comment = sinew_node_text(sinew_node_get(root, "comment"));
@@ -111,8 +110,8 @@ static int32_t integer_or(const sinew_node *node, int32_t otherwise)
     return node ? sinew_node_integer(node) : otherwise;
 }
 
-/* fps h n = 1 relates fps, time_step and steps_per_frame: two give the third, and all three must agree. With fps alone,
- * n is the smallest number that keeps h at or below its default. */
+/* fps h n = 1 relates fps, h = time_step and n = steps_per_frame: two give the third, and all three must agree. With
+ * fps alone, n is the smallest number that keeps h at or below its default. */
 static bool read_times(sinew_reader *reader, sinew_real *time_step)
 {
     const sinew_node *root = reader->tree.root, *rate = sinew_node_get(root, "fps");
@@ -171,7 +170,8 @@ static bool build_scene(sinew_reader *reader)
     const sinew_node *bodies = sinew_node_get(reader->tree.root, "bodies");
     const sinew_node *couplings = sinew_node_get(reader->tree.root, "couplings");
     const sinew_node *colliders = sinew_node_get(reader->tree.root, "colliders");
-    if (!read_texts(reader) || !sinew_reader_view(reader) || !create_world(reader) || !sinew_reader_contact(reader))
+    if (!read_name_and_comment(reader) || !sinew_reader_view(reader) || !create_world(reader) ||
+        !sinew_reader_contact(reader))
         return false;
     /* Pins may follow a collider, so colliders are read first. */
     for (const sinew_node *entry = colliders ? colliders->child : NULL; entry; entry = entry->next)

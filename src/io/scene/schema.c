@@ -34,7 +34,7 @@ static void schema_add(schema *s, json_t *array, json_t *value)
         s->failed = true;
 }
 
-static json_t *reference(const char *name)
+static json_t *reference_schema(const char *name)
 {
     return json_pack("{s: s+}", "$ref", "#/$defs/", name);
 }
@@ -107,7 +107,7 @@ static json_t *names_schema(schema *s, const char *choices)
     return json_pack("{s: o}", "enum", words);
 }
 
-static void define(schema *s, const sinew_shape *shape);
+static void define_shape(schema *s, const sinew_shape *shape);
 
 static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
 {
@@ -129,19 +129,19 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
     case SINEW_FORM_TEXTS:
         return list_schema(s, json_pack("{s: s}", "type", "string"), field->count, field->count);
     case SINEW_FORM_OBJECT:
-        define(s, field->shape);
-        return reference(field->shape->name);
+        define_shape(s, field->shape);
+        return reference_schema(field->shape->name);
     case SINEW_FORM_LIST:
-        define(s, field->shape);
-        return list_schema(s, reference(field->shape->name), field->count, 0);
+        define_shape(s, field->shape);
+        return list_schema(s, reference_schema(field->shape->name), field->count, 0);
     case SINEW_FORM_BOX:
         return list_schema(s, list_schema(s, scalar_schema(s, field), 3, 3), 2, 2);
     case SINEW_FORM_PAIRS:
         return list_schema(s, list_schema(s, number_schema(s, field, "integer"), 2, 2), field->count, 0);
     case SINEW_FORM_SELECTION:
-        return reference("selection");
+        return reference_schema("selection");
     case SINEW_FORM_SELECTIONS:
-        return list_schema(s, reference("selection"), 1, 0);
+        return list_schema(s, reference_schema("selection"), 1, 0);
     default: /* the only other form is SINEW_FORM_MATRIX */
         return list_schema(s, list_schema(s, scalar_schema(s, field), field->count, 0), field->count, 0);
     }
@@ -241,10 +241,10 @@ static json_t *selection_schema(schema *s)
 {
     json_t *object = object_schema(s, &sinew_selection_shape, NULL, NULL);
     return json_pack("{s: [{s: s}, o, o]}", "anyOf", "const", "all", object,
-                     list_schema(s, reference("selection"), 1, 0));
+                     list_schema(s, reference_schema("selection"), 1, 0));
 }
 
-static void define(schema *s, const sinew_shape *shape)
+static void define_shape(schema *s, const sinew_shape *shape)
 {
     if (json_object_get(s->definitions, shape->name))
         return;
@@ -263,7 +263,7 @@ size_t sinew_scene_schema(char *text, size_t size)
     if (!SINEW_ASSERT(text || size == 0))
         return 0;
     schema s = {.definitions = json_object()};
-    define(&s, &sinew_selection_shape);
+    define_shape(&s, &sinew_selection_shape);
     json_t *root = json_pack("{s: s, s: s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
                              "A sinew scene, format 1");
     json_t *scene = object_schema(&s, &sinew_scene_shape, NULL, NULL);

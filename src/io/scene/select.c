@@ -85,7 +85,7 @@ static bool mark_not(selector *s, const sinew_node *node, uint8_t *mask)
 }
 
 /* Combines the masks of the entries of a selection: any (list) or all ("and"). */
-static bool mark_joined(selector *s, const sinew_node *list, bool all, uint8_t *mask)
+static bool mark_union_or_intersection(selector *s, const sinew_node *list, bool all, uint8_t *mask)
 {
     uint8_t *row = sinew_reader_allocate(s->reader, (size_t)s->count, 1, "a selection");
     if (!row)
@@ -103,7 +103,7 @@ static bool mark_joined(selector *s, const sinew_node *list, bool all, uint8_t *
 
 static bool mark_all(selector *s, const sinew_node *list, uint8_t *mask)
 {
-    return mark_joined(s, list, true, mask);
+    return mark_union_or_intersection(s, list, true, mask);
 }
 
 /* ---- Selections on the embedded surface ---------------------------------------------------------- */
@@ -122,14 +122,14 @@ static bool mark_surface(selector *s, const sinew_node *node, uint8_t *mask)
     int32_t *scratch = row ? sinew_reader_allocate(s->reader, size, sizeof *scratch, "a selection") : NULL;
     selector inner = {s->reader, &points, points.points, points.count, scratch};
     const bool good =
-        scratch && selector_evaluate(&inner, node, row) && sinew_reader_surface_below(s->reader, s->from, row, mask);
+        scratch && selector_evaluate(&inner, node, row) && sinew_reader_mark_body_points(s->reader, s->from, row, mask);
     sinew_release(&s->reader->allocator, row);
     sinew_release(&s->reader->allocator, scratch);
     return good;
 }
 
 /* The skin whose vertices are selected; NULL with an error if the points belong to the body. */
-static const sinew_skin *skin_of(selector *s, const sinew_node *node)
+static const sinew_skin *selected_skin(selector *s, const sinew_node *node)
 {
     if (s->from->kind == SINEW_POINTS_SKIN)
         return sinew_body_skin(s->reader->scene->world, s->from->body);
@@ -140,19 +140,19 @@ static const sinew_skin *skin_of(selector *s, const sinew_node *node)
 
 static bool mark_group(selector *s, const sinew_node *node, uint8_t *mask)
 {
-    const sinew_skin *skin = skin_of(s, node);
+    const sinew_skin *skin = selected_skin(s, node);
     return skin && sinew_reader_mark_name(s->reader, node, skin, SINEW_SKIN_GROUP, mask);
 }
 
 static bool mark_material(selector *s, const sinew_node *node, uint8_t *mask)
 {
-    const sinew_skin *skin = skin_of(s, node);
+    const sinew_skin *skin = selected_skin(s, node);
     return skin && sinew_reader_mark_name(s->reader, node, skin, SINEW_SKIN_MATERIAL, mask);
 }
 
 static bool mark_paint(selector *s, const sinew_node *node, uint8_t *mask)
 {
-    const sinew_skin *skin = skin_of(s, node);
+    const sinew_skin *skin = selected_skin(s, node);
     return skin && sinew_reader_mark_paint(s->reader, node, skin, mask);
 }
 
@@ -168,7 +168,7 @@ static bool selector_evaluate(selector *s, const sinew_node *node, uint8_t *mask
                  {"and", mark_all},           {"surface", mark_surface}, {"group", mark_group},
                  {"material", mark_material}, {"paint", mark_paint}};
     if (json_is_array(node->value))
-        return mark_joined(s, node, false, mask);
+        return mark_union_or_intersection(s, node, false, mask);
     if (json_is_string(node->value)) {
         memset(mask, 1, (size_t)s->count);
         return true;
@@ -179,7 +179,7 @@ static bool selector_evaluate(selector *s, const sinew_node *node, uint8_t *mask
     return false;
 }
 
-static bool fail_empty(const selector *s, const sinew_node *location)
+static bool fail_empty_selection(const selector *s, const sinew_node *location)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t i = 0; i < 3 * (size_t)s->count; i++) {
@@ -212,7 +212,7 @@ bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sin
         if (mask[i])
             selected->indices[selected->count++] = i;
     if (good && selected->count == 0)
-        good = fail_empty(&s, node ? node : location);
+        good = fail_empty_selection(&s, node ? node : location);
     sinew_release(&reader->allocator, mask);
     if (!good) {
         sinew_release(&reader->allocator, indices);

@@ -12,7 +12,7 @@
  * corner. */
 static const double real_weight = 1e-6;
 
-const sinew_node *sinew_reader_surface(const sinew_node *select)
+const sinew_node *sinew_reader_surface_selection(const sinew_node *select)
 {
     const bool object = select && json_is_object(select->value);
     return object ? sinew_node_get(select, "surface") : NULL;
@@ -139,8 +139,8 @@ bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const
 
 /* ---- Points of the body that represent surface vertices ------------------------------------------ */
 
-static void mark_carrying(const sinew_world *world, sinew_body body, const uint8_t *selected, uint8_t *mask,
-                          int32_t count)
+static void mark_embedding_vertices(const sinew_world *world, sinew_body body, const uint8_t *selected, uint8_t *mask,
+                                    int32_t count)
 {
     const int32_t *vertices = sinew_body_skin_vertices(world, body);
     const sinew_real *weights = sinew_body_skin_weights(world, body);
@@ -151,12 +151,12 @@ static void mark_carrying(const sinew_world *world, sinew_body body, const uint8
             mask[vertices[i]] = 1;
 }
 
-bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
-                                uint8_t *mask)
+bool sinew_reader_mark_body_points(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
+                                   uint8_t *mask)
 {
     const sinew_world *world = reader->scene->world;
     if (points->kind == SINEW_POINTS_VERTICES) {
-        mark_carrying(world, points->body, selected, mask, points->count);
+        mark_embedding_vertices(world, points->body, selected, mask, points->count);
         return true;
     }
     int32_t *nearest = sinew_reader_allocate(reader, (size_t)points->count, sizeof *nearest, "a selection");

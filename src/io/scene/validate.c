@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * validate.c: checks a tree of nodes against the tables of keys: types, ranges, units, names. Every error names its
- * location and the valid values.
+ * validate.c: checks a tree of nodes against the tables of keys: types, ranges, units, names. Errors name their
+ * location and what is expected there.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +26,8 @@ static void write_choices(const char *choices, char *text, size_t size)
 }
 
 /* Fails with: <what> "word"; did you mean "x"? Without a similar name, the message lists the valid names. */
-static bool fail_name(const sinew_tree *tree, const sinew_node *node, const char *what, const char *word,
-                      const char *where, const char *const *names, int32_t count)
+static bool fail_unknown_name(const sinew_tree *tree, const sinew_node *node, const char *what, const char *word,
+                              const char *where, const char *const *names, int32_t count)
 {
     const char *nearest = sinew_nearest_name(word, names, count);
     if (nearest)
@@ -42,7 +42,7 @@ static bool fail_name(const sinew_tree *tree, const sinew_node *node, const char
 /* ---- Checks of numbers and their units ----------------------------------------------------------- */
 
 /* Writes the quantity that a field expects, for example "a pressure (Pa, kPa, MPa, GPa)". */
-static void write_expected(const char *units, char *text, size_t size)
+static void write_expected_quantity(const char *units, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -83,7 +83,7 @@ static bool check_unit(const sinew_tree *tree, const sinew_node *node, const sin
     char expected[256];
     if (!field->unit || !*field->unit)
         return sinew_tree_fail(tree, node, "must be a plain number, not the text \"%.60s\"", text);
-    write_expected(field->unit, expected, sizeof expected);
+    write_expected_quantity(field->unit, expected, sizeof expected);
     if (!name)
         return sinew_tree_fail(tree, node, "\"%.60s\" is not a number with its unit; expected %s", text, expected);
     if (!isfinite(node->number))
@@ -390,7 +390,8 @@ static int32_t variant_names(const sinew_shape *shape, const char **names, int32
 }
 
 /* Finds the word that selects the variant of an object; false with an error if it is invalid. */
-static bool chosen_word(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape, const char **word)
+static bool find_chosen_word(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape,
+                             const char **word)
 {
     *word = NULL;
     const sinew_node *chooser = shape->chooser ? sinew_node_get(node, shape->chooser) : NULL;
@@ -406,10 +407,10 @@ static bool chosen_word(const sinew_tree *tree, const sinew_node *node, const si
     int32_t count = variant_names(shape, names, 64);
     char what[64];
     snprintf(what, sizeof what, "unknown %s", strcmp(shape->chooser, "name") == 0 ? shape->name : shape->chooser);
-    return fail_name(tree, chooser, what, *word, "", names, count);
+    return fail_unknown_name(tree, chooser, what, *word, "", names, count);
 }
 
-static bool fail_key(const sinew_tree *tree, const sinew_node *node, const sinew_field *fields, int32_t count)
+static bool fail_unknown_key(const sinew_tree *tree, const sinew_node *node, const sinew_field *fields, int32_t count)
 {
     const char *names[SINEW_FIELD_MAX];
     for (int32_t i = 0; i < count; i++)
@@ -417,7 +418,7 @@ static bool fail_key(const sinew_tree *tree, const sinew_node *node, const sinew
     char path[256], where[300];
     sinew_node_path(node->parent, path, sizeof path);
     snprintf(where, sizeof where, " in %s", *path ? path : "the scene");
-    return fail_name(tree, node, "unknown key", node->key, where, names, count);
+    return fail_unknown_name(tree, node, "unknown key", node->key, where, names, count);
 }
 
 /* Counts the keys of the list a|b|c that the object has. */
@@ -429,7 +430,7 @@ static int32_t count_keys(const sinew_node *node, const char *keys)
     return count;
 }
 
-static bool check_exclusive(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape)
+static bool check_exclusive_keys(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape)
 {
     char list[256];
     if (shape->exactly_one && count_keys(node, shape->exactly_one) != 1) {
@@ -449,7 +450,7 @@ bool sinew_shape_check(const sinew_tree *tree, const sinew_node *node, const sin
         return sinew_tree_fail(tree, node, "must be an object, not %s", sinew_node_type(node));
     const char *word;
     sinew_field fields[SINEW_FIELD_MAX];
-    if (!chosen_word(tree, node, shape, &word))
+    if (!find_chosen_word(tree, node, shape, &word))
         return false;
     int32_t count = sinew_shape_fields(shape, word, fields);
     for (const sinew_node *member = node->child; member; member = member->next) {
@@ -457,14 +458,14 @@ bool sinew_shape_check(const sinew_tree *tree, const sinew_node *node, const sin
         while (i < count && strcmp(fields[i].name, member->key) != 0)
             i++;
         if (i == count)
-            return fail_key(tree, member, fields, count);
+            return fail_unknown_key(tree, member, fields, count);
         if (!check_value(tree, member, &fields[i]))
             return false;
     }
     for (int32_t i = 0; i < count; i++)
         if (fields[i].required && !sinew_node_get(node, fields[i].name))
             return sinew_tree_fail(tree, node, "needs the key \"%s\": %s", fields[i].name, fields[i].meaning);
-    return check_exclusive(tree, node, shape);
+    return check_exclusive_keys(tree, node, shape);
 }
 
 /* ---- Values of checked nodes --------------------------------------------------------------------- */

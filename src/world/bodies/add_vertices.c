@@ -2,8 +2,8 @@
  *
  * add_vertices.c: appends vertices to a body in a running world, and replaces the cells of its mesh.
  *
- * The body's particles are sorted along the Hilbert curve of the extended rest shape, so the world equals one built
- * with that body. Copies of vertices coincide with their originals and follow them in that order: elements keep their
+ * The body's particles are sorted along the Hilbert curve of the extended rest shape, as in a world that is built with
+ * this body. Copies of vertices coincide with their originals and follow them in that order: elements keep their
  * layout and only their particle numbers change. Other vertices may change the order of existing vertices; the
  * elements are then laid out again. If memory is short, the previous order is restored.
  */
@@ -36,7 +36,7 @@ static sinew_status add_vertices_check_def(const sinew_world *world, const sinew
     return SINEW_OK;
 }
 
-static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_body_record *body, sinew_error *error)
+static sinew_status check_new_vertices(const sinew_vertices_def *def, const sinew_body_record *body, sinew_error *error)
 {
     sinew_status status = sinew_points_check(def->rest, def->count, "the rest position", error);
     if (status == SINEW_OK)
@@ -101,7 +101,7 @@ static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old
 
 /* Sets `from`, `to` and `in_turn` of the extension: the permutation of the body's particles from the old order, with
  * the new particles after the old ones, to the new order. */
-static void find_moves(const sinew_world *world, const sinew_body_record *body, extension *e)
+static void find_particle_permutation(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     int32_t last = -1;
     e->in_turn = true;
@@ -118,7 +118,7 @@ static void find_moves(const sinew_world *world, const sinew_body_record *body, 
 
 /* Finds a run of public particle numbers for the extended body: the run of the body, this run extended by free numbers
  * after it, or another free run. */
-static void find_run(const sinew_world *world, const sinew_body_record *body, extension *e)
+static void find_number_run(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     e->first = body->first;
     e->reserved = body->reserved > e->count ? body->reserved : e->count;
@@ -128,8 +128,8 @@ static void find_run(const sinew_world *world, const sinew_body_record *body, ex
     e->first = sinew_numbers_find(world, e->reserved);
 }
 
-static sinew_status builder_extension(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
-                                      extension *e, sinew_error *error)
+static sinew_status extension_build(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
+                                    extension *e, sinew_error *error)
 {
     const sinew_allocator *allocator = &world->allocator;
     const size_t count = (size_t)(body->count + def->count);
@@ -147,8 +147,8 @@ static sinew_status builder_extension(sinew_world *world, const sinew_body_recor
     sinew_status status = sinew_hilbert_order(allocator, sinew_mesh_positions(e->mesh), e->count, e->order, error);
     if (status != SINEW_OK)
         return status;
-    find_moves(world, body, e);
-    find_run(world, body, e);
+    find_particle_permutation(world, body, e);
+    find_number_run(world, body, e);
     if (!sinew_particles_reserve(world, def->count) ||
         !sinew_numbers_reserve(world, e->first + e->reserved - world->number_count))
         return sinew_fail_memory(error, "vertices of a body");
@@ -202,13 +202,13 @@ static void add_vertices_share_masses(sinew_world *world, const sinew_body_recor
 }
 
 /* Assigns the run of public numbers to the body, whose particles are already in their internal order. */
-static void add_vertices_take_run(sinew_world *world, sinew_body_record *body, const extension *e)
+static void assign_number_run(sinew_world *world, sinew_body_record *body, const extension *e)
 {
     if (e->first == body->first) {
-        sinew_numbers_take(world, body->first + body->reserved, e->reserved - body->reserved);
+        sinew_numbers_mark_spare(world, body->first + body->reserved, e->reserved - body->reserved);
     } else {
-        sinew_numbers_take(world, e->first, e->reserved);
-        sinew_numbers_give(world, body->first, body->reserved);
+        sinew_numbers_mark_spare(world, e->first, e->reserved);
+        sinew_numbers_mark_free(world, body->first, body->reserved);
     }
     body->first = e->first;
     body->reserved = e->reserved;
@@ -221,16 +221,16 @@ static void add_vertices_take_run(sinew_world *world, sinew_body_record *body, c
 
 /* Rebuilds the batches of the body's energies if the order of particles changed. If memory is short, no batch
  * changes. */
-static sinew_status add_vertices_lay_out(sinew_world *world, const sinew_body_record *body, const extension *e,
-                                         sinew_error *error)
+static sinew_status rebuild_reordered_energies(sinew_world *world, const sinew_body_record *body, const extension *e,
+                                               sinew_error *error)
 {
     const sinew_body_record whole = {.start = body->start, .count = e->count};
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; !e->in_turn && i < world->energy_count && status == SINEW_OK; i++)
-        if (sinew_energy_on(&whole, &world->energies[i]))
+        if (sinew_energy_acts_on(&whole, &world->energies[i]))
             status = sinew_energy_build_next(world, &world->energies[i], error);
     for (int32_t i = 0; !e->in_turn && i < world->energy_count; i++)
-        if (sinew_energy_on(&whole, &world->energies[i]))
+        if (sinew_energy_acts_on(&whole, &world->energies[i]))
             (status == SINEW_OK ? sinew_energy_take_next : sinew_energy_drop_next)(world, &world->energies[i]);
     return status;
 }
@@ -246,18 +246,18 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
         return SINEW_ERROR_USAGE;
     sinew_status status = add_vertices_check_def(world, def, error);
     if (status == SINEW_OK)
-        status = check_numbers(def, record, error);
+        status = check_new_vertices(def, record, error);
     if (status != SINEW_OK)
         return status;
     extension e;
-    status = builder_extension(world, record, def, &e, error);
+    status = extension_build(world, record, def, &e, error);
     if (status == SINEW_OK) {
         const int64_t version = world->shape_version;
         const int32_t end = record->start + record->count;
         sinew_particles_insert(world, end, def->count);
         append_vertices(world, record, def, &e);
         sinew_particles_permute(world, record->start, e.count, e.from, e.to, e.scratch);
-        status = add_vertices_lay_out(world, record, &e, error);
+        status = rebuild_reordered_energies(world, record, &e, error);
         if (status != SINEW_OK) {
             sinew_particles_permute(world, record->start, e.count, e.to, e.from, e.scratch);
             sinew_particles_erase(world, end, def->count);
@@ -265,7 +265,7 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
         }
     }
     if (status == SINEW_OK) {
-        add_vertices_take_run(world, record, &e);
+        assign_number_run(world, record, &e);
         add_vertices_share_masses(world, record, def, &e);
         sinew_mesh_destroy(record->mesh);
         record->mesh = e.mesh;

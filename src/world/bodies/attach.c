@@ -40,8 +40,8 @@ static bool has_normal(const sinew_attach_def *def)
     return def->normal[0] != 0 || def->normal[1] != 0 || def->normal[2] != 0;
 }
 
-static sinew_status make_pairs(const sinew_world *world, const sinew_attach_def *def, int32_t capacity,
-                               pair_list *pairs, sinew_error *error)
+static sinew_status allocate_pairs(const sinew_world *world, const sinew_attach_def *def, int32_t capacity,
+                                   pair_list *pairs, sinew_error *error)
 {
     const size_t size = (size_t)capacity;
     pairs->elements = sinew_allocate(&world->allocator, 8 * size, sizeof *pairs->elements);
@@ -92,7 +92,7 @@ static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bod
 /* ---- Check of an attachment definition --------------------------------------------------------- */
 
 /* Number of vertices of the first body, or of its skin, that may be attached. */
-static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
+static int32_t attachable_vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
 {
     return def->from_skin ? sinew_skin_vertex_count(from->skin) : from->count;
 }
@@ -115,7 +115,7 @@ static sinew_status attach_check_def(const sinew_world *world, const sinew_attac
     if (def->from_skin && !from->skin)
         return sinew_fail(error, SINEW_ERROR_DATA, "attach: body %d has no skin whose vertices could be joined",
                           def->from.index);
-    const int32_t count = vertex_count(def, from);
+    const int32_t count = attachable_vertex_count(def, from);
     for (int32_t i = 0; def->vertices && i < def->vertex_count; i++)
         if (def->vertices[i] < 0 || def->vertices[i] >= count)
             return sinew_fail(error, SINEW_ERROR_DATA, "attach: entry %d names vertex %d, must be in [0, %d]", i,
@@ -127,7 +127,8 @@ static sinew_status attach_check_def(const sinew_world *world, const sinew_attac
 
 /* Returns positions [count][3], m, of the vertices of a body or of its skin: at rest, or current (`now`) in *own,
  * which the caller releases. NULL: out of memory. */
-static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool skin, bool now, sinew_real **own)
+static const sinew_real *body_or_skin_points(const sinew_world *world, sinew_body id, bool skin, bool now,
+                                             sinew_real **own)
 {
     const sinew_body_record *body = &world->bodies[id.index];
     const size_t count = (size_t)(skin ? sinew_skin_vertex_count(body->skin) : body->count);
@@ -145,10 +146,8 @@ static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool
 typedef struct targets {
     sinew_search search;
     sinew_embeddings embeddings; /* embeddings of surface points of a skin in the cells of its body */
-    const sinew_real
-        /* [3 * vertices of the skin] rest positions of the second body's skin, in m; NULL: points lie on the body
-         * itself */
-        *at_rest;
+    /* [3 * vertices of the skin] rest positions of the second body's skin, in m; NULL: points lie on the body itself */
+    const sinew_real *at_rest;
 } targets;
 
 static sinew_status begin_targets(const sinew_world *world, const sinew_attach_def *def, const sinew_body_record *to,
@@ -171,7 +170,7 @@ static void end_targets(targets *t)
 }
 
 /* Finds the nearest point of the second body, as vertices of the body with weights. */
-static sinew_surface_point find_target(const targets *t, const sinew_real *point)
+static sinew_surface_point find_nearest_target(const targets *t, const sinew_real *point)
 {
     sinew_surface_point found = sinew_search_nearest(&t->search, point);
     if (!t->at_rest)
@@ -196,12 +195,12 @@ static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_rec
 {
     /* Extends the distance limit by this length, in m: distances of coincident points are not zero but round-off. */
     const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
-    const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
+    const int32_t count = def->vertices ? def->vertex_count : attachable_vertex_count(def, from);
     const sinew_body_record *const bodies[2] = {from, to};
     double nearest = INFINITY;
     for (int32_t i = 0; i < count; i++) {
         const int32_t vertex = def->vertices ? def->vertices[i] : i;
-        const sinew_surface_point found = find_target(t, points + 3 * (size_t)vertex);
+        const sinew_surface_point found = find_nearest_target(t, points + 3 * (size_t)vertex);
         const sinew_surface_point joined = surface_point_of(from, vertex, def->from_skin);
         nearest = fmin(nearest, sqrt(found.distance));
         if (sqrt(found.distance) <= def->distance + slack)
@@ -222,15 +221,17 @@ sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_de
         return energy;
     const sinew_body_record *from = &world->bodies[def->from.index], *to = &world->bodies[def->to.index];
     sinew_real *own[2] = {NULL, NULL};
-    const sinew_real *points = points_of(world, def->from, def->from_skin, def->now, &own[0]);
-    const sinew_real *target_points = points_of(world, def->to, to->skin && !def->to_vertices, def->now, &own[1]);
+    const sinew_real *points = body_or_skin_points(world, def->from, def->from_skin, def->now, &own[0]);
+    const sinew_real *target_points =
+        body_or_skin_points(world, def->to, to->skin && !def->to_vertices, def->now, &own[1]);
     targets t = {0};
     pair_list pairs = {0};
     sinew_status status = points && target_points ? SINEW_OK : sinew_fail_memory(error, "an attachment");
     if (status == SINEW_OK)
         status = begin_targets(world, def, to, target_points, &t, error);
     if (status == SINEW_OK)
-        status = make_pairs(world, def, def->vertices ? def->vertex_count : vertex_count(def, from), &pairs, error);
+        status = allocate_pairs(world, def, def->vertices ? def->vertex_count : attachable_vertex_count(def, from),
+                                &pairs, error);
     if (status == SINEW_OK)
         status = find_pairs(def, from, points, to, &t, &pairs, error);
     if (status == SINEW_OK) {

@@ -2,8 +2,8 @@
  *
  * bodies.c: adds and removes bodies.
  *
- * In the internal order, particles follow the order of the bodies' slots. After bodies are removed and added, the
- * particle order equals that of a world built from the current bodies.
+ * In the internal order, particles follow the order of the bodies' slots. So the order of particles depends only on the
+ * current bodies and their slots, not on bodies that were removed.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static double cell_size(const sinew_real *x, const int32_t *cell, int32_t n)
 }
 
 /* Finds the cells that define the mass of a body: tets, else triangles, else edges. */
-static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *count, int32_t *n)
+static void find_mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *count, int32_t *n)
 {
     *cells = sinew_mesh_tets(mesh);
     *count = sinew_mesh_tet_count(mesh);
@@ -55,8 +55,8 @@ static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *c
 #define DIRECTOR_SHARE 0.01
 
 /* Moves mass from the ends of each edge with a director point to that point; the total is preserved. */
-static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh *mesh, double *masses,
-                                      sinew_error *error)
+static sinew_status move_mass_to_directors(const sinew_world *world, const sinew_mesh *mesh, double *masses,
+                                           sinew_error *error)
 {
     const int32_t *directors = sinew_mesh_directors(mesh), count = sinew_mesh_director_count(mesh);
     const int32_t vertex_count = sinew_mesh_vertex_count(mesh);
@@ -84,7 +84,7 @@ static void lump_masses(const sinew_body_def *def, double *masses)
     const sinew_real *fractions =
         sinew_mesh_fractions(def->mesh); /* filled fractions of tets; tets come before other cells in the mesh */
     int32_t count, n;
-    mass_cells(def->mesh, &cells, &count, &n);
+    find_mass_cells(def->mesh, &cells, &count, &n);
     memset(masses, 0, (size_t)sinew_mesh_vertex_count(def->mesh) * sizeof *masses);
     for (int32_t e = 0; e < count; e++) {
         const int32_t *cell = cells + (size_t)n * (size_t)e;
@@ -104,7 +104,7 @@ static sinew_status find_masses(const sinew_world *world, const sinew_body_def *
     if (!def->masses)
         lump_masses(def, masses);
     if (!def->masses && sinew_mesh_director_count(def->mesh) > 0 &&
-        body_share_masses(world, def->mesh, masses, error) != SINEW_OK)
+        move_mass_to_directors(world, def->mesh, masses, error) != SINEW_OK)
         return SINEW_ERROR_MEMORY;
     for (int32_t i = 0; i < vertex_count; i++) {
         if (isfinite(masses[i]) && masses[i] > 0)
@@ -153,7 +153,7 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
 
 /* ---- Addition of a body ---------------------------------------------------------------------- */
 
-static void set_point(sinew_real *array, int32_t at, const sinew_real *points, int32_t vertex)
+static void copy_vertex_point(sinew_real *array, int32_t at, const sinew_real *points, int32_t vertex)
 {
     if (points)
         memcpy(array + 4 * (size_t)at, points + 3 * (size_t)vertex, 3 * sizeof *array);
@@ -174,9 +174,9 @@ static void fill_particles(sinew_world *world, const sinew_body_record *body, co
     const sinew_real *rest = sinew_mesh_positions(d->mesh);
     for (int32_t i = 0; i < body->count; i++) {
         const int32_t vertex = d->order[i], at = body->start + i;
-        set_point(world->rest, at, rest, vertex);
-        set_point(world->q, at, def->positions ? def->positions : rest, vertex);
-        set_point(world->v, at, def->velocities, vertex);
+        copy_vertex_point(world->rest, at, rest, vertex);
+        copy_vertex_point(world->q, at, def->positions ? def->positions : rest, vertex);
+        copy_vertex_point(world->v, at, def->velocities, vertex);
         world->mass[at] = (sinew_real)d->masses[vertex];
         world->outside[at] = body->first + vertex;
         world->inside[body->first + vertex] = at;
@@ -202,8 +202,8 @@ sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *m
     return sinew_mesh_create(&def, error);
 }
 
-static sinew_status builder_body(const sinew_world *world, const sinew_body_def *def, body_builder *d,
-                                 sinew_error *error)
+static sinew_status body_builder_fill(const sinew_world *world, const sinew_body_def *def, body_builder *d,
+                                      sinew_error *error)
 {
     const int32_t count = sinew_mesh_vertex_count(def->mesh);
     d->masses = sinew_allocate(&world->allocator, (size_t)count, sizeof *d->masses);
@@ -226,7 +226,7 @@ static sinew_status builder_body(const sinew_world *world, const sinew_body_def 
 }
 
 /* Internal number of the first particle of a body that is added in this slot. */
-static int32_t start_of(const sinew_world *world, int32_t slot)
+static int32_t first_particle_of_slot(const sinew_world *world, int32_t slot)
 {
     int32_t start = world->particle_count;
     for (int32_t i = world->body_count - 1; i >= slot; i--)
@@ -245,7 +245,7 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
         return body;
     const sinew_allocator *allocator = &world->allocator;
     body_builder d = {0};
-    sinew_status status = builder_body(world, def, &d, error);
+    sinew_status status = body_builder_fill(world, def, &d, error);
     const int32_t slot = sinew_world_body_slot(world), count = sinew_mesh_vertex_count(def->mesh);
     const int32_t reserved = count + def->spare, first = sinew_numbers_find(world, reserved);
     if (status == SINEW_OK &&
@@ -258,13 +258,13 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
                                           .first = first,
                                           .count = count,
                                           .reserved = reserved,
-                                          .start = start_of(world, slot),
+                                          .start = first_particle_of_slot(world, slot),
                                           .name = d.name,
                                           .damping = def->damping,
                                           .velocity_filter = def->velocity_filter,
                                           .contact = sinew_default_body_contact()};
         sinew_particles_insert(world, record.start, count);
-        sinew_numbers_take(world, first, reserved);
+        sinew_numbers_mark_spare(world, first, reserved);
         fill_particles(world, &record, def, &d);
         body = sinew_world_put_body(world, slot, record);
     } else {
@@ -288,7 +288,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
 /* ---- Removal of a body ----------------------------------------------------------------------- */
 
 /* Tests whether particles belong to a body. Returns 0: none do; 1: all do; -1: some do. */
-static int lies_on(const sinew_body_record *body, const int32_t *particles, int32_t count)
+static int particles_on_body(const sinew_body_record *body, const int32_t *particles, int32_t count)
 {
     int32_t on = 0;
     for (int32_t i = 0; i < count; i++)
@@ -296,22 +296,22 @@ static int lies_on(const sinew_body_record *body, const int32_t *particles, int3
     return on == 0 ? 0 : on == count ? 1 : -1;
 }
 
-int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy)
+int sinew_energy_acts_on(const sinew_body_record *body, const sinew_energy_record *energy)
 {
-    return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
+    return energy->batch ? particles_on_body(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
 
 /* Fails if an energy or a pin acts on this body and on other bodies: removing the body does not remove such objects. */
-static sinew_status check_apart(const sinew_world *world, const sinew_body_record *body, int32_t index,
-                                sinew_error *error)
+static sinew_status check_not_joined(const sinew_world *world, const sinew_body_record *body, int32_t index,
+                                     sinew_error *error)
 {
     for (int32_t i = 0; i < world->energy_count; i++)
-        if (sinew_energy_on(body, &world->energies[i]) < 0)
+        if (sinew_energy_acts_on(body, &world->energies[i]) < 0)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "body %d cannot be removed: energy %d (%s) joins it to other bodies; remove that first",
                               index, i, sinew_get_energy_info(world->energies[i].kind)->name);
     for (int32_t i = 0; i < world->pin_count; i++)
-        if (lies_on(body, world->pins[i].particles, world->pins[i].count) < 0)
+        if (particles_on_body(body, world->pins[i].particles, world->pins[i].count) < 0)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "body %d cannot be removed: pins %d hold other bodies too; remove them first", index, i);
     return SINEW_OK;
@@ -325,18 +325,18 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_status status = check_apart(world, record, body.index, error);
+    sinew_status status = check_not_joined(world, record, body.index, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)
-        if (sinew_energy_on(record, &world->energies[i]))
+        if (sinew_energy_acts_on(record, &world->energies[i]))
             status = sinew_world_remove_energy(world, (sinew_energy){i, world->energies[i].generation}, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->pin_count; i++)
-        if (lies_on(record, world->pins[i].particles, world->pins[i].count))
+        if (particles_on_body(record, world->pins[i].particles, world->pins[i].count))
             status = sinew_world_remove_pins(world, (sinew_pin){i, world->pins[i].generation}, error);
     if (status != SINEW_OK)
         return status;
     const int32_t start = record->start, count = record->count;
     sinew_loads_remove_body(world, body);
-    sinew_numbers_give(world, record->first, record->reserved);
+    sinew_numbers_mark_free(world, record->first, record->reserved);
     sinew_body_record_destroy(&world->allocator, record);
     sinew_world_release_slot(&world->body_hint, body.index);
     sinew_particles_erase(world, start, count);

@@ -24,6 +24,7 @@ enum {
     HOLDING_MAX = 64
 };
 
+/* State of the assignment of tetrahedra to skin vertices. */
 typedef struct settling {
     const sinew_embeddings *embeddings;
     const sinew_real *points;
@@ -98,7 +99,7 @@ static sinew_status embed_components_begin(settling *s, const sinew_skin *skin, 
     return sinew_visit_facets(allocator, mesh->vertex_count, &elements, join_tets, s->beyond, error);
 }
 
-static void end(settling *s)
+static void embed_components_end(settling *s)
 {
     const sinew_allocator *allocator = &s->embeddings->allocator;
     sinew_release(allocator, s->starts);
@@ -110,7 +111,7 @@ static void end(settling *s)
 
 /* Next tetrahedron of a walk towards a point: the one behind the face with the most negative weight, except `from`; -1:
  * none. */
-static int32_t is_path(const settling *s, int32_t tet, int32_t from, const double weights[4])
+static int32_t next_tet(const settling *s, int32_t tet, int32_t from, const double weights[4])
 {
     int32_t best = -1;
     double lowest = -1e-7;
@@ -126,7 +127,7 @@ static int32_t is_path(const settling *s, int32_t tet, int32_t from, const doubl
 
 /* Walks from a tetrahedron through common faces to the tetrahedron that contains a point; -1: the walk leaves the body,
  * exceeds WALK_MAX steps or meets a flat tetrahedron. */
-static int32_t embed_components_walk(const settling *s, int32_t tet, const sinew_real point[3], double weights[4])
+static int32_t walk_to_point(const settling *s, int32_t tet, const sinew_real point[3], double weights[4])
 {
     const sinew_mesh *mesh = s->embeddings->mesh;
     int32_t from = -1;
@@ -135,14 +136,14 @@ static int32_t embed_components_walk(const settling *s, int32_t tet, const sinew
             return -1;
         if (fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3])) >= -1e-7)
             return tet;
-        const int32_t next = is_path(s, tet, from, weights);
+        const int32_t next = next_tet(s, tet, from, weights);
         from = tet;
         tet = next;
     }
     return -1;
 }
 
-static void embed_components_flush(settling *s, int32_t vertex, int32_t tet)
+static void embed_components_assign(settling *s, int32_t vertex, int32_t tet)
 {
     sinew_embedding *found = &s->found[vertex];
     const int32_t *corners = s->embeddings->mesh->tets + 4 * (size_t)tet;
@@ -165,15 +166,15 @@ static void embed_components_spread(settling *s, int32_t *at)
             double weights[4];
             if (!s->found[other].several)
                 continue;
-            const int32_t tet = embed_components_walk(s, s->found[vertex].tet, s->points + 3 * (size_t)other, weights);
+            const int32_t tet = walk_to_point(s, s->found[vertex].tet, s->points + 3 * (size_t)other, weights);
             if (tet >= 0)
-                embed_components_flush(s, other, tet);
+                embed_components_assign(s, other, tet);
         }
     }
 }
 
 /* Tetrahedron that contains a skin vertex and embeds the fewest other skin vertices; among equals, the lowest index. */
-static int32_t emptiest(const settling *s, int32_t vertex)
+static int32_t emptiest_tet(const settling *s, int32_t vertex)
 {
     int32_t tets[HOLDING_MAX];
     int32_t count = sinew_embeddings_holding(s->embeddings, s->points + 3 * (size_t)vertex, tets, HOLDING_MAX);
@@ -185,8 +186,8 @@ static int32_t emptiest(const settling *s, int32_t vertex)
     return best;
 }
 
-sinew_status sinew_embeddings_commit(const sinew_embeddings *embeddings, const sinew_skin *skin,
-                                     const sinew_real *points, sinew_embedding *found, sinew_error *error)
+sinew_status sinew_embeddings_resolve(const sinew_embeddings *embeddings, const sinew_skin *skin,
+                                      const sinew_real *points, sinew_embedding *found, sinew_error *error)
 {
     settling s = {embeddings, points, found, .count = sinew_skin_vertex_count(skin)};
     bool any = false;
@@ -204,8 +205,8 @@ sinew_status sinew_embeddings_commit(const sinew_embeddings *embeddings, const s
     for (int32_t i = 0; status == SINEW_OK && i < s.count; i++) {
         embed_components_spread(&s, &at);
         if (found[i].several)
-            embed_components_flush(&s, i, emptiest(&s, i));
+            embed_components_assign(&s, i, emptiest_tet(&s, i));
     }
-    end(&s);
+    embed_components_end(&s);
     return status;
 }

@@ -39,7 +39,7 @@ bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const 
 
 /* ---- Grid of boxes over the tets ------------------------------------------------------------- */
 
-static void tet_box(const sinew_mesh *mesh, int32_t tet, double low[3], double high[3])
+static void find_tet_bounds(const sinew_mesh *mesh, int32_t tet, double low[3], double high[3])
 {
     for (int c = 0; c < 3; c++) {
         low[c] = INFINITY;
@@ -53,7 +53,7 @@ static void tet_box(const sinew_mesh *mesh, int32_t tet, double low[3], double h
 }
 
 /* Index of the grid box along one axis that contains x, clamped to the grid. */
-static int32_t embed_point_box_of(const sinew_tet_grid *grid, int axis, double x)
+static int32_t box_index_along(const sinew_tet_grid *grid, int axis, double x)
 {
     const double at = (x - grid->low[axis]) * grid->scale[axis];
     return at <= 0 ? 0 : at >= grid->boxes[axis] ? grid->boxes[axis] - 1 : (int32_t)at;
@@ -64,10 +64,10 @@ static void visit_boxes(sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t te
 {
     double low[3], high[3];
     int32_t first[3], last[3];
-    tet_box(mesh, tet, low, high);
+    find_tet_bounds(mesh, tet, low, high);
     for (int c = 0; c < 3; c++) {
-        first[c] = embed_point_box_of(grid, c, low[c]);
-        last[c] = embed_point_box_of(grid, c, high[c]);
+        first[c] = box_index_along(grid, c, low[c]);
+        last[c] = box_index_along(grid, c, high[c]);
     }
     for (int32_t z = first[2]; z <= last[2]; z++)
         for (int32_t y = first[1]; y <= last[1]; y++)
@@ -79,19 +79,19 @@ static void visit_boxes(sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t te
             }
 }
 
-static int64_t embed_point_radius_of(const sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet)
+static int64_t count_boxes_of_tet(const sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet)
 {
     double low[3], high[3];
     int64_t boxes = 1;
-    tet_box(mesh, tet, low, high);
+    find_tet_bounds(mesh, tet, low, high);
     for (int c = 0; c < 3; c++)
-        boxes *= 1 + embed_point_box_of(grid, c, high[c]) - embed_point_box_of(grid, c, low[c]);
+        boxes *= 1 + box_index_along(grid, c, high[c]) - box_index_along(grid, c, low[c]);
     return boxes;
 }
 
 /* Sets box counts and scale of a grid of tetrahedra from grid->low to `high` with boxes of at most `edge` m, but no
  * more than 1024 boxes along an axis. */
-static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
+static void set_grid_size(sinew_tet_grid *grid, const double high[3], double edge)
 {
     for (int c = 0; c < 3; c++) {
         const double side = high[c] - grid->low[c];
@@ -101,8 +101,8 @@ static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
     }
 }
 
-/* Sets up the grid of tetrahedra with boxes of the mean size of the tetrahedra, or larger if some tetrahedra overlap
- * too many boxes. Returns the total number of overlaps of tetrahedra with boxes. */
+/* Sets up the grid of tetrahedra with boxes of the mean size of the tetrahedra, or larger if there would be too many
+ * boxes or overlaps. Returns the total number of overlaps of tetrahedra with boxes. */
 static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
 {
     double high[3] = {-INFINITY, -INFINITY, -INFINITY}, edges = 0;
@@ -110,7 +110,7 @@ static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
         grid->low[c] = INFINITY;
     for (int32_t t = 0; t < mesh->tet_count; t++) {
         double a[3], b[3];
-        tet_box(mesh, t, a, b);
+        find_tet_bounds(mesh, t, a, b);
         for (int c = 0; c < 3; c++) {
             grid->low[c] = fmin(grid->low[c], a[c]);
             high[c] = fmax(high[c], b[c]);
@@ -121,10 +121,10 @@ static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
     double edge = fmax(edges / mesh->tet_count, side / cbrt(4.0 * mesh->tet_count + 1));
     const int64_t max = 32 * (int64_t)mesh->tet_count + 1024;
     for (;;) {
-        lay_grid(grid, high, edge > 0 ? edge : 1);
+        set_grid_size(grid, high, edge > 0 ? edge : 1);
         int64_t boxes = (int64_t)grid->boxes[0] * grid->boxes[1] * grid->boxes[2], total = 0;
         for (int32_t t = 0; t < mesh->tet_count && total <= max; t++)
-            total += embed_point_radius_of(grid, mesh, t);
+            total += count_boxes_of_tet(grid, mesh, t);
         if ((total <= max && boxes <= max) || boxes == 1)
             return total;
         edge *= 2;
@@ -204,16 +204,16 @@ void sinew_embeddings_end(sinew_embeddings *embeddings)
 
 /* ---- Search for the cell that embeds a point --------------------------------------------------- */
 
-static double min(const double weights[4])
+static double min_weight(const double weights[4])
 {
     return fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3]));
 }
 
-static size_t box_around(const sinew_tet_grid *grid, const sinew_real point[3])
+static size_t box_of_point(const sinew_tet_grid *grid, const sinew_real point[3])
 {
     int32_t box[3];
     for (int c = 0; c < 3; c++)
-        box[c] = embed_point_box_of(grid, c, (double)point[c]);
+        box[c] = box_index_along(grid, c, (double)point[c]);
     return (size_t)(box[0] + grid->boxes[0] * (box[1] + grid->boxes[1] * box[2]));
 }
 
@@ -224,12 +224,12 @@ int32_t sinew_embeddings_holding(const sinew_embeddings *embeddings, const sinew
                                  int32_t capacity)
 {
     const sinew_tet_grid *grid = &embeddings->grid;
-    const size_t at = box_around(grid, point);
+    const size_t at = box_of_point(grid, point);
     int32_t count = 0;
     for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
         double weights[4];
         const int32_t *tet = embeddings->mesh->tets + 4 * (size_t)grid->members[i];
-        if (!sinew_tet_weights(embeddings->mesh->positions, tet, point, weights) || min(weights) < -border)
+        if (!sinew_tet_weights(embeddings->mesh->positions, tet, point, weights) || min_weight(weights) < -border)
             continue;
         if (count < capacity)
             tets[count] = grid->members[i];
@@ -248,16 +248,17 @@ static bool share_a_vertex(const int32_t a[4], const int32_t b[4])
 
 /* True if another tetrahedron contains the point strictly, or has it on its boundary and shares no vertex with the
  * found tetrahedron. */
-static bool has_rivals(const sinew_embeddings *embeddings, const sinew_real point[3], const sinew_embedding *found)
+static bool other_tet_contains(const sinew_embeddings *embeddings, const sinew_real point[3],
+                               const sinew_embedding *found)
 {
     const sinew_tet_grid *grid = &embeddings->grid;
-    const size_t at = box_around(grid, point);
+    const size_t at = box_of_point(grid, point);
     for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
         const int32_t *tet = embeddings->mesh->tets + 4 * (size_t)grid->members[i];
         double weights[4];
         if (grid->members[i] == found->tet || !sinew_tet_weights(embeddings->mesh->positions, tet, point, weights))
             continue;
-        const double depth = min(weights);
+        const double depth = min_weight(weights);
         if (depth > border || (depth >= -border && !share_a_vertex(tet, found->vertices)))
             return true;
     }
@@ -273,20 +274,21 @@ static bool embed_point_find_inside(const sinew_embeddings *embeddings, const si
     const sinew_mesh *mesh = embeddings->mesh;
     if (mesh->tet_count == 0)
         return false;
-    const size_t at = box_around(grid, point);
+    const size_t at = box_of_point(grid, point);
     double deepest = -1;
     for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
         const int32_t *tet = mesh->tets + 4 * (size_t)grid->members[i];
         double weights[4];
-        if (!sinew_tet_weights(mesh->positions, tet, point, weights) || min(weights) < 0 || min(weights) <= deepest)
+        if (!sinew_tet_weights(mesh->positions, tet, point, weights) || min_weight(weights) < 0 ||
+            min_weight(weights) <= deepest)
             continue;
-        deepest = min(weights);
+        deepest = min_weight(weights);
         found->tet = grid->members[i];
         memcpy(found->vertices, tet, sizeof found->vertices);
         memcpy(found->weights, weights, sizeof found->weights);
     }
     found->distance = 0;
-    found->several = deepest >= 0 && has_rivals(embeddings, point, found);
+    found->several = deepest >= 0 && other_tet_contains(embeddings, point, found);
     return deepest >= 0;
 }
 

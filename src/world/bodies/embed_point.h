@@ -30,8 +30,8 @@ typedef struct sinew_tet_grid {
 typedef struct sinew_embeddings {
     sinew_allocator allocator;
     const sinew_mesh *mesh; /* mesh of the body in which points are embedded; borrowed */
-    sinew_mesh *surface;
-    int32_t *owners; /* [surface triangles] tetrahedron behind each triangle; NULL: the mesh has no tetrahedra */
+    sinew_mesh *surface;    /* surface of the mesh, on which nearest points are searched */
+    int32_t *owners;        /* [surface triangles] tetrahedron behind each triangle; NULL: the mesh has no tetrahedra */
     sinew_tree *tree;
     const int32_t *cells; /* cells of the BVH, `width` vertices each; NULL: the BVH holds vertices */
     int32_t width;
@@ -62,8 +62,8 @@ int32_t sinew_embeddings_holding(const sinew_embeddings *embeddings, const sinew
 /* Resolves skin vertices that tetrahedra of several connected components contain: each gets the component of its
  * neighbours (embed_components.c). points [3 * vertex_count], m; found [vertex_count]: embeddings of the skin
  * vertices. */
-sinew_status sinew_embeddings_commit(const sinew_embeddings *embeddings, const sinew_skin *skin,
-                                     const sinew_real *points, sinew_embedding *found, sinew_error *error);
+sinew_status sinew_embeddings_resolve(const sinew_embeddings *embeddings, const sinew_skin *skin,
+                                      const sinew_real *points, sinew_embedding *found, sinew_error *error);
 
 /* Computes the barycentric weights of a point in a tetrahedron; false if the tetrahedron is flat. */
 bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const sinew_real point[3], double weights[4]);

@@ -52,7 +52,7 @@ static sinew_status find_embeddings(const sinew_embeddings *embeddings, const si
                               "or check its unit and axes",
                               (int)i, found[i].distance, (double)def->farthest);
     }
-    return sinew_embeddings_commit(embeddings, def->skin, points, found, error);
+    return sinew_embeddings_resolve(embeddings, def->skin, points, found, error);
 }
 
 static sinew_status find_weights(const sinew_embeddings *embeddings, const sinew_embedding_def *def,
@@ -141,7 +141,8 @@ const sinew_real *sinew_body_skin_weights(const sinew_world *world, sinew_body b
 
 /* Interpolates `from` [particle_count][4] at the skin vertices: out[i] = sum over k of weight (i, k) times `from` at
  * the particle of vertex (i, k), in double. */
-static sinew_status embedding_blend(const sinew_world *world, sinew_body body, const sinew_real *from, sinew_real *out)
+static sinew_status interpolate_at_skin(const sinew_world *world, sinew_body body, const sinew_real *from,
+                                        sinew_real *out)
 {
     const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
     if (!record || !SINEW_ASSERT(out))
@@ -163,10 +164,10 @@ static sinew_status embedding_blend(const sinew_world *world, sinew_body body, c
 
 sinew_status sinew_body_skin_positions(const sinew_world *world, sinew_body body, sinew_real *q)
 {
-    return SINEW_ASSERT(world) ? embedding_blend(world, body, world->q, q) : SINEW_ERROR_USAGE;
+    return SINEW_ASSERT(world) ? interpolate_at_skin(world, body, world->q, q) : SINEW_ERROR_USAGE;
 }
 
 sinew_status sinew_body_skin_velocities(const sinew_world *world, sinew_body body, sinew_real *v)
 {
-    return SINEW_ASSERT(world) ? embedding_blend(world, body, world->v, v) : SINEW_ERROR_USAGE;
+    return SINEW_ASSERT(world) ? interpolate_at_skin(world, body, world->v, v) : SINEW_ERROR_USAGE;
 }

@@ -21,7 +21,7 @@ enum {
 
 /* Lists the arrays with four reals per particle and returns their number; v_before exists only in worlds with
  * contact, `acceleration` only in worlds with wind. */
-static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
+static int list_point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
 {
     sinew_real **const all[POINT_ARRAYS] = {&world->q,       &world->v,     &world->force,    &world->rest,
                                             &world->q_tilde, &world->f_ext, &world->v_before, &world->acceleration};
@@ -61,7 +61,7 @@ bool sinew_particles_reserve(sinew_world *world, int32_t count)
         return true;
     const int32_t needed = larger_capacity(used, count, world->particle_capacity);
     sinew_real **arrays[POINT_ARRAYS];
-    const int array_count = point_arrays(world, arrays);
+    const int array_count = list_point_arrays(world, arrays);
     bool good = true;
     for (int a = 0; good && a < array_count; a++)
         good = grow_array(world, arrays[a], used, needed, 4 * sizeof(sinew_real));
@@ -111,7 +111,7 @@ bool sinew_numbers_are_free(const sinew_world *world, int32_t first, int32_t cou
     return true;
 }
 
-void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count)
+void sinew_numbers_mark_spare(sinew_world *world, int32_t first, int32_t count)
 {
     const int32_t end = first + count;
     for (int32_t i = world->number_count; i < end; i++)
@@ -123,7 +123,7 @@ void sinew_numbers_take(sinew_world *world, int32_t first, int32_t count)
     world->hole_count -= (old < end ? old : end) - (first < old ? first : old);
 }
 
-void sinew_numbers_give(sinew_world *world, int32_t first, int32_t count)
+void sinew_numbers_mark_free(sinew_world *world, int32_t first, int32_t count)
 {
     for (int32_t i = first; i < first + count; i++)
         world->inside[i] = SINEW_NUMBER_FREE;
@@ -163,11 +163,11 @@ static void shift_numbers(sinew_world *world, int32_t at, int32_t by)
 }
 
 /* Moves the entries of all arrays over particles from index `from` on to index `to`. */
-static void move_entries(sinew_world *world, int32_t from, int32_t to)
+static void move_particle_entries(sinew_world *world, int32_t from, int32_t to)
 {
     const size_t rest = (size_t)(world->particle_count - from), a = (size_t)from, b = (size_t)to;
     sinew_real **arrays[POINT_ARRAYS];
-    const int array_count = point_arrays(world, arrays);
+    const int array_count = list_point_arrays(world, arrays);
     for (int i = 0; i < array_count; i++)
         memmove(*arrays[i] + 4 * b, *arrays[i] + 4 * a, 4 * rest * sizeof(sinew_real));
     memmove(world->mass + b, world->mass + a, rest * sizeof *world->mass);
@@ -177,7 +177,7 @@ static void move_entries(sinew_world *world, int32_t from, int32_t to)
 
 /* Marks the solver and the objective as changed: layouts, colours and factors depend on internal particle numbers and
  * elements. */
-static void particles_changed(sinew_world *world)
+static void mark_particles_changed(sinew_world *world)
 {
     world->shape_version++;
     sinew_world_mark_changed(world, SINEW_CHANGED_ELEMENTS);
@@ -185,23 +185,23 @@ static void particles_changed(sinew_world *world)
 
 void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count)
 {
-    move_entries(world, at, at + count);
+    move_particle_entries(world, at, at + count);
     shift_numbers(world, at, count);
     sinew_real **arrays[POINT_ARRAYS];
-    const int array_count = point_arrays(world, arrays);
+    const int array_count = list_point_arrays(world, arrays);
     for (int i = 0; i < array_count; i++)
         memset(*arrays[i] + 4 * (size_t)at, 0, 4 * (size_t)count * sizeof(sinew_real));
     memset(world->pinned + at, 0, (size_t)count);
     world->particle_count += count;
-    particles_changed(world);
+    mark_particles_changed(world);
 }
 
 void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count)
 {
-    move_entries(world, at + count, at);
+    move_particle_entries(world, at + count, at);
     shift_numbers(world, at + count, -count);
     world->particle_count -= count;
-    particles_changed(world);
+    mark_particles_changed(world);
 }
 
 static void permute_list(int32_t *particles, int32_t count, int32_t start, int32_t limit, const int32_t *to)
@@ -223,7 +223,7 @@ void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, c
                              sinew_real *scratch)
 {
     sinew_real **arrays[POINT_ARRAYS];
-    const int array_count = point_arrays(world, arrays);
+    const int array_count = list_point_arrays(world, arrays);
     for (int i = 0; i < array_count; i++)
         permute_entries(*arrays[i] + 4 * (size_t)start, 4 * sizeof(sinew_real), count, from, scratch);
     permute_entries(world->mass + start, sizeof *world->mass, count, from, scratch);

@@ -9,7 +9,7 @@
  *
  *     psi = mu V/4 |F^T F - 1|^2,      mu V = k^2 m r^2 / (2 h^2),      m r^2 = sum_a m_a |x_a - c|^2
  *
- * resists every F that is not a rotation. Without other forces F oscillates with the angular frequency k/h. So a force
+ * resists every F that is not orthogonal. Without other forces F oscillates with the angular frequency k/h. So a force
  * f on the body strains it by about f h^2 / (k^2 m r) for any size, mass and time step: gravity by g h^2 / (k^2 r).
  *
  * Known limit: the mirror image satisfies the same distances and has the same psi. Only steps that rotate the body by
@@ -24,7 +24,7 @@
 /* k^2 of the affine body. A larger value strains less and is rounded more: forces are known to about k^2 m / h^2 times
  * the rounding of positions. docs/evidence/rigid.md has the strains of the scenes. */
 #define AFFINE_STIFFNESS (sizeof(sinew_real) == 4 ? 1e3 : 1e6)
-/* Time step of equilibria, which have none, in s. */
+/* Value of h, in s, in a quasistatic world, which has no time step. */
 #define AFFINE_STATIC_STEP 1e-2
 
 static sinew_status check_rigid(const sinew_body_def *def, sinew_error *error)
@@ -86,7 +86,7 @@ sinew_status sinew_world_fit_rigid(sinew_world *world, sinew_error *error)
     return status;
 }
 
-static sinew_status rigid_hold(sinew_world *world, sinew_body body, sinew_error *error)
+static sinew_status rigid_add_energy(sinew_world *world, sinew_body body, sinew_error *error)
 {
     const sinew_energy_def def = rigid_energy(world, body);
     const sinew_energy distances = sinew_world_add_energy(world, &def, error);
@@ -96,7 +96,7 @@ static sinew_status rigid_hold(sinew_world *world, sinew_body body, sinew_error 
     return SINEW_OK;
 }
 
-static sinew_status show(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
+static sinew_status embed_shape_surface(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_skin *skin = sinew_skin_of_mesh(mesh, error);
     if (!skin)
@@ -132,8 +132,8 @@ sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, 
     particles.masses = masses;
     body = sinew_world_add_body(world, &particles, error);
     sinew_mesh_destroy(frame);
-    if (body.index >= 0 &&
-        (rigid_hold(world, body, error) != SINEW_OK || show(world, body, def->mesh, error) != SINEW_OK)) {
+    if (body.index >= 0 && (rigid_add_energy(world, body, error) != SINEW_OK ||
+                            embed_shape_surface(world, body, def->mesh, error) != SINEW_OK)) {
         sinew_world_remove_body(world, body, NULL);
         return none;
     }

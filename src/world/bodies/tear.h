@@ -44,7 +44,8 @@ void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear);
 /* True if a tear log can be applied to a body with this mesh: all lengths and indices are in range. */
 bool sinew_tear_log_is_sound(const sinew_mesh *mesh, const int32_t *log, size_t count);
 /* Applies the operations of a tear log to a body and appends them to the body's log. */
-sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *log, size_t count, sinew_error *error);
+sinew_status sinew_tear_apply_log(sinew_world *world, sinew_body body, const int32_t *log, size_t count,
+                                  sinew_error *error);
 /* Number of vertices that all operations of a tear log add to the body. */
 int64_t sinew_tear_log_copies(const int32_t *log, size_t count);
 /* Returns the cells along which a body tears: tets, else triangles, else edges. */

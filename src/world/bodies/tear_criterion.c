@@ -34,7 +34,7 @@ static sinew_status check_energies(const sinew_world *world, const sinew_body_re
 {
     for (int32_t i = 0; i < world->energy_count; i++) {
         const sinew_energy_record *record = &world->energies[i];
-        if (!record->batch || !sinew_energy_on(body, record))
+        if (!record->batch || !sinew_energy_acts_on(body, record))
             continue;
         const sinew_energy_info *info = &record->batch->ops->info;
         const sinew_stencil_info *stencil_info = sinew_get_stencil(info->stencil);
@@ -152,8 +152,8 @@ static double tear_strain_of(const sinew_world *world, const sinew_body_record *
 }
 
 /* Lists in *taut the edges over the strain limit, sorted; the caller releases the list. */
-static sinew_status find_tension(const sinew_world *world, const sinew_body_record *body, tension_edge **taut,
-                                 int32_t *count, sinew_error *error)
+static sinew_status find_overstretched_edges(const sinew_world *world, const sinew_body_record *body,
+                                             tension_edge **taut, int32_t *count, sinew_error *error)
 {
     const sinew_tear *tear = body->tear;
     *count = 0;
@@ -186,7 +186,8 @@ static sinew_status remove_edges(sinew_world *world, sinew_body body, const tens
     operation[2] = 0;
     for (int32_t i = 0; i < count; i++)
         memcpy(operation + SINEW_TEAR_HEAD + 2 * (size_t)i, taut[i].ends, sizeof taut[i].ends);
-    const sinew_status status = sinew_tear_do(world, body, operation, SINEW_TEAR_HEAD + 2 * (size_t)count, error);
+    const sinew_status status =
+        sinew_tear_apply_log(world, body, operation, SINEW_TEAR_HEAD + 2 * (size_t)count, error);
     sinew_release(&world->allocator, operation);
     if (status == SINEW_OK)
         world->bodies[body.index].tear->report.edges += count;
@@ -194,7 +195,7 @@ static sinew_status remove_edges(sinew_world *world, sinew_body body, const tens
 }
 
 /* Applies a cut of the mesh and appends it to the tear log as an operation. */
-static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, sinew_error *error)
+static sinew_status log_and_apply_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, sinew_error *error)
 {
     const size_t corners = (size_t)cut->cell_count * (size_t)cut->size;
     size_t changes = 0, at = SINEW_TEAR_HEAD;
@@ -214,7 +215,7 @@ static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut 
             operation[at++] = (int32_t)i;
             operation[at++] = cut->after[i];
         }
-    const sinew_status status = sinew_tear_do(world, body, operation, count, error);
+    const sinew_status status = sinew_tear_apply_log(world, body, operation, count, error);
     sinew_release(&world->allocator, operation);
     return status;
 }
@@ -259,7 +260,7 @@ static sinew_status split_edges(sinew_world *world, sinew_body body, const tensi
         tear->report.refused += !opened;
     }
     if (status == SINEW_OK && cut.copy_count > 0)
-        status = do_cut(world, body, &cut, error);
+        status = log_and_apply_cut(world, body, &cut, error);
     if (status == SINEW_OK)
         tear->report.edges += opened_count;
     sinew_cut_end(&cut);
@@ -274,7 +275,7 @@ static sinew_status tear_body(sinew_world *world, sinew_body body, sinew_error *
     int32_t count = 0;
     sinew_status status = tear_find_edges(world, record, error);
     if (status == SINEW_OK)
-        status = find_tension(world, record, &taut, &count, error);
+        status = find_overstretched_edges(world, record, &taut, &count, error);
     if (status == SINEW_OK && count > 0)
         status = check_energies(world, record, error);
     if (status == SINEW_OK && count > 0 && record->tear->def.split)

@@ -88,8 +88,8 @@ static bool map_simplices(const sinew_cut *cut, const sinew_stencil_info *stenci
 
 /* Rewrites a list of elements of one stencil, [count][n] after a cut; moved[vertex] is 1 if the vertex got a copy.
  * Copies of duplicated edges and faces are last. False: out of memory. */
-static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_info, const int32_t *elements,
-                     int32_t count, const uint8_t *moved, new_list *list)
+static bool map_elements(const sinew_cut *cut, const sinew_stencil_info *stencil_info, const int32_t *elements,
+                         int32_t count, const uint8_t *moved, new_list *list)
 {
     bool good = true;
     for (int pass = 0; pass < 2; pass++)
@@ -119,7 +119,7 @@ static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells,
                               const uint8_t *moved, new_list *list, sinew_error *error)
 {
     *list = (new_list){.allocator = cut->allocator, .n = cells->size};
-    return map_list(cut, sinew_get_stencil(stencil), cells->vertices, cells->count, moved, list)
+    return map_elements(cut, sinew_get_stencil(stencil), cells->vertices, cells->count, moved, list)
                ? SINEW_OK
                : sinew_fail_memory(error, "the cells of a body that tears");
 }
@@ -160,8 +160,8 @@ static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_
 }
 
 /* Converts the particles of an energy's elements, all of this body, to vertices of the body in vertices [count]. */
-static void body_vertices(const sinew_world *world, const sinew_body_record *body, const sinew_energy_record *record,
-                          size_t count, int32_t *vertices)
+static void element_vertices_in_body(const sinew_world *world, const sinew_body_record *body,
+                                     const sinew_energy_record *record, size_t count, int32_t *vertices)
 {
     for (size_t i = 0; i < count; i++) {
         const int32_t inside = record->store.particles[i];
@@ -179,9 +179,9 @@ static sinew_status split_energy(sinew_world *world, sinew_body body, int32_t en
     int32_t *vertices = sinew_allocate(&world->allocator, numbers, sizeof *vertices);
     new_list list = {.allocator = &world->allocator, .n = info->vertex_count};
     if (vertices)
-        body_vertices(world, record, elements, numbers, vertices);
+        element_vertices_in_body(world, record, elements, numbers, vertices);
     const bool made =
-        vertices && map_list(cut, sinew_get_stencil(info->stencil), vertices, elements->store.count, moved, &list);
+        vertices && map_elements(cut, sinew_get_stencil(info->stencil), vertices, elements->store.count, moved, &list);
     sinew_status status = made ? SINEW_OK : sinew_fail_memory(error, "the elements of a body that tears");
     bool same = made && list.count == elements->store.count;
     for (size_t i = 0; same && i < numbers; i++)
@@ -199,8 +199,8 @@ static sinew_status split_energy(sinew_world *world, sinew_body body, int32_t en
 
 /* Updates particles, cells and elements after a cut. A failure after the first change, for lack of memory, leaves the
  * body partly torn. */
-static sinew_status take_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
-                             sinew_error *error)
+static sinew_status apply_cut_to_body(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
+                                      sinew_error *error)
 {
     sinew_vertices_def more = sinew_default_vertices_def();
     more.count = cut->copy_count;
@@ -212,14 +212,15 @@ static sinew_status take_cut(sinew_world *world, sinew_body body, const sinew_cu
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
         const sinew_energy_record *record = &world->energies[i];
         if (record->batch && sinew_get_stencil(record->batch->ops->info.stencil)->simplex_size > 0 &&
-            sinew_energy_on(&world->bodies[body.index], record) == 1)
+            sinew_energy_acts_on(&world->bodies[body.index], record) == 1)
             status = split_energy(world, body, i, cut, moved, error);
     }
     world->bodies[body.index].tear->torn_apart = status != SINEW_OK;
     return status;
 }
 
-static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t *operation, sinew_error *error)
+static sinew_status apply_split_operation(sinew_world *world, sinew_body body, const int32_t *operation,
+                                          sinew_error *error)
 {
     const sinew_body_record *record = &world->bodies[body.index];
     const sinew_elements cells = sinew_tear_cells(record->mesh);
@@ -237,7 +238,7 @@ static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t 
             moved[copy[i]] = 1;
         for (int32_t i = 0; i < changes; i++)
             cut.after[change[2 * i]] = change[2 * i + 1];
-        status = take_cut(world, body, &cut, moved, error);
+        status = apply_cut_to_body(world, body, &cut, moved, error);
     }
     sinew_cut_end(&cut);
     sinew_release(&world->allocator, moved);
@@ -363,7 +364,8 @@ static sinew_status remove_from_mesh(sinew_world *world, sinew_body body, const 
     return status;
 }
 
-static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t *operation, sinew_error *error)
+static sinew_status apply_remove_operation(sinew_world *world, sinew_body body, const int32_t *operation,
+                                           sinew_error *error)
 {
     const int32_t edge_count = operation[1], *edges = operation + SINEW_TEAR_HEAD;
     const sinew_body_record *record = &world->bodies[body.index];
@@ -377,7 +379,7 @@ static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
         const sinew_energy_record *energy = &world->energies[i];
         if (energy->batch && sinew_get_stencil(energy->batch->ops->info.stencil)->simplex_size > 0 &&
-            sinew_energy_on(&world->bodies[body.index], energy) == 1)
+            sinew_energy_acts_on(&world->bodies[body.index], energy) == 1)
             status = remove_from_energy(world, body, i, edges, edge_count, moved, error);
     }
     world->bodies[body.index].tear->torn_apart = begun && status != SINEW_OK;
@@ -398,7 +400,7 @@ static size_t operation_size(const int32_t *log, size_t count)
     return size <= count - SINEW_TEAR_HEAD ? SINEW_TEAR_HEAD + size : 0;
 }
 
-static bool in_range(const int32_t *numbers, size_t count, size_t stride, int64_t end)
+static bool all_in_range(const int32_t *numbers, size_t count, size_t stride, int64_t end)
 {
     for (size_t i = 0; i < count; i++)
         if (numbers[i * stride] < 0 || numbers[i * stride] >= end)
@@ -418,9 +420,9 @@ bool sinew_tear_log_is_sound(const sinew_mesh *mesh, const int32_t *log, size_t 
             return false;
         const size_t first = (size_t)operation[1], second = (size_t)operation[2];
         const bool split = operation[0] == SINEW_TEAR_SPLIT;
-        if ((split && operation[1] > corners) || !in_range(list, split ? first : 2 * first, 1, vertices) ||
-            (split && (!in_range(list + first, second, 2, corners) ||
-                       !in_range(list + first + 1, second, 2, vertices + operation[1]))))
+        if ((split && operation[1] > corners) || !all_in_range(list, split ? first : 2 * first, 1, vertices) ||
+            (split && (!all_in_range(list + first, second, 2, corners) ||
+                       !all_in_range(list + first + 1, second, 2, vertices + operation[1]))))
             return false;
         vertices += split ? operation[1] : 0;
     }
@@ -435,7 +437,8 @@ int64_t sinew_tear_log_copies(const int32_t *log, size_t count)
     return copies;
 }
 
-sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *log, size_t count, sinew_error *error)
+sinew_status sinew_tear_apply_log(sinew_world *world, sinew_body body, const int32_t *log, size_t count,
+                                  sinew_error *error)
 {
     sinew_tear *tear = world->bodies[body.index].tear;
     sinew_status status = SINEW_OK;
@@ -451,8 +454,8 @@ sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *l
         return sinew_fail_memory(error, "the tears of a body");
     for (size_t at = 0, size; at < count && status == SINEW_OK; at += size) {
         size = operation_size(log + at, count - at);
-        status = log[at] == SINEW_TEAR_SPLIT ? do_split(world, body, log + at, error)
-                                             : do_remove(world, body, log + at, error);
+        status = log[at] == SINEW_TEAR_SPLIT ? apply_split_operation(world, body, log + at, error)
+                                             : apply_remove_operation(world, body, log + at, error);
         if (status != SINEW_OK)
             break;
         memcpy(tear->log + tear->log_count, log + at, size * sizeof *log);

@@ -66,7 +66,7 @@ sinew_collider sinew_world_collider_at(const sinew_world *world, int32_t slot)
 }
 
 /* Computes the current frame of a collider, as position (m) and rotation vector (rad). */
-static void pose_now(const sinew_world *world, const sinew_collider_record *record, sinew_real pose[6])
+static void current_pose(const sinew_world *world, const sinew_collider_record *record, sinew_real pose[6])
 {
     double R[9], p[3], r[3];
     sinew_shape_frame(record, world->time - record->behind, 0, R, p);
@@ -94,7 +94,7 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
                               collider.index, isfinite(position[c]) ? "rotation" : "position", "xyz"[c],
                               (double)(isfinite(position[c]) ? rotation[c] : position[c]));
     if (!record->posed) {
-        pose_now(world, record, record->pose[0]);
+        current_pose(world, record, record->pose[0]);
         /* Contact surfaces are rebuilt: the collider may have been static before its first pose. */
         sinew_contact_changed(world);
     }
@@ -104,9 +104,9 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
     return SINEW_OK;
 }
 
-static sinew_status write_surface(const sinew_collider_record *record, int32_t index, double time, sinew_real extent,
-                                  int32_t *vertex_count, sinew_real *positions, int32_t *triangle_count,
-                                  int32_t *triangles, sinew_error *error)
+static sinew_status write_collider_surface(const sinew_collider_record *record, int32_t index, double time,
+                                           sinew_real extent, int32_t *vertex_count, sinew_real *positions,
+                                           int32_t *triangle_count, int32_t *triangles, sinew_error *error)
 {
     if (!SINEW_ASSERT(vertex_count && triangle_count))
         return sinew_fail(error, SINEW_ERROR_USAGE, "collider %d: its surface needs room for both counts", index);
@@ -132,8 +132,8 @@ sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider col
     const sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    return write_surface(record, collider.index, world->time - record->behind, extent, vertex_count, positions,
-                         triangle_count, triangles, error);
+    return write_collider_surface(record, collider.index, world->time - record->behind, extent, vertex_count, positions,
+                                  triangle_count, triangles, error);
 }
 
 sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider collider, double time,
@@ -144,8 +144,8 @@ sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider 
     const sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    return write_surface(record, collider.index, time, extent, vertex_count, positions, triangle_count, triangles,
-                         error);
+    return write_collider_surface(record, collider.index, time, extent, vertex_count, positions, triangle_count,
+                                  triangles, error);
 }
 
 sinew_shape_kind sinew_collider_kind(const sinew_world *world, sinew_collider collider)

@@ -15,7 +15,7 @@
 
 /* True if a collider without triangles overlaps the box: spheres and capsules are tested by their bounding boxes,
  * planes by their solid side. */
-static bool meets_by_formula(const sinew_world *world, const sinew_collider_record *r, const sinew_real box[6])
+static bool box_overlaps_collider(const sinew_world *world, const sinew_collider_record *r, const sinew_real box[6])
 {
     if (r->kind == SINEW_SHAPE_PLANE) {
         double point[3], n[3], lowest = 0;
@@ -35,7 +35,7 @@ static bool meets_by_formula(const sinew_world *world, const sinew_collider_reco
 
 /* Sets met [bodies, then colliders] to 1 for each object that overlaps the box: by a triangle or, for a collider
  * without triangles, by its closed form. */
-static sinew_status mark_met(sinew_world *world, const sinew_real box[6], uint8_t *met, sinew_error *error)
+static sinew_status mark_objects_in_box(sinew_world *world, const sinew_real box[6], uint8_t *met, sinew_error *error)
 {
     const sinew_query_triangles all = sinew_query_triangles_of(world);
     const int64_t count = all.tree ? sinew_tree_overlaps(all.tree, box, NULL, 0) : 0;
@@ -52,13 +52,13 @@ static sinew_status mark_met(sinew_world *world, const sinew_real box[6], uint8_
     for (int32_t k = 0; k < world->collider_count; k++) {
         const sinew_collider_record *r = &world->colliders[k];
         if (r->there && (r->kind == SINEW_SHAPE_PLANE || r->radius > 0))
-            met[world->body_count + k] = meets_by_formula(world, r, box);
+            met[world->body_count + k] = box_overlaps_collider(world, r, box);
     }
     return SINEW_OK;
 }
 
-static sinew_status list_met(const sinew_world *world, const uint8_t *met, int32_t capacity,
-                             sinew_contact_object *objects, int32_t *count, sinew_error *error)
+static sinew_status list_marked_objects(const sinew_world *world, const uint8_t *met, int32_t capacity,
+                                        sinew_contact_object *objects, int32_t *count, sinew_error *error)
 {
     *count = 0;
     for (int32_t k = 0; k < world->body_count + world->collider_count; k++) {
@@ -92,15 +92,15 @@ sinew_status sinew_world_overlaps(sinew_world *world, const sinew_real low[3], c
             return sinew_fail(error, SINEW_ERROR_DATA, "a box along %c is from %g to %g m", "xyz"[k], (double)low[k],
                               (double)high[k]);
     const sinew_real box[6] = {low[0], low[1], low[2], high[0], high[1], high[2]};
-    sinew_status status = sinew_query_refit(world, error);
+    sinew_status status = sinew_query_update(world, error);
     if (status != SINEW_OK)
         return status;
     uint8_t *met = sinew_allocate_zero(&world->allocator, (size_t)world->body_count + (size_t)world->collider_count, 1);
     if (!met)
         return sinew_fail_memory(error, "a question about the world");
-    status = mark_met(world, box, met, error);
+    status = mark_objects_in_box(world, box, met, error);
     if (status == SINEW_OK)
-        status = list_met(world, met, capacity, objects, count, error);
+        status = list_marked_objects(world, met, capacity, objects, count, error);
     sinew_release(&world->allocator, met);
     return status;
 }
@@ -117,8 +117,8 @@ static int32_t primitive_particle(const sinew_world *world, int32_t v, int a)
     return world->outside[f->particle[f->particle[v] >= 0 ? v : frame + a]];
 }
 
-static void name_primitive(const sinew_world *world, int32_t primitive, sinew_contact_object *contact_object,
-                           int32_t particles[3])
+static void describe_primitive(const sinew_world *world, int32_t primitive, sinew_contact_object *contact_object,
+                               int32_t particles[3])
 {
     const sinew_collision_mesh *f = &world->contact->mesh;
     *contact_object = sinew_contact_object_of(world->contact, f->object[f->primitives[primitive][0]]);
@@ -155,8 +155,8 @@ sinew_status sinew_world_intersections(sinew_world *world, int32_t capacity, sin
     const int64_t found = sinew_detect_intersections(c->detector, c->x_pass_start, primitives, capacity);
     *count = found < INT32_MAX ? (int32_t)found : INT32_MAX;
     for (int32_t k = 0; k < *count && k < capacity; k++) {
-        name_primitive(world, primitives[k][0], &intersections[k].a, intersections[k].particles_a);
-        name_primitive(world, primitives[k][1], &intersections[k].b, intersections[k].particles_b);
+        describe_primitive(world, primitives[k][0], &intersections[k].a, intersections[k].particles_a);
+        describe_primitive(world, primitives[k][1], &intersections[k].b, intersections[k].particles_b);
     }
     sinew_release(&world->allocator, primitives);
     if (found < 0)

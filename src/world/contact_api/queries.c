@@ -136,7 +136,7 @@ static sinew_status query_build(const sinew_world *world, struct sinew_query_wor
     return w->tree ? SINEW_OK : SINEW_ERROR_MEMORY;
 }
 
-sinew_status sinew_query_refit(sinew_world *world, sinew_error *error)
+sinew_status sinew_query_update(sinew_world *world, sinew_error *error)
 {
     if (!world->query)
         world->query = sinew_allocate_zero(&world->allocator, 1, sizeof *world->query);
@@ -184,7 +184,7 @@ double sinew_query_round_ends(const sinew_world *world, const sinew_collider_rec
 }
 
 /* Computes the point of a sphere's centre or capsule's axis that is nearest to p. */
-static void axis_point(double ends[2][3], const double p[3], double out[3])
+static void nearest_point_on_axis(double ends[2][3], const double p[3], double out[3])
 {
     double along[3], from[3];
     vec3_sub(ends[1], ends[0], along);
@@ -194,39 +194,39 @@ static void axis_point(double ends[2][3], const double p[3], double out[3])
         out[k] = ends[0][k] + s * along[k];
 }
 
-/* Lowers *best to t if the ray point o + t d is on the surface of a sphere or capsule, within round-off. */
-static void try_time(double ends[2][3], double radius, const double o[3], const double d[3], double t, double *best)
+/* Lowers *best to t if the ray point o + t d is on the surface of a sphere or capsule, within 1e-6 of the radius. */
+static void try_ray_hit(double ends[2][3], double radius, const double o[3], const double d[3], double t, double *best)
 {
     double p[3], axis[3], from[3];
     if (!(t >= 0) || !(t < *best))
         return;
     for (int k = 0; k < 3; k++)
         p[k] = o[k] + t * d[k];
-    axis_point(ends, p, axis);
+    nearest_point_on_axis(ends, p, axis);
     vec3_sub(p, axis, from);
     if (fabs(vec3_norm(from) - radius) <= 1e-6 * radius)
         *best = t;
 }
 
 /* Tries both t with |e + t f| = radius as hits of the ray o + t d; lowers *best to the smaller valid one. */
-static void try_roots(double ends[2][3], double radius, const double o[3], const double d[3], const double e[3],
-                      const double f[3], double *best)
+static void try_ray_roots(double ends[2][3], double radius, const double o[3], const double d[3], const double e[3],
+                          const double f[3], double *best)
 {
     const double a = vec3_dot(f, f), b = vec3_dot(e, f), c = vec3_dot(e, e) - radius * radius, under = b * b - a * c;
     if (!(a > 0) || under < 0)
         return;
-    try_time(ends, radius, o, d, (-b - sqrt(under)) / a, best);
-    try_time(ends, radius, o, d, (-b + sqrt(under)) / a, best);
+    try_ray_hit(ends, radius, o, d, (-b - sqrt(under)) / a, best);
+    try_ray_hit(ends, radius, o, d, (-b + sqrt(under)) / a, best);
 }
 
 /* Computes the first t at which the ray o + t d hits a capsule: a sphere at an end, or the cylinder between the
  * ends. Returns `longest` without a hit. */
-static double round_ray(double ends[2][3], double radius, const double o[3], const double d[3], double longest)
+static double ray_capsule_time(double ends[2][3], double radius, const double o[3], const double d[3], double longest)
 {
     double best = longest, along[3], e[3], across_d[3];
     for (int k = 0; k < 2; k++) {
         vec3_sub(o, ends[k], e);
-        try_roots(ends, radius, o, d, e, d, &best);
+        try_ray_roots(ends, radius, o, d, e, d, &best);
     }
     vec3_sub(ends[1], ends[0], along);
     vec3_sub(o, ends[0], e);
@@ -237,14 +237,14 @@ static double round_ray(double ends[2][3], double radius, const double o[3], con
         const double shift = vec3_dot(e, along) / length;
         for (int k = 0; k < 3; k++)
             e[k] -= shift * along[k];
-        try_roots(ends, radius, o, d, e, across_d, &best);
+        try_ray_roots(ends, radius, o, d, e, across_d, &best);
     }
     return best;
 }
 
 /* ---- Hits and ray queries -------------------------------------------------------------------- */
 
-static void query_read_point(const sinew_real *from, double to[3])
+static void point_to_double(const sinew_real *from, double to[3])
 {
     for (int k = 0; k < 3; k++)
         to[k] = (double)from[k];
@@ -252,8 +252,8 @@ static void query_read_point(const sinew_real *from, double to[3])
 
 /* Creates a query hit at a point, with the unit normal towards `side`. n may have any length; if it is zero, `side` is
  * the normal. */
-static sinew_world_hit hit_at(sinew_contact_object object, const double point[3], const double n[3],
-                              const double side[3], double t)
+static sinew_world_hit make_hit(sinew_contact_object object, const double point[3], const double n[3],
+                                const double side[3], double t)
 {
     sinew_world_hit hit = {.object = object, .particles = {-1, -1, -1}, .t = (sinew_real)t};
     const double *m = vec3_dot(n, n) > 0 ? n : side;
@@ -265,20 +265,20 @@ static sinew_world_hit hit_at(sinew_contact_object object, const double point[3]
     return hit;
 }
 
-static sinew_contact_object collider_at(const sinew_world *world, int32_t slot)
+static sinew_contact_object collider_object_of(const sinew_world *world, int32_t slot)
 {
     return (sinew_contact_object){.body = {.index = -1}, .collider = {slot, world->colliders[slot].generation}};
 }
 
 /* Creates a query hit on a triangle; side: direction towards the origin of the ray or towards the query point. */
-static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, const sinew_real weights[3],
-                                    const double side[3], sinew_real t)
+static sinew_world_hit make_triangle_hit(const sinew_world *world, int32_t triangle, const sinew_real weights[3],
+                                         const double side[3], sinew_real t)
 {
     const struct sinew_query_work *w = world->query;
     const int32_t *v = w->triangles + 3 * (size_t)triangle;
     double x[3][3], e[2][3], n[3], point[3] = {0, 0, 0};
     for (int a = 0; a < 3; a++) {
-        query_read_point(w->points + 3 * (size_t)v[a], x[a]);
+        point_to_double(w->points + 3 * (size_t)v[a], x[a]);
         for (int k = 0; k < 3; k++)
             point[k] += (double)weights[a] * x[a][k];
     }
@@ -287,7 +287,7 @@ static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, 
     for (int k = 0; k < 3; k++)
         n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
     const sinew_contact_object object = w->objects[triangle];
-    sinew_world_hit hit = hit_at(object, point, n, side, (double)t);
+    sinew_world_hit hit = make_hit(object, point, n, side, (double)t);
     for (int a = 0; a < 3; a++) {
         hit.particles[a] = object.body.index >= 0 ? world->outside[v[a]] : -1;
         hit.weights[a] = weights[a];
@@ -310,7 +310,7 @@ static void ray_plane(const sinew_world *world, int32_t slot, const double o[3],
     for (int k = 0; k < 3; k++)
         point[k] = o[k] + t * d[k];
     *best = t;
-    *hit = hit_at(collider_at(world, slot), point, n, back, t);
+    *hit = make_hit(collider_object_of(world, slot), point, n, back, t);
 }
 
 static void ray_round(const sinew_world *world, int32_t slot, const double o[3], const double d[3], double *best,
@@ -318,15 +318,15 @@ static void ray_round(const sinew_world *world, int32_t slot, const double o[3],
 {
     double ends[2][3], point[3], axis[3], n[3];
     const double radius = sinew_query_round_ends(world, &world->colliders[slot], ends), back[3] = {-d[0], -d[1], -d[2]};
-    const double t = round_ray(ends, radius, o, d, *best);
+    const double t = ray_capsule_time(ends, radius, o, d, *best);
     if (!(t < *best))
         return;
     for (int k = 0; k < 3; k++)
         point[k] = o[k] + t * d[k];
-    axis_point(ends, point, axis);
+    nearest_point_on_axis(ends, point, axis);
     vec3_sub(point, axis, n);
     *best = t;
-    *hit = hit_at(collider_at(world, slot), point, n, back, t);
+    *hit = make_hit(collider_object_of(world, slot), point, n, back, t);
 }
 
 static bool are_finite(const sinew_real *numbers, int count)
@@ -351,20 +351,20 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
         sinew_fail(error, SINEW_ERROR_DATA, "the numbers of a ray must be finite");
         return false;
     }
-    if (sinew_query_refit(world, error) != SINEW_OK)
+    if (sinew_query_update(world, error) != SINEW_OK)
         return false;
     sinew_ray ray = {.from = 0, .to = longest};
     sinew_ray_hit first = {.cell = -1};
     double o[3], d[3], best = isinf(longest) ? HUGE_VAL : nextafter((double)longest, HUGE_VAL);
     memcpy(ray.origin, origin, sizeof ray.origin);
     memcpy(ray.direction, direction, sizeof ray.direction);
-    query_read_point(origin, o);
-    query_read_point(direction, d);
+    point_to_double(origin, o);
+    point_to_double(direction, d);
     bool found = world->query->tree && sinew_tree_ray(world->query->tree, &ray, &first);
     if (found) {
         const double back[3] = {-d[0], -d[1], -d[2]};
         const sinew_real weights[3] = {1 - first.u - first.v, first.u, first.v};
-        *hit = hit_triangle(world, first.cell, weights, back, first.t);
+        *hit = make_triangle_hit(world, first.cell, weights, back, first.t);
         best = (double)first.t;
     }
     for (int32_t k = 0; k < world->collider_count; k++) {
@@ -381,8 +381,8 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
 
 /* ---- Nearest-point queries --------------------------------------------------------------------- */
 
-static void nearest_by_formula(const sinew_world *world, int32_t slot, const double p[3], double *best,
-                               sinew_world_hit *hit)
+static void nearest_on_collider(const sinew_world *world, int32_t slot, const double p[3], double *best,
+                                sinew_world_hit *hit)
 {
     const sinew_collider_record *r = &world->colliders[slot];
     double point[3], n[3], side[3], ends[2][3], t;
@@ -395,7 +395,7 @@ static void nearest_by_formula(const sinew_world *world, int32_t slot, const dou
             point[k] = p[k] - height * n[k];
     } else {
         const double radius = sinew_query_round_ends(world, r, ends);
-        axis_point(ends, p, point);
+        nearest_point_on_axis(ends, p, point);
         vec3_sub(p, point, n);
         const double from = vec3_norm(n);
         t = fabs(from - radius);
@@ -408,7 +408,7 @@ static void nearest_by_formula(const sinew_world *world, int32_t slot, const dou
         return;
     vec3_sub(p, point, side);
     *best = t;
-    *hit = hit_at(collider_at(world, slot), point, n, vec3_dot(side, side) > 0 ? side : n, t);
+    *hit = make_hit(collider_object_of(world, slot), point, n, vec3_dot(side, side) > 0 ? side : n, t);
 }
 
 bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_real limit, sinew_world_hit *hit,
@@ -425,19 +425,19 @@ bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_re
         sinew_fail(error, SINEW_ERROR_DATA, "a point must be finite, and how far to look 0 or more");
         return false;
     }
-    if (sinew_query_refit(world, error) != SINEW_OK)
+    if (sinew_query_update(world, error) != SINEW_OK)
         return false;
     double p[3], best = isinf(limit) ? HUGE_VAL : nextafter((double)limit, HUGE_VAL);
     bool found = false;
     sinew_tree_point nearest = {.cell = -1};
-    query_read_point(point, p);
+    point_to_double(point, p);
     if (world->query->tree)
         sinew_tree_nearest(world->query->tree, 1, point, isinf(limit) ? NULL : &limit, &nearest);
     if (nearest.cell >= 0) {
         double on[3], side[3];
-        query_read_point(nearest.point, on);
+        point_to_double(nearest.point, on);
         vec3_sub(p, on, side);
-        *hit = hit_triangle(world, nearest.cell, nearest.weights, side, nearest.distance);
+        *hit = make_triangle_hit(world, nearest.cell, nearest.weights, side, nearest.distance);
         best = (double)nearest.distance;
         found = true;
     }
@@ -445,7 +445,7 @@ bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_re
         const sinew_collider_record *r = &world->colliders[k];
         const double before = best;
         if (r->there && (r->kind == SINEW_SHAPE_PLANE || collider_is_round(r)))
-            nearest_by_formula(world, k, p, &best, hit);
+            nearest_on_collider(world, k, p, &best, hit);
         found = found || best < before;
     }
     return found;

@@ -13,7 +13,7 @@ typedef struct sinew_query_triangles {
 } sinew_query_triangles;
 
 /* Updates the BVH of queries to the current bodies, colliders and positions. */
-sinew_status sinew_query_refit(sinew_world *world, sinew_error *error);
+sinew_status sinew_query_update(sinew_world *world, sinew_error *error);
 sinew_query_triangles sinew_query_triangles_of(const sinew_world *world);
 /* Computes the centres of both ends of a capsule, or twice the centre of a sphere; returns the radius in m. */
 double sinew_query_round_ends(const sinew_world *world, const sinew_collider_record *collider, double ends[2][3]);

@@ -67,9 +67,9 @@ static sinew_status contact_check_def(const sinew_contact_def *def, sinew_error 
     return status;
 }
 
-/* Allocates the contact data of a world, with contact off, and marks the collision surfaces stale. NULL: out of
- * memory. */
-static sinew_contact_work *contact_need_work(sinew_world *world, sinew_error *error)
+/* Allocates the contact data of a world, with contact off, if there are none, and marks the collision surfaces stale.
+ * NULL: out of memory. */
+static sinew_contact_work *contact_ensure_work(sinew_world *world, sinew_error *error)
 {
     if (!world->contact) {
         const sinew_contact_def off = sinew_world_contact(world);
@@ -96,7 +96,7 @@ sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def
     const sinew_status status = contact_check_def(def, error);
     if (status != SINEW_OK)
         return status;
-    if (!contact_need_work(world, error))
+    if (!contact_ensure_work(world, error))
         return SINEW_ERROR_MEMORY;
     world->contact->def = *def;
     /* Contact is switched off: contacts of the last step must leave the objective. */
@@ -209,7 +209,7 @@ void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_filter *fi
 {
     if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error))
         return;
-    if (!contact_need_work(world, NULL))
+    if (!contact_ensure_work(world, NULL))
         return;
     world->contact->filter = filter;
     world->contact->filter_context = context;

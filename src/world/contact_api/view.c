@@ -5,7 +5,7 @@
 #include "contact/contact.h"
 #include "world/follow.h"
 
-bool sinew_world_need_v_before(sinew_world *world)
+bool sinew_world_allocate_v_before(sinew_world *world)
 {
     if (!world->v_before)
         world->v_before =
@@ -50,8 +50,8 @@ static bool view_followed(const sinew_world *world, sinew_contact_work *c, const
 
 sinew_status sinew_world_contact_view(const sinew_world *world, sinew_contact_view *view, sinew_error *error)
 {
-    /* The cast from a const world is safe: queries have a const world, and contact writes only to work space of the
-     * solver and the objective. */
+    /* The cast from a const world is safe: queries have a const world, and contact writes only to `error` and to work
+     * space of the solver and the objective. */
     sinew_world *own = (sinew_world *)world;
     const int32_t *followed;
     if (!view_bodies(world, world->contact) || !view_followed(world, world->contact, &followed))

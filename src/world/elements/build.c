@@ -11,7 +11,7 @@
 /* ---- Preparation of one element ---------------------------------------------------------------- */
 
 /* True if a particle (internal number) belongs to a rigid body. */
-static bool element_build_is_rigid(const sinew_world *world, int32_t particle)
+static bool particle_is_rigid(const sinew_world *world, int32_t particle)
 {
     for (int32_t b = 0; b < world->body_count; b++) {
         const sinew_body_record *body = &world->bodies[b];
@@ -24,13 +24,13 @@ static bool element_build_is_rigid(const sinew_world *world, int32_t particle)
 /* Computes the signed weights of a pair element with C = sum w0 x0 - sum w1 x1; a repeated vertex is merged into its
  * first entry. Negative weights are valid only for rigid bodies, whose surface lies outside the tet of their
  * particles. */
-static sinew_status pair_weights(const sinew_world *world, const char *name, const sinew_real *given, int32_t e,
-                                 const int32_t *particles, sinew_real w[8], sinew_error *error)
+static sinew_status signed_pair_weights(const sinew_world *world, const char *name, const sinew_real *given, int32_t e,
+                                        const int32_t *particles, sinew_real w[8], sinew_error *error)
 {
     double sums[2] = {0, 0};
     for (int i = 0; i < 8; i++) {
         w[i] = given[8 * (size_t)e + (size_t)i];
-        if (!(isfinite(w[i]) && (w[i] >= 0 || element_build_is_rigid(world, particles[i]))))
+        if (!(isfinite(w[i]) && (w[i] >= 0 || particle_is_rigid(world, particles[i]))))
             return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e,
                               i, (double)w[i]);
         sums[i / 4] += (double)w[i];
@@ -88,7 +88,7 @@ void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *reco
 
 /* Fails with the reason `why` for which an energy refuses an element. A reason without a remedy (no semicolon)
  * concerns a flat or inverted shape, so the error refers to the mesh check, which lists these. */
-static sinew_status element_build_refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
+static sinew_status fail_element(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s%s", ops->info.name, e, why,
                       strchr(why, ';') ? "" : "; see sinew mesh check");
@@ -128,7 +128,7 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
                              .fraction = store->fractions_given ? &store->fractions[e] : NULL,
                              .size = ops->keeps_size ? &store->size[e] : NULL};
     if (stencil_info->takes & SINEW_TAKES_WEIGHTS) {
-        status = pair_weights(world, ops->info.name, store->weights, e, particles, weights, error);
+        status = signed_pair_weights(world, ops->info.name, store->weights, e, particles, weights, error);
         element.weights = weights;
     }
     if (status == SINEW_OK && stencil_info->takes & SINEW_TAKES_NORMAL) {
@@ -139,7 +139,7 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
     if (status != SINEW_OK)
         return status;
     const char *why = ops->prepare(&element, data);
-    return why ? element_build_refuse(ops, e, why, error) : SINEW_OK;
+    return why ? fail_element(ops, e, why, error) : SINEW_OK;
 }
 
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t e,
@@ -157,7 +157,7 @@ sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_r
 }
 
 /* Applies new parameters to the prepared data of an element; the size of its rest shape is kept. */
-static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_error *error)
+static sinew_status reparametrise_element(sinew_energy_record *record, int32_t e, sinew_error *error)
 {
     const sinew_energy_ops *ops = record->batch->ops;
     sinew_real parameters[SINEW_PARAMETER_MAX], data[SINEW_DATA_MAX];
@@ -168,17 +168,17 @@ static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_
         .parameters = parameters, .reason = reason, .size = &record->store.size[e], .rest_known = true};
     const char *why = ops->prepare(&element, data);
     if (why)
-        return element_build_refuse(ops, e, why, error);
+        return fail_element(ops, e, why, error);
     sinew_batch_set_element(record->batch, e, data);
     return SINEW_OK;
 }
 
 /* Checks all elements of an energy together, and sets whether the energy's parameters couple them. */
-static sinew_status couple_elements(const sinew_world *world, const sinew_energy_store *store, sinew_batch *batch,
-                                    sinew_error *error)
+static sinew_status check_elements_together(const sinew_world *world, const sinew_energy_store *store,
+                                            sinew_batch *batch, sinew_error *error)
 {
     const sinew_energy_ops *ops = batch->ops;
-    const sinew_global_constraint all = sinew_energy_is_global(world, store);
+    const sinew_global_constraint all = sinew_energy_all_elements(world, store);
     const sinew_status status = ops->check_elements ? ops->check_elements(&all, &world->allocator, error) : SINEW_OK;
     if (status == SINEW_OK)
         batch->coupled = ops->global_constraint || (ops->couples && ops->couples(store->parameters));
@@ -188,11 +188,12 @@ static sinew_status couple_elements(const sinew_world *world, const sinew_energy
 sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_record *record, sinew_error *error)
 {
     const sinew_batch *batch = record->batch;
-    sinew_status status = batch->ops->couples ? couple_elements(world, &record->store, record->batch, error) : SINEW_OK;
+    sinew_status status =
+        batch->ops->couples ? check_elements_together(world, &record->store, record->batch, error) : SINEW_OK;
     for (int32_t slot = 0; status == SINEW_OK && slot < batch->group_count * batch->width; slot++) {
         const int32_t e = batch->element[slot];
         if (e >= 0)
-            status = batch->ops->keeps_size ? reparametrise(record, e, error)
+            status = batch->ops->keeps_size ? reparametrise_element(record, e, error)
                                             : sinew_energy_prepare_again(world, record, e, error);
     }
     return status;
@@ -209,7 +210,7 @@ void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *a
     *work = (sinew_energy_work){0};
 }
 
-sinew_global_constraint sinew_energy_is_global(const sinew_world *world, const sinew_energy_store *store)
+sinew_global_constraint sinew_energy_all_elements(const sinew_world *world, const sinew_energy_store *store)
 {
     return (sinew_global_constraint){.count = store->count,
                                      .particles = store->particles,
@@ -259,7 +260,7 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
         (ops->keeps_size &&
          !sinew_reserve(&world->allocator, &store->size, &store->size_capacity, count, sizeof *store->size)))
         return sinew_fail_memory(error, "the elements of an energy");
-    const sinew_status status = couple_elements(world, store, batch, error);
+    const sinew_status status = check_elements_together(world, store, batch, error);
     if (status != SINEW_OK)
         return status;
     return element_build_fill_batch(world, store, targets, work, batch, error);

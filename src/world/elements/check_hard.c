@@ -25,6 +25,7 @@ enum {
 /* Smallest norm of the gradient of a constraint C, in the unit of C per m, that counts as nonzero; a zero length has
  * a gradient of exactly zero. */
 #define SLOPE_MIN 1e-12
+/* Largest asymmetry or negative pivot of a compliance that counts as round-off, relative to its largest entry. */
 #define SKEW_MAX  (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)
 #define ALIKE_MIN 0.5 /* smallest cosine between the gradients of a constraint at nearby positions */
 #define ROUND_OFF (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON)
@@ -39,7 +40,7 @@ typedef struct constraint_numbers {
     _Alignas(SINEW_ALIGNMENT) sinew_real alpha[CONSTRAINTS_MAX * CONSTRAINTS_MAX * WIDTH_MAX];
 } constraint_numbers;
 
-static void hard_check_evaluate(const sinew_batch *batch, constraint_numbers *r)
+static void evaluate_element_constraints(const sinew_batch *batch, constraint_numbers *r)
 {
     batch->ops->jacobian(&(sinew_jacobian_kernel){.groups = {.count = 1, .vertex = r->vertex, .data = r->data},
                                                   .x = r->x,
@@ -50,8 +51,8 @@ static void hard_check_evaluate(const sinew_batch *batch, constraint_numbers *r)
                                                   .one_sided = batch->hard ? r->one_sided : NULL});
 }
 
-static void evaluate_at_rest(const sinew_world *world, const sinew_energy_record *record, int32_t e,
-                             constraint_numbers *out)
+static void evaluate_constraints_at_rest(const sinew_world *world, const sinew_energy_record *record, int32_t e,
+                                         constraint_numbers *out)
 {
     const sinew_batch *batch = record->batch;
     const int32_t W = batch->width, n = batch->ops->info.vertex_count;
@@ -66,11 +67,11 @@ static void evaluate_at_rest(const sinew_world *world, const sinew_energy_record
     }
     for (int32_t i = 0; i < batch->ops->data_count * W; i++)
         out->data[i] = data[i / W];
-    hard_check_evaluate(batch, out);
+    evaluate_element_constraints(batch, out);
 }
 
 /* True if the m x m matrix is symmetric positive semi-definite: its Cholesky factor exists, zero rows allowed. */
-static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
+static bool is_valid_compliance(const sinew_real *alpha, int32_t m, int32_t W)
 {
     double L[CONSTRAINTS_MAX][CONSTRAINTS_MAX] = {{0}}, largest = 0;
     for (int32_t i = 0; i < m * m; i++)
@@ -95,7 +96,7 @@ static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
 
 /* True if a constraint of the element must have a nonzero gradient at rest. Compliance 1 marks an absent constraint.
  * Inequalities that are inactive at rest are exempt: a flat sheet with a bending limit has no gradient. */
-static bool needs_slope(const constraint_numbers *r, int32_t i, int32_t m, int32_t W)
+static bool must_have_gradient(const constraint_numbers *r, int32_t i, int32_t m, int32_t W)
 {
     return r->alpha[(i * m + i) * W] == 0 && (r->one_sided[i * W] == 0 || !(r->C[i * W] > 0));
 }
@@ -116,8 +117,8 @@ static double small_displacement(const constraint_numbers *r, int32_t n)
 /* Computes slopes [constraints][3 * vertices], the gradients of an element's constraints with every vertex displaced
  * along one axis, by fractions of `displacement` (m) that differ between vertices. Restores r->x, but not C, J and
  * alpha. */
-static void slopes_near(constraint_numbers *r, const sinew_batch *batch, int32_t axis, double displacement,
-                        double *slopes)
+static void gradients_near_rest(constraint_numbers *r, const sinew_batch *batch, int32_t axis, double displacement,
+                                double *slopes)
 {
     const int32_t n = batch->ops->info.vertex_count, count = batch->ops->constraint_count * 3 * n;
     sinew_real kept[SINEW_STENCIL_MAX];
@@ -125,14 +126,14 @@ static void slopes_near(constraint_numbers *r, const sinew_batch *batch, int32_t
         kept[a] = r->x[4 * a + axis];
         r->x[4 * a + axis] += (sinew_real)(displacement * (2 * fmod(0.618 * (a + 1), 1) - 1));
     }
-    hard_check_evaluate(batch, r);
+    evaluate_element_constraints(batch, r);
     for (int32_t a = 0; a < n; a++)
         r->x[4 * a + axis] = kept[a];
     for (int32_t k = 0; k < count; k++)
         slopes[k] = (double)r->J[k * batch->width];
 }
 
-static double product(const double *a, const double *b, int32_t size)
+static double gradient_dot(const double *a, const double *b, int32_t size)
 {
     double sum = 0;
     for (int32_t k = 0; k < size; k++)
@@ -142,19 +143,19 @@ static double product(const double *a, const double *b, int32_t size)
 
 /* True if a constraint has the same gradient, up to its sign, at three positions. The sign may differ, because the
  * distance to the nearer of two limits changes sign between the limits. */
-static bool are_alike(const double *a, const double *b, const double *c, int32_t size)
+static bool gradients_are_alike(const double *a, const double *b, const double *c, int32_t size)
 {
     const double *list[4] = {a, b, c, a};
     bool alike = true;
     for (int k = 0; k < 3; k++)
-        alike &= fabs(product(list[k], list[k + 1], size)) >=
-                 ALIKE_MIN * sqrt(product(list[k], list[k], size) * product(list[k + 1], list[k + 1], size));
+        alike &= fabs(gradient_dot(list[k], list[k + 1], size)) >=
+                 ALIKE_MIN * sqrt(gradient_dot(list[k], list[k], size) * gradient_dot(list[k + 1], list[k + 1], size));
     return alike;
 }
 
 /* True if all constraints of an element that need a gradient at rest have one. `r` must be evaluated at rest and is
  * overwritten. */
-static bool has_slopes(constraint_numbers *r, const sinew_batch *batch)
+static bool has_gradients_at_rest(constraint_numbers *r, const sinew_batch *batch)
 {
     const int32_t W = batch->width, m = batch->ops->constraint_count, size = 3 * batch->ops->info.vertex_count;
     const double displacement = small_displacement(r, batch->ops->info.vertex_count);
@@ -164,19 +165,19 @@ static bool has_slopes(constraint_numbers *r, const sinew_batch *batch)
         double square = 0;
         for (int32_t k = 0; k < size; k++)
             square += pow((double)r->J[(i * size + k) * W], 2);
-        needed[i] = needs_slope(r, i, m, W);
+        needed[i] = must_have_gradient(r, i, m, W);
         if (needed[i] && !(sqrt(square) > SLOPE_MIN))
             return false;
     }
     for (int32_t axis = 0; axis < 3; axis++)
-        slopes_near(r, batch, axis, displacement, nearby[axis]);
+        gradients_near_rest(r, batch, axis, displacement, nearby[axis]);
     for (int32_t i = 0; i < m; i++)
-        if (needed[i] && !are_alike(nearby[0] + i * size, nearby[1] + i * size, nearby[2] + i * size, size))
+        if (needed[i] && !gradients_are_alike(nearby[0] + i * size, nearby[1] + i * size, nearby[2] + i * size, size))
             return false;
     return true;
 }
 
-static bool are_constraints(const sinew_world *world, const sinew_energy_record *record)
+static bool energy_is_kkt_constraint(const sinew_world *world, const sinew_energy_record *record)
 {
     const sinew_energy_ops *ops = record->batch ? record->batch->ops : NULL;
     return ops && ops->jacobian && !ops->global_constraint && ops->constraint_count <= CONSTRAINTS_MAX &&
@@ -186,19 +187,19 @@ static bool are_constraints(const sinew_world *world, const sinew_energy_record 
 sinew_status sinew_energy_check_hard(const sinew_world *world, const sinew_energy_record *record, sinew_error *error)
 {
     constraint_numbers r;
-    if (!are_constraints(world, record))
+    if (!energy_is_kkt_constraint(world, record))
         return SINEW_OK;
     const sinew_batch *batch = record->batch;
     const char *name = batch->ops->info.name;
     for (int32_t e = 0; e < batch->element_count; e++) {
         if (sinew_batch_is_off(batch, e))
             continue;
-        evaluate_at_rest(world, record, e, &r);
-        if (!is_compliance(r.alpha, batch->ops->constraint_count, batch->width))
+        evaluate_constraints_at_rest(world, record, e, &r);
+        if (!is_valid_compliance(r.alpha, batch->ops->constraint_count, batch->width))
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "%s, element %d: its compliance is negative or not symmetric, which that of no energy is",
                               name, e);
-        if (batch->hard && !has_slopes(&r, batch))
+        if (batch->hard && !has_gradients_at_rest(&r, batch))
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "%s, element %d: it is kept hard, and its constraint has no direction at rest (a length "
                               "or curvature of zero has none); give it one, or keep it soft",
@@ -208,7 +209,7 @@ sinew_status sinew_energy_check_hard(const sinew_world *world, const sinew_energ
 }
 
 /* Number of the first element of an energy whose particles are all pinned; -1: none. */
-static int32_t hard_check_find_fixed(const sinew_world *world, const sinew_energy_record *record)
+static int32_t find_fully_pinned_element(const sinew_world *world, const sinew_energy_record *record)
 {
     const int32_t n = sinew_energy_get_ops(record->kind)->info.vertex_count;
     for (int32_t e = 0; e < record->store.count; e++) {
@@ -224,8 +225,8 @@ static int32_t hard_check_find_fixed(const sinew_world *world, const sinew_energ
 sinew_status sinew_energy_check_fixed(const sinew_world *world, const sinew_energy_record *record, int32_t number,
                                       sinew_error *error)
 {
-    const int32_t e = are_constraints(world, record) && record->batch->hard && !record->rigid
-                          ? hard_check_find_fixed(world, record)
+    const int32_t e = energy_is_kkt_constraint(world, record) && record->batch->hard && !record->rigid
+                          ? find_fully_pinned_element(world, record)
                           : -1;
     if (e < 0)
         return SINEW_OK;

@@ -21,8 +21,8 @@ typedef struct selection {
 
 /* Copies the array of kept and of added elements, `size` bytes per element, one after the other, into the array at
  * `slot`. */
-static bool select_bytes(const selection *s, const void *old, const void *added, size_t size, void *slot,
-                         size_t *reserved)
+static bool merge_element_arrays(const selection *s, const void *old, const void *added, size_t size, void *slot,
+                                 size_t *reserved)
 {
     const size_t kept = (size_t)s->kept_count, more = (size_t)s->added_count;
     if (!sinew_reserve(s->allocator, slot, reserved, kept + more, size))
@@ -37,7 +37,7 @@ static bool select_bytes(const selection *s, const void *old, const void *added,
 
 /* Merges a parameter: as one value per element if one store has individual values, or if the values of the two stores
  * differ. */
-static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *to)
+static bool merge_parameter(const selection *s, int32_t p, sinew_energy_store *to)
 {
     const uint32_t bit = 1u << p;
     const bool same = !s->added || s->added->parameters[p] == s->old->parameters[p];
@@ -57,7 +57,7 @@ static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *
 }
 
 /* Merges the normals of kept and added elements if one store has them; elements of the other store get z. */
-static bool select_normals(const selection *s, sinew_energy_store *to)
+static bool merge_normals(const selection *s, sinew_energy_store *to)
 {
     const sinew_real z[3] = {0, 0, 1};
     to->normals_given = s->old->normals_given || (s->added && s->added->normals_given);
@@ -74,7 +74,7 @@ static bool select_normals(const selection *s, sinew_energy_store *to)
 }
 
 /* Merges the filled fractions of kept and added elements if one store has them; elements of the other store get 1. */
-static bool select_fractions(const selection *s, sinew_energy_store *to)
+static bool merge_fractions(const selection *s, sinew_energy_store *to)
 {
     to->fractions_given = s->old->fractions_given || (s->added && s->added->fractions_given);
     if (!to->fractions_given)
@@ -90,7 +90,7 @@ static bool select_fractions(const selection *s, sinew_energy_store *to)
 }
 
 /* Merges the example shapes of kept and added elements if one store has them; elements of the other store get none. */
-static bool select_examples(const selection *s, sinew_energy_store *to)
+static bool merge_examples(const selection *s, sinew_energy_store *to)
 {
     const size_t each = 6 * SINEW_EXAMPLE_MAX;
     to->examples_given = s->old->examples_given || (s->added && s->added->examples_given);
@@ -109,7 +109,7 @@ static bool select_examples(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-static bool select_elements(const selection *s, const sinew_energy_info *info, sinew_energy_store *to)
+static bool merge_elements(const selection *s, const sinew_energy_info *info, sinew_energy_store *to)
 {
     const sinew_energy_store *old = s->old, *added = s->added;
     const size_t n = (size_t)info->vertex_count;
@@ -118,22 +118,22 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
     to->count = s->kept_count + s->added_count;
     to->by_element = 0;
     to->rest_given = old->rest_given;
-    bool good = select_bytes(s, old->particles, added ? added->particles : NULL, n * sizeof *to->particles,
-                             &to->particles, &to->particle_bytes) &&
-                (!weighted || select_bytes(s, old->weights, added ? added->weights : NULL, 8 * sizeof *to->weights,
-                                           &to->weights, &to->weight_capacity)) &&
-                select_normals(s, to) && select_fractions(s, to) && select_examples(s, to) &&
-                (!to->rest_given || select_bytes(s, old->rest, added ? added->rest : NULL, 3 * n * sizeof *to->rest,
-                                                 &to->rest, &to->rest_capacity));
+    bool good = merge_element_arrays(s, old->particles, added ? added->particles : NULL, n * sizeof *to->particles,
+                                     &to->particles, &to->particle_bytes) &&
+                (!weighted || merge_element_arrays(s, old->weights, added ? added->weights : NULL,
+                                                   8 * sizeof *to->weights, &to->weights, &to->weight_capacity)) &&
+                merge_normals(s, to) && merge_fractions(s, to) && merge_examples(s, to) &&
+                (!to->rest_given || merge_element_arrays(s, old->rest, added ? added->rest : NULL,
+                                                         3 * n * sizeof *to->rest, &to->rest, &to->rest_capacity));
     for (int32_t p = 0; good && p < info->parameter_count; p++)
-        good = select_parameter(s, p, to);
+        good = merge_parameter(s, p, to);
     if (good && s->particles)
         memcpy(to->particles, s->particles, (size_t)s->kept_count * n * sizeof *to->particles);
     return good;
 }
 
 /* Copies the on/off switches of the kept elements to the new batch. */
-static bool select_switches(const selection *s, const sinew_batch *from, sinew_batch *to)
+static bool copy_kept_switches(const selection *s, const sinew_batch *from, sinew_batch *to)
 {
     if (from->off_count == 0)
         return true;
@@ -145,14 +145,14 @@ static bool select_switches(const selection *s, const sinew_batch *from, sinew_b
     return true;
 }
 
-static sinew_status take_selection(sinew_world *world, sinew_energy_record *record, const selection *s,
-                                   sinew_error *error)
+static sinew_status replace_by_selection(sinew_world *world, sinew_energy_record *record, const selection *s,
+                                         sinew_error *error)
 {
     const sinew_energy_info *info = &record->batch->ops->info;
-    sinew_status status = select_elements(s, info, &record->next_store)
+    sinew_status status = merge_elements(s, info, &record->next_store)
                               ? sinew_energy_build_from(world, record, &record->next_store, error)
                               : sinew_fail_memory(error, "the elements of an energy");
-    if (status == SINEW_OK && !select_switches(s, record->batch, record->next_batch))
+    if (status == SINEW_OK && !copy_kept_switches(s, record->batch, record->next_batch))
         status = sinew_fail_memory(error, "the elements of an energy");
     if (status == SINEW_OK)
         sinew_energy_take_next_store(world, record);
@@ -161,7 +161,7 @@ static sinew_status take_selection(sinew_world *world, sinew_energy_record *reco
     return status;
 }
 
-static sinew_status refuse_targets(const sinew_energy_record *record, int32_t energy, sinew_error *error)
+static sinew_status fail_has_targets(const sinew_energy_record *record, int32_t energy, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "energy %d (%s) has targets, which belong to its list of elements; use sinew_energy_set_elements",
@@ -179,7 +179,7 @@ sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, 
     if (!record)
         return told->status;
     if (record->targets.count > 0)
-        return refuse_targets(record, energy.index, error);
+        return fail_has_targets(record, energy.index, error);
     const sinew_allocator *allocator = &world->allocator;
     const int32_t count = record->store.count;
     sinew_energy_store added = {0};
@@ -195,14 +195,14 @@ sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, 
     for (int32_t i = 0; kept && i < count; i++)
         kept[i] = i;
     if (status == SINEW_OK)
-        status = take_selection(world, record,
-                                &(selection){.allocator = allocator,
-                                             .old = &record->store,
-                                             .added = &added,
-                                             .kept = kept,
-                                             .kept_count = count,
-                                             .added_count = added.count},
-                                error);
+        status = replace_by_selection(world, record,
+                                      &(selection){.allocator = allocator,
+                                                   .old = &record->store,
+                                                   .added = &added,
+                                                   .kept = kept,
+                                                   .kept_count = count,
+                                                   .added_count = added.count},
+                                      error);
     if (status == SINEW_OK && first)
         *first = count;
     sinew_energy_store_release(&added, allocator);
@@ -236,7 +236,7 @@ sinew_status sinew_energy_remove_elements(sinew_world *world, sinew_energy energ
     if (!SINEW_ASSERT(elements || count == 0))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_remove_elements needs a list");
     if (record->targets.count > 0)
-        return refuse_targets(record, energy.index, error);
+        return fail_has_targets(record, energy.index, error);
     const int32_t all = record->store.count;
     sinew_status status = sinew_energy_check_list(world, record, energy.index, elements, count, error);
     if (status != SINEW_OK || count == 0)
@@ -249,7 +249,7 @@ sinew_status sinew_energy_remove_elements(sinew_world *world, sinew_energy energ
     if (!kept)
         return sinew_fail_memory(error, "the elements of an energy");
     const int32_t left = list_kept(elements, count, all, kept);
-    status = take_selection(
+    status = replace_by_selection(
         world, record,
         &(selection){.allocator = &world->allocator, .old = &record->store, .kept = kept, .kept_count = left}, error);
     sinew_release(&world->allocator, kept);
@@ -264,5 +264,5 @@ sinew_status sinew_energy_reselect(sinew_world *world, sinew_energy_record *reco
                          .kept = kept,
                          .kept_count = count,
                          .particles = particles};
-    return take_selection(world, record, &s, error);
+    return replace_by_selection(world, record, &s, error);
 }

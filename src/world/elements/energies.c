@@ -2,8 +2,8 @@
  *
  * energies.c: adds and removes energies of a world, and replaces their elements.
  *
- * New elements are built beside the old ones and replace
- * them when they are complete, so that a failure leaves the world unchanged.
+ * New elements are built beside the old ones and replace them when they are complete, so that a failure leaves the
+ * world unchanged.
  */
 #include <math.h>
 #include <stdio.h>
@@ -77,8 +77,8 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
 
 /* Computes the base points of an energy's targets, [count][3] in m, in *points, which the caller releases; NULL for
  * energies without targets. */
-static sinew_status base_points(const sinew_world *world, const sinew_energy_def *def, const sinew_energy_store *store,
-                                sinew_real **points, sinew_error *error)
+static sinew_status target_base_points(const sinew_world *world, const sinew_energy_def *def,
+                                       const sinew_energy_store *store, sinew_real **points, sinew_error *error)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(def->kind);
     *points = NULL;
@@ -109,7 +109,7 @@ static sinew_status energy_make_record(const sinew_world *world, const sinew_ene
     sinew_status status = sinew_energy_store_fill(&record->store, world, def, error);
     record->kind = def->kind;
     if (status == SINEW_OK)
-        status = base_points(world, def, &record->store, &points, error);
+        status = target_base_points(world, def, &record->store, &points, error);
     if (status == SINEW_OK && points)
         status = sinew_trajectory_create(&record->targets, &world->allocator, record->store.count, points, def->motion,
                                          ops->info.name, error);
@@ -195,7 +195,7 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
 
 /* Copies to the next batch the data that do not depend on its elements (transient, hard, PBD stiffness, number), and
  * increments its version. */
-static void keep_manner(const sinew_batch *from, sinew_batch *to)
+static void keep_batch_settings(const sinew_batch *from, sinew_batch *to)
 {
     to->transient = from->transient;
     to->hard = from->hard;
@@ -210,7 +210,7 @@ static void keep_manner(const sinew_batch *from, sinew_batch *to)
 static void swap_batch(sinew_world *world, sinew_energy_record *record)
 {
     sinew_batch *old = record->batch;
-    keep_manner(old, record->next_batch);
+    keep_batch_settings(old, record->next_batch);
     record->batch = record->next_batch;
     record->next_batch = old;
     sinew_world_mark_changed(world, sinew_energy_elements_bit(record));
@@ -301,7 +301,7 @@ static sinew_status replace_record(sinew_world *world, sinew_energy_record *reco
         return status;
     }
     made.generation = record->generation;
-    keep_manner(record->batch, made.batch);
+    keep_batch_settings(record->batch, made.batch);
     sinew_solve_release(&world->solve);
     sinew_objective_clear(&world->objective);
     sinew_energy_record_destroy(&world->allocator, record);

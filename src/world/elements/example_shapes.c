@@ -9,7 +9,7 @@
  *     sum_j (sum_e k V E_i : E_j) w_j = sum_e k V E_i : (R^T F - 1)
  *
  * and R_e is the rotation of the polar decomposition of F_e H(w), H(w) = 1 + sum_i w_i E_i. E_i is the stretch of
- * example i in the element, less 1, k its stiffness, V its volume. Each alternation lowers the sum of squares.
+ * example i in the element, less 1, k its stiffness, V its volume. No alternation raises the sum of squares.
  */
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static double example_determinant(const double A[9])
 }
 
 /* Computes C = det(A) A^-T, the cofactor matrix of the 3x3 matrix A. */
-static void cofactor(const double A[9], double C[9])
+static void cofactor_matrix(const double A[9], double C[9])
 {
     for (int i = 0; i < 9; i++) {
         const int r1 = 3 * ((i / 3 + 1) % 3), r2 = 3 * ((i / 3 + 2) % 3), c1 = (i + 1) % 3, c2 = (i + 2) % 3;
@@ -45,7 +45,7 @@ static void nearest_rotation(const double G[9], double R[9])
     for (int k = 0; k < POLAR_ITERATIONS; k++) {
         double C[9], change = 0;
         const double det = example_determinant(R);
-        cofactor(R, C);
+        cofactor_matrix(R, C);
         for (int i = 0; i < 9; i++) {
             const double next = 0.5 * (R[i] + C[i] / det);
             change = fmax(change, fabs(next - R[i]));
@@ -57,7 +57,7 @@ static void nearest_rotation(const double G[9], double R[9])
 }
 
 /* Computes the columns of the 3x3 matrix D: the edges from the first vertex of a tet to the others. */
-static void example_edges_of(const sinew_real *points, double D[9])
+static void find_tet_edges(const sinew_real *points, double D[9])
 {
     for (int i = 0; i < 9; i++)
         D[i] = (double)points[3 * (i % 3 + 1) + i / 3] - (double)points[i / 3];
@@ -68,9 +68,9 @@ static void example_edges_of(const sinew_real *points, double D[9])
 static double deformation_of(const sinew_real rest[12], const sinew_real shape[12], double G[9])
 {
     double Dm[9], Ds[9], C[9];
-    example_edges_of(rest, Dm);
-    example_edges_of(shape, Ds);
-    cofactor(Dm, C);
+    find_tet_edges(rest, Dm);
+    find_tet_edges(shape, Ds);
+    cofactor_matrix(Dm, C);
     const double det = example_determinant(Dm);
     for (int i = 0; i < 9; i++) {
         G[i] = 0;
@@ -167,7 +167,7 @@ typedef struct blend_fit {
 
 /* Computes A = R^T F - 1, its symmetric part as six numbers, R the rotation nearest to F (1 + sum_i w_i E_i). Returns
  * |A|^2. */
-static double strain_left(const double F[9], double E[SINEW_EXAMPLE_MAX][6], const double *w, double A[6])
+static double remaining_strain(const double F[9], double E[SINEW_EXAMPLE_MAX][6], const double *w, double A[6])
 {
     static const int at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2}, row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     _Alignas(SINEW_ALIGNMENT) sinew_real M[9], R[9];
@@ -215,7 +215,7 @@ static void blend_terms(const void *context, int32_t first, int32_t last, double
         for (int k = 0; k < 6 * SINEW_EXAMPLE_MAX; k++)
             E[k / 6][k % 6] = (double)store->examples[6 * SINEW_EXAMPLE_MAX * (size_t)e + (size_t)k];
         example_drop_dependent(E);
-        sums[SQUARE] += weight * strain_left(F, E, fit->w, A);
+        sums[SQUARE] += weight * remaining_strain(F, E, fit->w, A);
         for (int i = 0; i < SINEW_EXAMPLE_MAX; i++) {
             sums[SLOPE + i] += weight * example_dot(E[i], A);
             for (int j = 0; j < SINEW_EXAMPLE_MAX; j++)
@@ -251,7 +251,7 @@ static void solve_weights(const double *G, const double *b, double *w)
 
 /* One iteration of the blend from fit->w: rotations, then the weights w for them; returns the remaining sum of
  * squares. */
-static double example_blend_turn(const blend_fit *fit, double *w)
+static double blend_iteration(const blend_fit *fit, double *w)
 {
     double sums[SUMS] = {0};
     sinew_sum(blend_terms, fit, fit->record->store.count, SUMS, sums, fit->world->objective.thread_count);
@@ -262,15 +262,15 @@ static double example_blend_turn(const blend_fit *fit, double *w)
     return left;
 }
 
-/* Iterates until the blend weights converge, starting from the best of: the rest shape, each example, and its
- * negative. */
+/* Iterates until the blend weights converge, at most BLEND_TURNS times, starting from the best of: the rest shape, each
+ * example, and its negative. */
 static void fit_weights(blend_fit *fit, double *weights)
 {
     double min = HUGE_VAL, w[SINEW_EXAMPLE_MAX], best[SINEW_EXAMPLE_MAX] = {0};
     for (int start = 0; start <= 2 * SINEW_EXAMPLE_MAX; start++) {
         for (int i = 0; i < SINEW_EXAMPLE_MAX; i++)
             fit->w[i] = start == 0 || (start - 1) / 2 != i ? 0 : start % 2 ? 1 : -1;
-        const double left = example_blend_turn(fit, w);
+        const double left = blend_iteration(fit, w);
         if (left < min) {
             min = left;
             memcpy(best, w, sizeof best);
@@ -281,7 +281,7 @@ static void fit_weights(blend_fit *fit, double *weights)
     const double settled = sizeof(sinew_real) == 4 ? 1e-7 : 1e-14;
     for (int turn = 0; turn < BLEND_TURNS && change > settled; turn++) {
         change = 0;
-        example_blend_turn(fit, w);
+        blend_iteration(fit, w);
         for (int i = 0; i < SINEW_EXAMPLE_MAX; i++)
             change = fmax(change, fabs(w[i] - fit->w[i]) / fmax(1, fabs(w[i])));
         memcpy(fit->w, w, sizeof w);

@@ -13,7 +13,7 @@ static bool has_fractions(const sinew_body_record *body)
     return body->mesh && sinew_mesh_fractions(body->mesh);
 }
 
-static bool names_all(const int32_t tet[4], const int32_t vertices[4])
+static bool same_four_vertices(const int32_t tet[4], const int32_t vertices[4])
 {
     int found = 0;
     for (int a = 0; a < 4; a++)
@@ -23,8 +23,8 @@ static bool names_all(const int32_t tet[4], const int32_t vertices[4])
 
 /* Finds the vertices of an element in the numbering of the body; false: some particles belong to other bodies, or were
  * added after the mesh was set. */
-static bool own_vertices(const sinew_world *world, const sinew_body_record *body, const int32_t *particles,
-                         int32_t vertices[4])
+static bool find_vertices_in_body(const sinew_world *world, const sinew_body_record *body, const int32_t *particles,
+                                  int32_t vertices[4])
 {
     const int32_t count = sinew_mesh_vertex_count(body->mesh);
     for (int a = 0; a < 4; a++) {
@@ -35,8 +35,8 @@ static bool own_vertices(const sinew_world *world, const sinew_body_record *body
     return true;
 }
 
-static sinew_status take_from_body(sinew_energy_store *store, const sinew_world *world, const sinew_body_record *body,
-                                   sinew_error *error)
+static sinew_status take_fractions_from_body(sinew_energy_store *store, const sinew_world *world,
+                                             const sinew_body_record *body, sinew_error *error)
 {
     sinew_incidence at = {0};
     const int32_t *tets = sinew_mesh_tets(body->mesh);
@@ -45,10 +45,10 @@ static sinew_status take_from_body(sinew_energy_store *store, const sinew_world 
         sinew_incidence_build(&at, &world->allocator, sinew_mesh_vertex_count(body->mesh), &elements, error);
     for (int32_t e = 0; status == SINEW_OK && e < store->count; e++) {
         int32_t vertices[4];
-        if (!own_vertices(world, body, store->particles + 4 * (size_t)e, vertices))
+        if (!find_vertices_in_body(world, body, store->particles + 4 * (size_t)e, vertices))
             continue;
         for (int64_t i = at.first[vertices[0]]; i < at.first[vertices[0] + 1]; i++)
-            if (names_all(tets + 4 * (size_t)at.elements[i], vertices)) {
+            if (same_four_vertices(tets + 4 * (size_t)at.elements[i], vertices)) {
                 store->fractions[e] = sinew_mesh_fractions(body->mesh)[at.elements[i]];
                 break;
             }
@@ -74,6 +74,6 @@ sinew_status sinew_energy_store_fractions(sinew_energy_store *store, const sinew
     sinew_status status = SINEW_OK;
     for (int32_t b = 0; status == SINEW_OK && b < world->body_count; b++)
         if (has_fractions(&world->bodies[b]))
-            status = take_from_body(store, world, &world->bodies[b], error);
+            status = take_fractions_from_body(store, world, &world->bodies[b], error);
     return status;
 }

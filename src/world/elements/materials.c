@@ -121,21 +121,21 @@ const sinew_material *sinew_material_by_name(const char *name)
 
 /* ---- Energy parameters from a material ------------------------------------------------------- */
 
-static double mean(const double pair[2])
+static double geometric_mean(const double pair[2])
 {
     return sqrt(pair[0] * pair[1]);
 }
 
 /* Sets *value to a sheet material's value of an energy parameter, by name and unit; false: the material has none.
  * `directed`: the energy distinguishes warp and weft. */
-static bool elements_material_value(const sinew_material *m, const sinew_parameter *p, bool directed, double *value)
+static bool sheet_parameter_value(const sinew_material *m, const sinew_parameter *p, bool directed, double *value)
 {
     const double per_width = strcmp(p->unit, "N/m") == 0 ? m->thickness : 1;
     const struct {
         const char *name;
         double value;
     } known[] = {
-        {"young", mean(m->young)},
+        {"young", geometric_mean(m->young)},
         {"warp_young", m->young[0]},
         {"weft_young", m->young[1]},
         {"stretch_warp", m->young[0] * per_width},
@@ -143,7 +143,7 @@ static bool elements_material_value(const sinew_material *m, const sinew_paramet
         {"shear", m->shear * per_width},
         {"poisson", m->poisson},
         {"thickness", m->thickness},
-        {"rigidity", directed ? m->rigidity[0] : mean(m->rigidity)},
+        {"rigidity", directed ? m->rigidity[0] : geometric_mean(m->rigidity)},
         {"weft_ratio", m->rigidity[1] / m->rigidity[0]},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -159,7 +159,7 @@ enum {
     NAMES_MAX = 64
 };
 
-static sinew_status refuse_name(const char *name, sinew_error *error)
+static sinew_status fail_unknown_material(const char *name, sinew_error *error)
 {
     const char *names[NAMES_MAX];
     int32_t count = 0;
@@ -175,7 +175,7 @@ static sinew_status refuse_name(const char *name, sinew_error *error)
 
 /* Sets the parameters `young` and `poisson` of an energy over tets from a material; returns how many of them the energy
  * has. */
-static int32_t take_volume(sinew_energy_def *def, const sinew_volume_material *material)
+static int32_t set_volume_parameters(sinew_energy_def *def, const sinew_volume_material *material)
 {
     const int32_t young = sinew_energy_parameter(def->kind, "young");
     const int32_t poisson = sinew_energy_parameter(def->kind, "poisson");
@@ -187,14 +187,14 @@ static int32_t take_volume(sinew_energy_def *def, const sinew_volume_material *m
 }
 
 /* Sets the parameters of a sheet material in an energy definition; returns the number of set parameters. */
-static int32_t take_sheet(sinew_energy_def *def, const sinew_material *material)
+static int32_t set_sheet_parameters(sinew_energy_def *def, const sinew_material *material)
 {
     const sinew_energy_info *info = sinew_get_energy_info(def->kind);
     const bool directed = sinew_energy_parameter(def->kind, "weft_ratio") >= 0;
     int32_t taken = 0;
     for (int32_t p = 0; p < info->parameter_count; p++) {
         double value;
-        if (!elements_material_value(material, &info->parameters[p], directed, &value))
+        if (!sheet_parameter_value(material, &info->parameters[p], directed, &value))
             continue;
         def->parameters[p] = (sinew_real)value;
         taken++;
@@ -212,9 +212,11 @@ sinew_status sinew_energy_def_set_material(sinew_energy_def *def, const char *ma
     const sinew_material *sheet = sinew_material_by_name(material);
     const sinew_volume_material *volume = sinew_volume_material_by_name(material);
     if (!sheet && !volume)
-        return refuse_name(material, error);
+        return fail_unknown_material(material, error);
     const bool tets = info->stencil == SINEW_STENCIL_TET;
-    const int32_t taken = volume && tets ? take_volume(def, volume) : sheet && !tets ? take_sheet(def, sheet) : 0;
+    const int32_t taken = volume && tets   ? set_volume_parameters(def, volume)
+                          : sheet && !tets ? set_sheet_parameters(def, sheet)
+                                           : 0;
     if (taken == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "%s takes nothing of %s, which is a %s: it acts on %s", info->name,
                           material, sheet ? "sheet" : "volume", sinew_stencil_name(info->stencil));

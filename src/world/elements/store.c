@@ -42,8 +42,8 @@ static sinew_status check_parameters(const sinew_energy_def *def, int32_t elemen
 
 /* Lists the cells of the body that match the stencil of the energy: *count elements in *numbers, which the caller
  * releases. */
-static sinew_status body_cells(const sinew_world *world, const sinew_energy_def *def, int32_t **numbers, int32_t *count,
-                               sinew_error *error)
+static sinew_status find_body_cells(const sinew_world *world, const sinew_energy_def *def, int32_t **numbers,
+                                    int32_t *count, sinew_error *error)
 {
     const sinew_energy_info *info = sinew_get_energy_info(def->kind);
     const sinew_stencil_info *stencil_info = sinew_get_stencil(info->stencil);
@@ -115,7 +115,7 @@ sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_worl
     for (int32_t p = 0; p < info->parameter_count; p++)
         store->by_element |= def->element_parameters[p] ? 1u << p : 0;
     if (!def->elements)
-        status = body_cells(world, def, &cells, &store->count, error);
+        status = find_body_cells(world, def, &cells, &store->count, error);
     if (status == SINEW_OK)
         status = element_store_fill(store, world, def, def->elements ? def->elements : cells, error);
     if (status == SINEW_OK)
@@ -147,7 +147,7 @@ static uint32_t digest_reals(uint32_t digest, const sinew_real *values, size_t c
     return given ? sinew_checksum(digest, values, count * sizeof *values) : digest;
 }
 
-sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record)
+sinew_energy_origin sinew_energy_get_origin(const sinew_world *world, const sinew_energy_record *record)
 {
     const sinew_energy_store *store = &record->store;
     const sinew_energy_info *info = sinew_get_energy_info(record->kind);

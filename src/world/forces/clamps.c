@@ -49,8 +49,9 @@ static void clamped_release(const sinew_world *world, clamped *c)
 
 /* ---- Clamped edges of shells -------------------------------------------------------------------- */
 
-/* Adds to the clamp the marked vertices that belong to edges, and the director points of edges between two of them. */
-static sinew_status clamp_edges(const sinew_mesh *mesh, uint8_t *marked, clamped *c, sinew_error *error)
+/* Adds to the clamp the marked vertices that are no director points, and the director points of edges between two of
+ * these vertices. */
+static sinew_status clamp_shell_edges(const sinew_mesh *mesh, uint8_t *marked, clamped *c, sinew_error *error)
 {
     const int32_t *directors = sinew_mesh_directors(mesh), vertex_count = sinew_mesh_vertex_count(mesh);
     bool any = false;
@@ -102,7 +103,7 @@ static sinew_status clamp_find_ends(const sinew_mesh *mesh, const uint8_t *marke
 }
 
 /* Rotates the vector x by the smallest rotation from the unit vector t to the unit vector u. */
-static void clamp_turn(const double t[3], const double u[3], double x[3])
+static void rotate_between(const double t[3], const double u[3], double x[3])
 {
     double axis[3], turned[3];
     const double c = vec3_dot(t, u);
@@ -123,7 +124,7 @@ static void clamp_turn(const double t[3], const double u[3], double x[3])
 
 /* Computes the edge vector e from the rod's end v, and the director's vector r from the middle of the edge, of
  * positions x[3 * vertex]. */
-static void clamp_measure(const rod_end *end, const sinew_real *x, double e[3], double r[3])
+static void edge_and_director_of(const rod_end *end, const sinew_real *x, double e[3], double r[3])
 {
     for (int k = 0; k < 3; k++) {
         const double v = (double)x[3 * (size_t)end->v + (size_t)k];
@@ -133,11 +134,11 @@ static void clamp_measure(const rod_end *end, const sinew_real *x, double e[3], 
 }
 
 /* Computes the positions of the added end and director point of a clamp: those of the edge, moved by the edge and
- * turned towards the tangent. */
-static bool clamp_place(const rod_end *end, const sinew_real *x, const sinew_real *tangent, sinew_real *out)
+ * turned towards the tangent. False if the edge or the tangent has no direction. */
+static bool place_added_points(const rod_end *end, const sinew_real *x, const sinew_real *tangent, sinew_real *out)
 {
     double e[3], r[3], t[3], u[3];
-    clamp_measure(end, x, e, r);
+    edge_and_director_of(end, x, e, r);
     const double length = vec3_norm(e);
     for (int k = 0; k < 3; k++) {
         t[k] = e[k] / length;
@@ -148,8 +149,8 @@ static bool clamp_place(const rod_end *end, const sinew_real *x, const sinew_rea
         return false;
     for (int k = 0; k < 3; k++)
         u[k] /= size;
-    clamp_turn(t, u, e);
-    clamp_turn(t, u, r);
+    rotate_between(t, u, e);
+    rotate_between(t, u, r);
     for (int k = 0; k < 3; k++) {
         const double v = (double)x[3 * (size_t)end->v + (size_t)k];
         out[k] = (sinew_real)(v - e[k]);
@@ -159,11 +160,11 @@ static bool clamp_place(const rod_end *end, const sinew_real *x, const sinew_rea
 }
 
 /* Computes the rod element of a clamp and its rest shape: v at the origin, the added segment along the edge. */
-static void clamp_element(const rod_end *end, int32_t added, const sinew_real *rest, int32_t cell[5],
-                          sinew_real shape[15])
+static void make_clamp_element(const rod_end *end, int32_t added, const sinew_real *rest, int32_t cell[5],
+                               sinew_real shape[15])
 {
     double e[3], r[3];
-    clamp_measure(end, rest, e, r);
+    edge_and_director_of(end, rest, e, r);
     const int32_t points[5] = {added, end->v, end->next, added + 1, end->p};
     for (int a = 0; a < 5; a++) {
         /* A rod element follows the direction of its edges: at the last vertex of a rod the added segment comes
@@ -178,7 +179,7 @@ static void clamp_element(const rod_end *end, int32_t added, const sinew_real *r
 }
 
 /* Number of an element of the rod energy that contains this particle, a director point; -1: none. */
-static int32_t clamp_neighbour(const sinew_energy_record *energy, int32_t particle)
+static int32_t find_rod_element(const sinew_energy_record *energy, int32_t particle)
 {
     if (!energy->batch || energy->kind != SINEW_ENERGY_ROD)
         return -1;
@@ -196,7 +197,7 @@ static sinew_status clamp_check_end(const sinew_world *world, const sinew_body_r
     const int32_t particle = world->inside[body->first + end->p];
     bool bends = false;
     for (int32_t i = 0; i < world->energy_count && !bends; i++)
-        bends = clamp_neighbour(&world->energies[i], particle) >= 0;
+        bends = find_rod_element(&world->energies[i], particle) >= 0;
     if (!bends)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "clamp: no energy of kind rod acts on the edge (%d, %d); add it before the clamp", end->v,
@@ -208,17 +209,17 @@ static sinew_status clamp_check_end(const sinew_world *world, const sinew_body_r
 
 /* Appends the element of a clamp to every rod energy on the edge of this end, with the parameters of the neighbouring
  * element. */
-static sinew_status clamp_bend(sinew_world *world, const sinew_clamp_def *def, const rod_end *end, int32_t added,
-                               sinew_error *error)
+static sinew_status add_clamp_elements(sinew_world *world, const sinew_clamp_def *def, const rod_end *end,
+                                       int32_t added, sinew_error *error)
 {
     const sinew_body_record *body = &world->bodies[def->body.index];
     const int32_t particle = world->inside[body->first + end->p];
     sinew_status status = SINEW_OK;
     int32_t cell[5];
     sinew_real shape[15];
-    clamp_element(end, added, sinew_mesh_positions(body->mesh), cell, shape);
+    make_clamp_element(end, added, sinew_mesh_positions(body->mesh), cell, shape);
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
-        const int32_t neighbour = clamp_neighbour(&world->energies[i], particle);
+        const int32_t neighbour = find_rod_element(&world->energies[i], particle);
         if (neighbour < 0)
             continue;
         const sinew_energy id = {.index = i, .generation = world->energies[i].generation};
@@ -251,8 +252,8 @@ static sinew_status clamp_add_points(sinew_world *world, const sinew_clamp_def *
     for (int32_t i = 0; i < c->end_count && status == SINEW_OK; i++) {
         const rod_end *end = &c->ends[i];
         const sinew_real mass = (sinew_real)CLAMP_MASS * world->mass[world->inside[body->first + end->p]];
-        clamp_place(end, sinew_mesh_positions(body->mesh), NULL, rest + 6 * (size_t)i);
-        if (!clamp_place(end, q, def->tangent, now + 6 * (size_t)i))
+        place_added_points(end, sinew_mesh_positions(body->mesh), NULL, rest + 6 * (size_t)i);
+        if (!place_added_points(end, q, def->tangent, now + 6 * (size_t)i))
             status = sinew_fail(error, SINEW_ERROR_DATA, "clamp: the tangent at vertex %d has no direction", end->v);
         masses[2 * i] = masses[2 * i + 1] = mass;
     }
@@ -272,8 +273,8 @@ static sinew_status clamp_add_points(sinew_world *world, const sinew_clamp_def *
 /* ---- Clamping of a body ------------------------------------------------------------------------- */
 
 /* Marks the vertices of the clamp definition in marked [vertex count of the body]. */
-static sinew_status clamp_mark(const sinew_body_record *body, const sinew_clamp_def *def, uint8_t *marked,
-                               sinew_error *error)
+static sinew_status mark_clamped_vertices(const sinew_body_record *body, const sinew_clamp_def *def, uint8_t *marked,
+                                          sinew_error *error)
 {
     for (int32_t i = 0; i < def->vertex_count; i++) {
         if (def->vertices[i] < 0 || def->vertices[i] >= body->count)
@@ -285,8 +286,8 @@ static sinew_status clamp_mark(const sinew_body_record *body, const sinew_clamp_
 }
 
 /* Finds the vertices that the clamp pins, without changing the world. */
-static sinew_status clamp_find(const sinew_world *world, const sinew_body_record *body, const sinew_clamp_def *def,
-                               clamped *c, sinew_error *error)
+static sinew_status find_clamped_vertices(const sinew_world *world, const sinew_body_record *body,
+                                          const sinew_clamp_def *def, clamped *c, sinew_error *error)
 {
     const bool shell = sinew_mesh_triangle_count(body->mesh) > 0;
     if (sinew_mesh_director_count(body->mesh) == 0)
@@ -300,9 +301,10 @@ static sinew_status clamp_find(const sinew_world *world, const sinew_body_record
     c->ends = shell ? NULL : sinew_allocate(&world->allocator, (size_t)def->vertex_count, sizeof *c->ends);
     sinew_status status = marked && c->list && (shell || c->ends) ? SINEW_OK : sinew_fail_memory(error, "a clamp");
     if (status == SINEW_OK)
-        status = clamp_mark(body, def, marked, error);
+        status = mark_clamped_vertices(body, def, marked, error);
     if (status == SINEW_OK)
-        status = shell ? clamp_edges(body->mesh, marked, c, error) : clamp_find_ends(body->mesh, marked, c, error);
+        status =
+            shell ? clamp_shell_edges(body->mesh, marked, c, error) : clamp_find_ends(body->mesh, marked, c, error);
     for (int32_t i = 0; i < c->end_count && status == SINEW_OK; i++)
         status = clamp_check_end(world, body, &c->ends[i], error);
     sinew_release(&world->allocator, marked);
@@ -328,7 +330,7 @@ sinew_pin sinew_world_add_clamp(sinew_world *world, const sinew_clamp_def *def, 
     }
     clamped c = {0};
     int32_t first = 0;
-    sinew_status status = clamp_find(world, body, def, &c, error);
+    sinew_status status = find_clamped_vertices(world, body, def, &c, error);
     if (status == SINEW_OK && c.ends)
         status = clamp_add_points(world, def, &c, &first, error);
     sinew_pin_def pins = sinew_default_pin_def();
@@ -339,7 +341,7 @@ sinew_pin sinew_world_add_clamp(sinew_world *world, const sinew_clamp_def *def, 
     if (status == SINEW_OK)
         pin = sinew_world_add_pins(world, &pins, error);
     for (int32_t i = 0; i < c.end_count && pin.index >= 0 && status == SINEW_OK; i++)
-        status = clamp_bend(world, def, &c.ends[i], first + 2 * i, error);
+        status = add_clamp_elements(world, def, &c.ends[i], first + 2 * i, error);
     clamped_release(world, &c);
     return status == SINEW_OK ? pin : (sinew_pin){.index = -1};
 }
@@ -347,13 +349,13 @@ sinew_pin sinew_world_add_clamp(sinew_world *world, const sinew_clamp_def *def, 
 /* ---- Removal of a clamp ------------------------------------------------------------------------- */
 
 /* Removes the elements of rod energies at a point that a clamp added. */
-static sinew_status clamp_unbend(sinew_world *world, int32_t particle, sinew_error *error)
+static sinew_status remove_clamp_elements(sinew_world *world, int32_t particle, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
         const sinew_energy id = {.index = i, .generation = world->energies[i].generation};
         int32_t element;
-        while (status == SINEW_OK && (element = clamp_neighbour(&world->energies[i], particle)) >= 0)
+        while (status == SINEW_OK && (element = find_rod_element(&world->energies[i], particle)) >= 0)
             status = sinew_energy_remove_elements(world, id, &element, 1, error);
     }
     return status;
@@ -361,8 +363,8 @@ static sinew_status clamp_unbend(sinew_world *world, int32_t particle, sinew_err
 
 /* Lists the points that a clamp added: points of a pin without edges that are no director points, as vertices of the
  * body; returns their number. */
-static int32_t clamp_added(const sinew_world *world, const sinew_body_record *body, const sinew_pin_record *pin,
-                           int32_t *added)
+static int32_t list_added_points(const sinew_world *world, const sinew_body_record *body, const sinew_pin_record *pin,
+                                 int32_t *added)
 {
     const int32_t *directors = sinew_mesh_directors(body->mesh);
     const int32_t entries = 3 * sinew_mesh_director_count(body->mesh);
@@ -393,10 +395,10 @@ sinew_status sinew_world_remove_clamp(sinew_world *world, sinew_pin clamp, sinew
         return sinew_fail_memory(error, "a clamp");
     kept.body = pin->body;
     kept.vertices = added;
-    kept.vertex_count = clamp_added(world, body, pin, added);
+    kept.vertex_count = list_added_points(world, body, pin, added);
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < kept.vertex_count && status == SINEW_OK; i++)
-        status = clamp_unbend(world, world->inside[body->first + added[i]], error);
+        status = remove_clamp_elements(world, world->inside[body->first + added[i]], error);
     if (status == SINEW_OK)
         status = sinew_world_remove_pins(world, clamp, error);
     if (status == SINEW_OK && kept.vertex_count > 0 && sinew_world_add_pins(world, &kept, error).index < 0)

@@ -4,7 +4,8 @@
  * of a step. docs/guides/loads.md has the formulas with their reasons.
  *
  * Wind. A triangle has the mass m = m_0 + m_1 + m_2, the fractions of its corners' masses that belong to it (in
- * proportion to rest areas), and moves with v = sum m_c v_c / m. With r = w - v and b = 1/2 rho A |r| it gets
+ * proportion to rest areas), and moves with v = sum m_c v_c / m. With the velocity w and density rho of the air, the
+ * unit normal n and area A of the triangle, drag coefficients C, r = w - v and b = 1/2 rho A |r|, it gets
  *
  *     F = m/h (k_n (r . n) n + k_t (r - (r . n) n))
  *
@@ -72,7 +73,7 @@ static double rest_area(const sinew_world *world, const sinew_load_record *recor
     return vec3_norm(normal);
 }
 
-static void load_push(sinew_real *f, int32_t particle, double factor, const double force[3])
+static void add_force(sinew_real *f, int32_t particle, double factor, const double force[3])
 {
     for (size_t c = 0; c < 3; c++)
         f[4 * (size_t)particle + c] += (sinew_real)(factor * force[c]);
@@ -154,7 +155,7 @@ typedef struct gusts {
 } gusts;
 
 /* Pseudo-random number in [0, 1) from two integers (the finaliser of SplitMix64, Steele et al. 2014). */
-static double scrambled(uint64_t seed, uint64_t index)
+static double random_fraction(uint64_t seed, uint64_t index)
 {
     uint64_t z = (seed + 1) * 0x9e3779b97f4a7c15u + index * 0xd1b54a32d192ed03u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -162,8 +163,8 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Creates the waves of a gust. Each frequency f is the previous one times the squared golden ratio, so that the sum
- * never repeats; squared amplitudes follow the energy spectrum of turbulence, f^(-5/3). */
+/* Creates the waves of a gust. Each frequency f is the previous one times the squared golden ratio, so that the sum has
+ * no period; squared amplitudes follow the energy spectrum of turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {
     const double golden = 1.618033988749895, pi = 3.14159265358979323846;
@@ -174,7 +175,7 @@ static gusts make_gusts(const sinew_load_record *record)
         g.amplitude[k] = pow(golden, -5.0 / 3 * k);
         sum += g.amplitude[k] * g.amplitude[k] / 2;
         for (int c = 0; c < 3; c++)
-            g.phase[c][k] = 2 * pi * scrambled((uint64_t)record->parameters[WIND_SEED], (uint64_t)(3 * k + c));
+            g.phase[c][k] = 2 * pi * random_fraction((uint64_t)record->parameters[WIND_SEED], (uint64_t)(3 * k + c));
     }
     for (int k = 0; k < GUST_WAVES; k++)
         g.amplitude[k] *= (double)record->parameters[WIND_GUST] / sqrt(sum);
@@ -212,9 +213,9 @@ static double triangle_motion(const sinew_world *world, const int32_t particles[
  * alternate. */
 #define IMPULSE_MAX 1.5
 
-/* Drag coefficient in N s/m, the force per m/s of a component r of the relative velocity: m k / h of the file head. b:
- * the product C b there; a: acceleration, m/s^2. */
-static double drag(double b, double mass, double h, const double r[3], const double a[3])
+/* Drag in N s/m, the force per m/s of a component r of the relative velocity: m k / h of the file head. `b` is the
+ * product C b of the file head, a the acceleration by all forces other than wind, m/s^2. */
+static double drag_coefficient(double b, double mass, double h, const double r[3], const double a[3])
 {
     if (!(h > 0))
         return b;
@@ -237,8 +238,8 @@ static void triangle_acceleration(const sinew_world *world, const int32_t partic
     }
 }
 
-static void load_blow(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
-                      const gusts *g, int32_t triangle, sinew_real *f)
+static void apply_wind_to_triangle(const sinew_world *world, const sinew_load_record *record,
+                                   const sinew_load_moment *moment, const gusts *g, int32_t triangle, sinew_real *f)
 {
     const double *mass = record->layout.numbers + 3 * (size_t)triangle;
     int32_t particles[3];
@@ -262,12 +263,12 @@ static void load_blow(const sinew_world *world, const sinew_load_record *record,
         through[c] = along * normal[c];
         across[c] = w[c] - through[c];
     }
-    const double C_n = drag((double)record->parameters[WIND_NORMAL] * b, m, moment->h, through, a);
-    const double C_t = drag((double)record->parameters[WIND_TANGENTIAL] * b, m, moment->h, across, a);
+    const double C_n = drag_coefficient((double)record->parameters[WIND_NORMAL] * b, m, moment->h, through, a);
+    const double C_t = drag_coefficient((double)record->parameters[WIND_TANGENTIAL] * b, m, moment->h, across, a);
     for (int c = 0; c < 3; c++)
         force[c] = C_n * through[c] + C_t * across[c];
     for (int k = 0; k < 3; k++)
-        load_push(f, particles[k], mass[k] / m, force);
+        add_force(f, particles[k], mass[k] / m, force);
 }
 
 static void apply_wind(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
@@ -276,7 +277,7 @@ static void apply_wind(const sinew_world *world, const sinew_load_record *record
     const bool gusty = record->parameters[WIND_GUST] > 0;
     const gusts g = gusty ? make_gusts(record) : (gusts){0};
     for (int32_t t = 0; t < record->layout.count; t++)
-        load_blow(world, record, moment, gusty ? &g : NULL, t, f);
+        apply_wind_to_triangle(world, record, moment, gusty ? &g : NULL, t, f);
 }
 
 /* ---- Traction loads --------------------------------------------------------------------------- */
@@ -310,7 +311,7 @@ static void apply_traction(const sinew_world *world, const sinew_load_record *re
         for (int c = 0; c < 3; c++)
             force[c] = record->layout.numbers[t] * moment->vector[c] + pressure * normal[c];
         for (int a = 0; a < 3; a++)
-            load_push(f, particles[a], 1.0 / 3, force);
+            add_force(f, particles[a], 1.0 / 3, force);
     }
 }
 
@@ -339,13 +340,13 @@ typedef struct couple_view {
     double centre[3], rest_centre[3], spread[9], turned[9];
 } couple_view;
 
-static void offset(const sinew_real *points, int32_t particle, const double centre[3], double r[3])
+static void offset_from_centre(const sinew_real *points, int32_t particle, const double centre[3], double r[3])
 {
     for (size_t c = 0; c < 3; c++)
         r[c] = (double)points[4 * (size_t)particle + c] - centre[c];
 }
 
-static couple_view view_couple(const sinew_world *world, const sinew_load_record *record)
+static couple_view make_couple_view(const sinew_world *world, const sinew_load_record *record)
 {
     const sinew_load_layout *l = &record->layout;
     const double none[3] = {0};
@@ -353,8 +354,8 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
     double mass = 0, r[3], s[3];
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
-        offset(world->q, particle, none, r);
-        offset(world->rest, particle, none, s);
+        offset_from_centre(world->q, particle, none, r);
+        offset_from_centre(world->rest, particle, none, s);
         mass += l->numbers[i];
         for (int c = 0; c < 3; c++) {
             view.centre[c] += l->numbers[i] * r[c];
@@ -367,8 +368,8 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
     }
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
-        offset(world->q, particle, view.centre, r);
-        offset(world->rest, particle, view.rest_centre, s);
+        offset_from_centre(world->q, particle, view.centre, r);
+        offset_from_centre(world->rest, particle, view.rest_centre, s);
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++) {
                 view.spread[3 * a + b] += l->numbers[i] * r[a] * r[b];
@@ -379,7 +380,7 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
 }
 
 /* Rotates the moment M by the rotation that best fits the rest positions of the vertices to their current positions. */
-static void load_follow(const couple_view *view, double M[3])
+static void rotate_moment(const couple_view *view, double M[3])
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real A[9], U[9], sigma[3], V[9];
     double scale = DBL_MIN, out[3] = {0};
@@ -399,28 +400,28 @@ static void apply_couple(const sinew_world *world, const sinew_load_record *reco
                          sinew_real *f)
 {
     const sinew_load_layout *l = &record->layout;
-    const couple_view view = view_couple(world, record);
+    const couple_view view = make_couple_view(world, record);
     double M[3] = {moment->vector[0], moment->vector[1], moment->vector[2]}, alpha[3], r[3], force[3];
     if (record->parameters[0] > 0)
-        load_follow(&view, M);
+        rotate_moment(&view, M);
     sinew_inertia_solve(view.spread, M, alpha);
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
-        offset(world->q, particle, view.centre, r);
+        offset_from_centre(world->q, particle, view.centre, r);
         for (int c = 0; c < 3; c++) {
             const int a = (c + 1) % 3, b = (c + 2) % 3;
             force[c] = alpha[a] * r[b] - alpha[b] * r[a];
         }
-        load_push(f, particle, l->numbers[i], force);
+        add_force(f, particle, l->numbers[i], force);
     }
 }
 
 static const char *check_couple(const sinew_world *world, const sinew_load_record *record, const sinew_real vector[3])
 {
-    const couple_view view = view_couple(world, record);
+    const couple_view view = make_couple_view(world, record);
     const double M[3] = {(double)vector[0], (double)vector[1], (double)vector[2]};
     double line[3];
-    if (!sinew_inertia_line(view.spread, line))
+    if (!sinew_inertia_is_line(view.spread, line))
         return NULL;
     if (!(view.spread[0] + view.spread[4] + view.spread[8] > 0))
         return "its vertices lie in one place, where forces have no moment; select vertices that lie apart";

@@ -87,7 +87,7 @@ static sinew_status check_load_def(const sinew_world *world, const sinew_load_de
 }
 
 /* Checks that the load can exert its forces, for the vector of every key frame. */
-static sinew_status check_exertable(const sinew_world *world, const sinew_load_record *record, sinew_error *error)
+static sinew_status check_load_can_act(const sinew_world *world, const sinew_load_record *record, sinew_error *error)
 {
     const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
     const char *why = ops->check && record->key_count == 0 ? ops->check(world, record, record->vector) : NULL;
@@ -191,8 +191,8 @@ static sinew_status loads_take_elements(const sinew_world *world, const sinew_lo
     return SINEW_OK;
 }
 
-static sinew_status take_keys(const sinew_world *world, const sinew_load_def *def, sinew_load_record *record,
-                              sinew_error *error)
+static sinew_status copy_load_keys(const sinew_world *world, const sinew_load_def *def, sinew_load_record *record,
+                                   sinew_error *error)
 {
     if (def->key_count == 0)
         return SINEW_OK;
@@ -205,7 +205,7 @@ static sinew_status take_keys(const sinew_world *world, const sinew_load_def *de
 }
 
 /* Fails for a load that acts on nothing when it is added; later, a tear may leave a load without elements. */
-static sinew_status check_acts(const sinew_load_record *record, sinew_error *error)
+static sinew_status check_load_has_elements(const sinew_load_record *record, sinew_error *error)
 {
     const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
     if (record->layout.count > 0)
@@ -255,13 +255,13 @@ sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, s
     memcpy(record.parameters, def->parameters, sizeof record.parameters);
     sinew_status status = loads_take_elements(world, def, &record, error);
     if (status == SINEW_OK)
-        status = take_keys(world, def, &record, error);
+        status = copy_load_keys(world, def, &record, error);
     if (status == SINEW_OK)
         status = make_layout(world, &record, &record.layout, error);
     if (status == SINEW_OK)
-        status = check_acts(&record, error);
+        status = check_load_has_elements(&record, error);
     if (status == SINEW_OK)
-        status = check_exertable(world, &record, error);
+        status = check_load_can_act(world, &record, error);
     if (status == SINEW_OK)
         status = reserve_load(world, slot, sinew_load_get_ops(def->kind)->wind, error);
     if (status != SINEW_OK) {
@@ -337,7 +337,7 @@ sinew_status sinew_load_set_vector(sinew_world *world, sinew_load load, const si
     if (status == SINEW_OK) {
         memcpy(record->vector, vector, sizeof record->vector);
         record->key_count = 0;
-        status = check_exertable(world, record, error);
+        status = check_load_can_act(world, record, error);
     }
     if (status != SINEW_OK) {
         memcpy(record->vector, old.vector, sizeof record->vector);
@@ -371,7 +371,7 @@ sinew_status sinew_load_set_parameter(sinew_world *world, sinew_load load, const
 
 /* ---- Forces of all loads --------------------------------------------------------------------- */
 
-static sinew_load_moment moment_at(const sinew_load_record *record, double time)
+static sinew_load_moment load_at_time(const sinew_load_record *record, double time)
 {
     sinew_load_moment moment = {.factor = 1, .time = time};
     int32_t next = 0;
@@ -399,7 +399,7 @@ static void add_loads(const sinew_world *world, bool wind)
         const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
         if (!record->live || ops->wind != wind || record->layout.shape_version != world->shape_version)
             continue;
-        sinew_load_moment moment = moment_at(record, world->time + h);
+        sinew_load_moment moment = load_at_time(record, world->time + h);
         moment.h = world->def.quasistatic ? 0 : h;
         moment.kept = exp(-(double)world->def.damping * h);
         ops->apply(world, record, &moment, world->load_force);

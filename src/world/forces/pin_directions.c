@@ -20,9 +20,10 @@
 /* A pinned direction depends on earlier ones if its squared length after filtering is below this value. */
 #define FOLLOWS 1e-10
 
+/* Index of each entry of a symmetric 3x3 matrix, row by row, in its six numbers xx, yy, zz, xy, xz, yz. */
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
-static void unit_filter(double S[6])
+static void set_unit_filter(double S[6])
 {
     for (int k = 0; k < 6; k++)
         S[k] = k < 3;
@@ -41,7 +42,7 @@ static double filter_direction(const double S[6], const double n[3], double a[3]
 
 /* Removes a pinned direction n from the filter S; false if n depends on earlier directions. along: NULL, or receives
  * a_k. */
-static bool take_direction(double S[6], const double n[3], double along[3])
+static bool remove_direction(double S[6], const double n[3], double along[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double a[3];
@@ -66,7 +67,7 @@ sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_recor
     if (def->direction_count < 1 || def->direction_count > 3)
         return sinew_fail(error, SINEW_ERROR_DATA, "pins: %d directions are given, must be 1, 2 or 3",
                           def->direction_count);
-    unit_filter(S);
+    set_unit_filter(S);
     for (int k = 0; k < def->direction_count; k++) {
         double n[3], length = 0, along[3];
         for (int c = 0; c < 3; c++) {
@@ -77,7 +78,7 @@ sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_recor
             return sinew_fail(error, SINEW_ERROR_DATA, "pins: direction %d has no length, or is not finite", k);
         for (int c = 0; c < 3; c++)
             n[c] /= sqrt(length);
-        if (!take_direction(S, n, along))
+        if (!remove_direction(S, n, along))
             return sinew_fail(error, SINEW_ERROR_DATA, "pins: direction %d follows from those before it; leave it out",
                               k);
         /* Only the span of a pin's directions matters, so orthonormal vectors replace them. */
@@ -95,14 +96,14 @@ bool sinew_pin_is_partial(const sinew_pin_record *pin)
 }
 
 /* Computes the filter S of a particle from all pins of the world. */
-static void filter_by_pins(const sinew_world *world, int32_t particle, double S[6])
+static void find_filter_of_particle(const sinew_world *world, int32_t particle, double S[6])
 {
-    unit_filter(S);
+    set_unit_filter(S);
     for (int32_t p = 0; p < world->pin_count; p++) {
         const sinew_pin_record *pin = &world->pins[p];
         for (int32_t i = 0; sinew_pin_is_partial(pin) && i < pin->count; i++)
             for (int k = 0; pin->particles[i] == particle && k < pin->direction_count; k++)
-                take_direction(S, pin->directions[k], NULL);
+                remove_direction(S, pin->directions[k], NULL);
     }
 }
 
@@ -111,13 +112,13 @@ sinew_status sinew_pin_check_directions(const sinew_world *world, const sinew_pi
 {
     for (int32_t i = 0; i < record->count; i++) {
         double S[6];
-        filter_by_pins(world, record->particles[i], S);
+        find_filter_of_particle(world, record->particles[i], S);
         if (record->direction_count == 3 && S[0] + S[1] + S[2] < 2.5)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "pins: vertex %d is held along a direction already; remove those pins first",
                               def->vertices[i]);
         for (int k = 0; record->direction_count < 3 && k < record->direction_count; k++)
-            if (!take_direction(S, record->directions[k], NULL))
+            if (!remove_direction(S, record->directions[k], NULL))
                 return sinew_fail(error, SINEW_ERROR_DATA, "pins: vertex %d is held along direction %d already",
                                   def->vertices[i], k);
     }
@@ -157,7 +158,7 @@ static void find_filters(sinew_world *world)
             for (int k = 0; k < 6; k++)
                 S[k] = (double)to[k];
             for (int k = 0; k < pin->direction_count; k++, along += 3)
-                take_direction(S, pin->directions[k], along);
+                remove_direction(S, pin->directions[k], along);
             for (int k = 0; k < 6; k++)
                 to[k] = (sinew_real)S[k];
             world->pinned[pin->particles[i]] = S[0] + S[1] + S[2] < 0.5;

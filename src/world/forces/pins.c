@@ -23,12 +23,12 @@ void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record
 }
 
 /* Marks the solver as changed, because pinned particles are not unknowns. */
-static void pins_changed(sinew_world *world)
+static void mark_pins_changed(sinew_world *world)
 {
     sinew_world_mark_changed(world, SINEW_CHANGED_PINS);
 }
 
-static void unmark(sinew_world *world, const int32_t *particles, int32_t count)
+static void unmark_pinned(sinew_world *world, const int32_t *particles, int32_t count)
 {
     for (int32_t i = 0; i < count; i++)
         world->pinned[particles[i]] = 0;
@@ -39,7 +39,7 @@ static sinew_status pin_mark(sinew_world *world, const sinew_pin_def *def, const
 {
     for (int32_t i = 0; i < def->vertex_count; i++) {
         if (world->pinned[particles[i]]) {
-            unmark(world, particles, i);
+            unmark_pinned(world, particles, i);
             return sinew_fail(error, SINEW_ERROR_DATA, "pins: vertex %d is pinned already", def->vertices[i]);
         }
         world->pinned[particles[i]] = 1;
@@ -103,17 +103,17 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
     if (status == SINEW_OK)
         status = pin_mark(world, def, record.particles, error);
     if (status == SINEW_OK && sinew_pin_is_partial(&record)) {
-        unmark(world, record.particles, record.count);
+        unmark_pinned(world, record.particles, record.count);
     } else if (status == SINEW_OK) {
         status = sinew_world_check_fixed(world, error);
         if (status != SINEW_OK)
-            unmark(world, record.particles, record.count);
+            unmark_pinned(world, record.particles, record.count);
     }
     if (status != SINEW_OK) {
         sinew_pin_record_destroy(&world->allocator, &record);
         return none;
     }
-    pins_changed(world);
+    mark_pins_changed(world);
     return sinew_world_put_pin(world, slot, record);
 }
 
@@ -161,9 +161,9 @@ sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_er
     sinew_pin_record *record = sinew_world_find_pin(world, pin, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    unmark(world, record->particles, record->count);
+    unmark_pinned(world, record->particles, record->count);
     sinew_pin_record_destroy(&world->allocator, record);
     sinew_world_release_slot(&world->pin_hint, pin.index);
-    pins_changed(world);
+    mark_pins_changed(world);
     return SINEW_OK;
 }

@@ -65,7 +65,7 @@ double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool h
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
 
-double sinew_world_elastic(const sinew_world *world, bool hard)
+double sinew_world_elastic_energy(const sinew_world *world, bool hard)
 {
     sinew_objective view = world->objective;
     view.omit_hard = !hard;
@@ -108,7 +108,7 @@ static sinew_status static_field(sinew_world *world, sinew_field_kind field, int
     sinew_real *imbalance = sinew_allocate(&world->allocator, 4 * n, sizeof *imbalance);
     if (nobody && imbalance) {
         sinew_world_predict(world);
-        sinew_world_load(world, world->step_count);
+        sinew_world_external_forces(world, world->step_count);
         sinew_world_imbalance(world, nobody, true, imbalance);
         const bool force = field == SINEW_FIELD_FORCE;
         field_copy_points(world, imbalance, force ? -1 : 1, force ? -1 : field == SINEW_FIELD_REACTION, first, count,
@@ -201,9 +201,8 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
 typedef struct element_state {
     int32_t n;
     bool is_tet, is_surface;
-    double x[SINEW_STENCIL_MAX][3],
-        /* Positions and rest positions of the element's vertices in the caller's order, in m. */
-        rest[SINEW_STENCIL_MAX][3];
+    /* Positions and rest positions of the element's vertices in the caller's order, in m. */
+    double x[SINEW_STENCIL_MAX][3], rest[SINEW_STENCIL_MAX][3];
     double filled;       /* filled fraction of the element's tet, in (0, 1] */
     double psi;          /* energy of the element, in J */
     double moment[3][3]; /* [3][3] sum over vertices a of gradient g_a times (x_a - x_0)^T, in J */
@@ -222,7 +221,8 @@ void sinew_element_rest(const sinew_world *world, const sinew_energy_record *rec
 }
 
 /* Computes the energy and the moment of an element's forces about its first vertex. */
-static void field_evaluate(const sinew_world *world, const sinew_batch *batch, int32_t element, element_state *s)
+static void evaluate_element_state(const sinew_world *world, const sinew_batch *batch, int32_t element,
+                                   element_state *s)
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real x[SINEW_POINT * SINEW_STENCIL_MAX] = {0};
     _Alignas(SINEW_ALIGNMENT) sinew_real g[SINEW_POINT * SINEW_STENCIL_MAX] = {0};
@@ -254,11 +254,11 @@ static void view_element(const sinew_world *world, const sinew_energy_record *re
             s->x[a][c] = (double)world->q[4 * (size_t)particles[a] + (size_t)c];
     s->filled = record->store.fractions_given ? (double)record->store.fractions[element] : 1;
     sinew_element_rest(world, record, element, s->rest);
-    field_evaluate(world, record->batch, element, s);
+    evaluate_element_state(world, record->batch, element, s);
 }
 
 /* Computes the columns x_a - x_0 of a tetrahedron in D, row-major; returns six times its signed volume, m^3. */
-static double field_edges_of(const double (*x)[3], double D[9])
+static double tet_edge_matrix(const double (*x)[3], double D[9])
 {
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++)
@@ -269,15 +269,15 @@ static double field_edges_of(const double (*x)[3], double D[9])
 static void field_determinant(const element_state *s, double *out)
 {
     double D[9];
-    out[0] = field_edges_of(s->x, D) / field_edges_of(s->rest, D);
+    out[0] = tet_edge_matrix(s->x, D) / tet_edge_matrix(s->rest, D);
 }
 
 /* Deformation gradient F = Ds Dm^-1 of a tet, by the adjugate of Dm. */
-static void deformation(const element_state *s, double F[9])
+static void tet_deformation_gradient(const element_state *s, double F[9])
 {
     double Ds[9], D[9];
-    const double det = field_edges_of(s->rest, D);
-    field_edges_of(s->x, Ds);
+    const double det = tet_edge_matrix(s->rest, D);
+    tet_edge_matrix(s->x, Ds);
     double inverse[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -333,7 +333,7 @@ static void stretches(const element_state *s, double *out)
     }
     _Alignas(SINEW_ALIGNMENT) sinew_real A[9], U[9], sigma[3], V[9];
     double F[9];
-    deformation(s, F);
+    tet_deformation_gradient(s, F);
     for (int i = 0; i < 9; i++)
         A[i] = (sinew_real)F[i];
     sinew_decompose_batch_scalar.svd3(1, A, U, sigma, V);
@@ -350,13 +350,13 @@ static void von_mises(const element_state *s, double *out)
             const double deviator = (s->moment[i][j] + s->moment[j][i]) / 2 - (i == j ? mean : 0);
             sum += deviator * deviator;
         }
-    out[0] = sum > 0 ? sqrt(1.5 * sum) / (s->filled * fabs(field_edges_of(s->x, D)) / 6) : sum;
+    out[0] = sum > 0 ? sqrt(1.5 * sum) / (s->filled * fabs(tet_edge_matrix(s->x, D)) / 6) : sum;
 }
 
 static void energy_density(const element_state *s, double *out)
 {
     double D[9];
-    out[0] = s->is_tet ? s->psi / (s->filled * fabs(field_edges_of(s->rest, D)) / 6) : s->psi;
+    out[0] = s->is_tet ? s->psi / (s->filled * fabs(tet_edge_matrix(s->rest, D)) / 6) : s->psi;
 }
 
 typedef void element_field(const element_state *s, double *out);

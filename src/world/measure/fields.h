@@ -14,7 +14,7 @@ double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool h
 
 /* Sum of all energies at the current positions, without contact terms that the objective may contain, in J; `hard`:
  * hard energies included, by their stiffness. */
-double sinew_world_elastic(const sinew_world *world, bool hard);
+double sinew_world_elastic_energy(const sinew_world *world, bool hard);
 
 /* Computes the rest positions (m) of the vertices of an element, rest [vertex_count][3], in the caller's order. */
 void sinew_element_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element,

@@ -6,7 +6,7 @@
 #include "world/measure/fields.h"
 
 /* Six times the signed volume of the tet with vertices x; negative: inverted. */
-static double inverted_volume(double (*x)[3])
+static double six_signed_volumes(double (*x)[3])
 {
     double e[3][3];
     for (int a = 0; a < 3; a++)
@@ -23,7 +23,7 @@ double sinew_element_determinant(const sinew_world *world, const sinew_energy_re
         for (size_t c = 0; c < 3; c++)
             x[a][c] = (double)world->q[4 * (size_t)corners[a] + c];
     sinew_element_rest(world, record, element, rest);
-    return inverted_volume(x) / inverted_volume(rest);
+    return six_signed_volumes(x) / six_signed_volumes(rest);
 }
 
 /* True if an element is on and inverted. A determinant that is not a number, of a tet without volume at rest, counts as

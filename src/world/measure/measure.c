@@ -49,12 +49,12 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
     sinew_objective *o = &world->objective;
     double sums[6];
     sinew_world_predict(world);
-    sinew_world_load(world, world->step_count);
+    sinew_world_external_forces(world, world->step_count);
     sinew_sum(measure_terms, &(measure_context){world}, world->particle_count, 6, sums, o->thread_count);
     *measures = (sinew_measures){.kinetic = sums[1] / 2, .potential = sums[2], .mass = sums[0]};
     for (int c = 0; c < 3; c++)
         measures->centre_of_mass[c] = sums[0] > 0 ? sums[3 + c] / sums[0] : 0;
-    measures->elastic = sinew_world_elastic(world, true);
+    measures->elastic = sinew_world_elastic_energy(world, true);
     measures->residual = static_residual(world, world->solve.gradient);
     world->solve.gradient_known = false;
     sinew_objective_momenta(o, world->q, world->v, measures->linear_momentum, measures->angular_momentum);

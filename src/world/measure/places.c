@@ -31,7 +31,7 @@ static sinew_step_place *place_of_particle(const place_list *list, int32_t parti
 }
 
 /* Records a value at a particle; the largest value of a body is kept. */
-static void place_note(const place_list *list, int32_t particle, double value)
+static void record_at_particle(const place_list *list, int32_t particle, double value)
 {
     sinew_step_place *place = place_of_particle(list, particle);
     if (!place || !isfinite(value) || (place->body.index >= 0 && !(value > place->value)))
@@ -53,7 +53,7 @@ static void find_residuals(const place_list *list)
         const double size =
             sqrt((double)g[0] * (double)g[0] + (double)g[1] * (double)g[1] + (double)g[2] * (double)g[2]);
         if (!world->pinned[i] && size > 0)
-            place_note(list, i, size);
+            record_at_particle(list, i, size);
         largest = !world->pinned[i] && size > largest ? size : largest;
     }
     for (int32_t b = 0; b < world->body_count; b++)
@@ -75,7 +75,7 @@ static void find_inverted(const place_list *list)
             if (!place || sinew_batch_is_off(record->batch, e) || det > 0 || !isfinite(det) ||
                 (place->body.index >= 0 && -det <= place->value))
                 continue;
-            place_note(list, particle, -det);
+            record_at_particle(list, particle, -det);
             place->energy = (sinew_energy){i, record->generation};
             place->element = e;
         }
@@ -85,11 +85,11 @@ static void find_inverted(const place_list *list)
 }
 
 /* Adds one to the number of particles that are listed for the particle's body. */
-static void place_count(const place_list *list, int32_t particle)
+static void count_at_particle(const place_list *list, int32_t particle)
 {
     const sinew_step_place *place = place_of_particle(list, particle);
     if (place)
-        place_note(list, particle, place->body.index >= 0 ? place->value + 1 : 1);
+        record_at_particle(list, particle, place->body.index >= 0 ? place->value + 1 : 1);
 }
 
 static void find_truncated(const place_list *list)
@@ -97,7 +97,7 @@ static void find_truncated(const place_list *list)
     const sinew_contact_work *c = list->world->contact;
     for (int32_t v = 0; c && c->truncated && v < c->mesh.moved_count; v++)
         if (c->truncated[v] && c->mesh.particle[v] >= 0)
-            place_count(list, c->mesh.particle[v]);
+            count_at_particle(list, c->mesh.particle[v]);
 }
 
 static void find_intersecting(const place_list *list)
@@ -110,9 +110,9 @@ static void find_intersecting(const place_list *list)
     if (found && sinew_world_intersections(world, count, found, &listed, NULL) == SINEW_OK)
         for (int32_t i = 0; i < listed; i++) {
             if (found[i].a.body.index >= 0)
-                place_count(list, world->inside[found[i].particles_a[0]]);
+                count_at_particle(list, world->inside[found[i].particles_a[0]]);
             if (found[i].b.body.index >= 0 && found[i].b.body.index != found[i].a.body.index)
-                place_count(list, world->inside[found[i].particles_b[0]]);
+                count_at_particle(list, world->inside[found[i].particles_b[0]]);
         }
     sinew_release(&world->allocator, found);
 }
@@ -128,7 +128,7 @@ static void find_contacts(const place_list *list)
             for (int k = 0; k < SINEW_CONTACT_PARTICLES_MAX; k++)
                 if (found[i].particles[k] >= 0 && found[i].weights[k] != 0 && found[i].force > 0 &&
                     found[i].clearance < 0)
-                    place_note(list, world->inside[found[i].particles[k]], -(double)found[i].clearance);
+                    record_at_particle(list, world->inside[found[i].particles[k]], -(double)found[i].clearance);
     sinew_release(&world->allocator, found);
 }
 
@@ -152,7 +152,7 @@ enum {
     FINDERS = sizeof finders / sizeof finders[0]
 };
 
-static int finder_of(uint32_t bit)
+static int find_finder(uint32_t bit)
 {
     int i = 0;
     while (i < FINDERS && finders[i].bit != bit)
@@ -162,7 +162,7 @@ static int finder_of(uint32_t bit)
 
 const char *sinew_step_place_unit(uint32_t bit)
 {
-    const int finder = finder_of(bit);
+    const int finder = find_finder(bit);
     return finder < FINDERS ? finders[finder].unit : "";
 }
 
@@ -184,7 +184,7 @@ static int32_t sort_places(sinew_step_place *places, int32_t count, bool smalles
 
 int32_t sinew_world_step_places(const sinew_world *world, uint32_t bit, int32_t capacity, sinew_step_place *places)
 {
-    const int finder = finder_of(bit);
+    const int finder = find_finder(bit);
     if (!SINEW_ASSERT(world && (capacity == 0 || places)) || finder == FINDERS)
         return 0;
     place_list list = {.world = world};

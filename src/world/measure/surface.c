@@ -82,7 +82,7 @@ static int32_t *world_surface_append(int32_t *to, const int32_t *vertices, int32
     return to ? to + count : NULL;
 }
 
-static sinew_body *repeat(sinew_body *to, int32_t count, sinew_body body)
+static sinew_body *repeat_body(sinew_body *to, int32_t count, sinew_body body)
 {
     for (int32_t i = 0; to && i < count; i++)
         to[i] = body;
@@ -100,8 +100,8 @@ static void world_surface_fill_cells(const sinew_world *world, const shell *shel
         const sinew_body body = {i, world->bodies[i].generation};
         triangles = world_surface_append(triangles, sinew_mesh_triangles(shells[i].mesh), 3 * count, first);
         edges = world_surface_append(edges, sinew_mesh_edges(shells[i].mesh), 2 * drawn_edges(&shells[i]), first);
-        bodies = repeat(bodies, count, body);
-        edge_bodies = repeat(edge_bodies, drawn_edges(&shells[i]), body);
+        bodies = repeat_body(bodies, count, body);
+        edge_bodies = repeat_body(edge_bodies, drawn_edges(&shells[i]), body);
     }
 }
 
@@ -116,7 +116,7 @@ typedef struct material_table {
 } material_table;
 
 /* Packs the four particles of a tetrahedron into one key that does not depend on their order. */
-static sinew_pair key_of(const int32_t particles[4])
+static sinew_pair make_tet_key(const int32_t particles[4])
 {
     int32_t p[4];
     memcpy(p, particles, sizeof p);
@@ -130,7 +130,7 @@ static sinew_pair key_of(const int32_t particles[4])
 }
 
 /* Index of a tetrahedron's key in the sorted list, the first of equal keys; -1: the key is not in the list. */
-static int64_t slot_of(const material_table *table, sinew_pair key)
+static int64_t find_tet_key(const material_table *table, sinew_pair key)
 {
     size_t low = 0, high = table->count;
     while (low < high) {
@@ -146,13 +146,13 @@ static int64_t slot_of(const material_table *table, sinew_pair key)
 }
 
 /* Computes the key of the tetrahedron behind one surface triangle of a body. */
-static sinew_pair key_behind(const sinew_world *world, int32_t body, int32_t tet)
+static sinew_pair key_of_tet_behind(const sinew_world *world, int32_t body, int32_t tet)
 {
     const int32_t *vertices = sinew_mesh_tets(world->bodies[body].mesh) + 4 * (size_t)tet;
     int32_t particles[4];
     for (int a = 0; a < 4; a++)
         particles[a] = world->inside[world->bodies[body].first + vertices[a]];
-    return key_of(particles);
+    return make_tet_key(particles);
 }
 
 static void collect_keys(const sinew_world *world, const shell *shells, material_table *table)
@@ -160,7 +160,7 @@ static void collect_keys(const sinew_world *world, const shell *shells, material
     table->count = 0;
     for (int32_t i = 0; i < world->body_count; i++)
         for (int32_t k = 0; shells[i].owners && k < sinew_mesh_triangle_count(shells[i].mesh); k++)
-            table->keys[table->count++] = key_behind(world, i, shells[i].owners[k]);
+            table->keys[table->count++] = key_of_tet_behind(world, i, shells[i].owners[k]);
 }
 
 /* Assigns the energy of each tetrahedral element to the tetrahedron's key, unless an earlier energy has claimed the
@@ -171,7 +171,7 @@ static void claim_keys(const sinew_world *world, int32_t energy, material_table 
     if (!record->batch || !record->batch->ops->determinants)
         return;
     for (int32_t e = 0; e < record->store.count; e++) {
-        const int64_t at = slot_of(table, key_of(record->store.particles + 4 * (size_t)e));
+        const int64_t at = find_tet_key(table, make_tet_key(record->store.particles + 4 * (size_t)e));
         if (at >= 0 && table->energy[at] < 0)
             table->energy[at] = energy;
     }
@@ -182,7 +182,8 @@ static void fill_materials(const sinew_world *world, const shell *shells, const 
 {
     for (int32_t i = 0; i < world->body_count; i++)
         for (int32_t k = 0; shells[i].mesh && k < sinew_mesh_triangle_count(shells[i].mesh); k++) {
-            const int64_t at = shells[i].owners ? slot_of(table, key_behind(world, i, shells[i].owners[k])) : -1;
+            const int64_t at =
+                shells[i].owners ? find_tet_key(table, key_of_tet_behind(world, i, shells[i].owners[k])) : -1;
             const int32_t energy = at >= 0 ? table->energy[at] : -1;
             *materials++ = (sinew_energy){energy, energy >= 0 ? world->energies[energy].generation : 0};
         }

@@ -18,7 +18,7 @@ sinew_status sinew_state_open(sinew_section_reader *reader, const void *blob, si
     return sinew_sections_open(reader, blob, size, known_tags, sizeof known_tags / sizeof known_tags[0], error);
 }
 
-static bool check_reals_are_finite(const char *bytes, size_t count)
+static bool reals_are_finite(const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         sinew_real value;
@@ -29,7 +29,7 @@ static bool check_reals_are_finite(const char *bytes, size_t count)
     return true;
 }
 
-static sinew_status check_fail_numbers(sinew_error *error, const char *where, int32_t index)
+static sinew_status fail_not_finite(sinew_error *error, const char *where, int32_t index)
 {
     return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: %s %d holds numbers that are not finite", where,
                       (int)index);
@@ -112,10 +112,10 @@ sinew_status sinew_state_check_body(const sinew_world *world, int32_t index, sin
         return sinew_fail(error, SINEW_ERROR_FORMAT,
                           "body %d has %zu particles there, %d in the world: build it the same way", (int)index,
                           size / (9 * sizeof(sinew_real)), (int)world->bodies[index].count);
-    if (!check_reals_are_finite(content, reals))
-        return check_fail_numbers(error, "body", index);
+    if (!reals_are_finite(content, reals))
+        return fail_not_finite(error, "body", index);
     const sinew_status wind = sinew_known_points_check("WIND", "accelerations", index, reals / 9, reader, error);
-    return wind == SINEW_OK ? sinew_contact_check_body(index, reals / 9, reader, error) : wind;
+    return wind == SINEW_OK ? sinew_contact_check_body_section(index, reals / 9, reader, error) : wind;
 }
 
 sinew_status sinew_state_check_bodies(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
@@ -188,8 +188,8 @@ sinew_status sinew_state_check_trajectory(const sinew_world *world, const sinew_
     if (!sinew_state_trajectory_fits(trajectory, tag, index, reader, error))
         return SINEW_ERROR_FORMAT;
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
-    if (!check_reals_are_finite(content + 2 * sizeof(uint32_t), 3 * (size_t)trajectory->count))
-        return check_fail_numbers(error, tag[0] == 'G' ? "the targets of energy" : "pin", index);
+    if (!reals_are_finite(content + 2 * sizeof(uint32_t), 3 * (size_t)trajectory->count))
+        return fail_not_finite(error, tag[0] == 'G' ? "the targets of energy" : "pin", index);
     return check_follow_points(world, trajectory, content, error);
 }
 

@@ -5,7 +5,7 @@
  *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each, without `yield`
  *     YLDS   `yield` of each cached contact; absent if all are zero
  *     IMPT   impacts in progress, one sinew_impact (contact/restitution.h) each; absent without impacts
- *     FREE   present if no surfaces overlap: the key of the colliders (state_key_of_colliders)
+ *     FREE   present if it is known that no surfaces overlap: the key of the colliders (state_key_of_colliders)
  *     CVEL   one per body: velocities at the start of the last step (known_points.h)
  *     COLL   one per collider with a delay or a pose: collider_state
  *
@@ -234,7 +234,8 @@ static sinew_status state_check_collider(int32_t index, sinew_section_reader *re
                  : sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the pose of collider %d is invalid", (int)index);
 }
 
-sinew_status sinew_contact_check_body(int32_t index, size_t particles, sinew_section_reader *reader, sinew_error *error)
+sinew_status sinew_contact_check_body_section(int32_t index, size_t particles, sinew_section_reader *reader,
+                                              sinew_error *error)
 {
     return sinew_known_points_check("CVEL", "velocities", index, particles, reader, error);
 }
@@ -270,13 +271,13 @@ static bool state_reserve_impacts(sinew_world *world, sinew_section_reader *read
                                              size / sizeof(sinew_impact));
 }
 
-bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader)
+bool sinew_contact_reserve_sections(sinew_world *world, sinew_section_reader *reader)
 {
     size_t size = 0;
     sinew_contact_work *c = world->contact;
     if (!sinew_contact_is_on(world))
         return true;
-    if (!sinew_world_need_v_before(world) || !state_reserve_impacts(world, reader))
+    if (!sinew_world_allocate_v_before(world) || !state_reserve_impacts(world, reader))
         return false;
     if (!sinew_sections_find(reader, "TCHS", 0, &size) || size / ENTRY_SIZE * sizeof *c->cache <= c->cache_capacity)
         return true;
@@ -288,7 +289,7 @@ bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader
     return entries;
 }
 
-void sinew_contact_take_body(const sinew_world *world, int32_t index, sinew_section_reader *reader)
+void sinew_contact_take_body_section(const sinew_world *world, int32_t index, sinew_section_reader *reader)
 {
     sinew_known_points_take(world, world->v_before, "CVEL", index, reader);
 }

@@ -56,7 +56,7 @@ void sinew_state_take_body(sinew_world *world, int32_t index, sinew_section_read
     for (int a = 0; a < 3; a++)
         for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
             memcpy(arrays[a] + 4 * (size_t)world->inside[i], at, 3 * sizeof(sinew_real));
-    sinew_contact_take_body(world, index, reader);
+    sinew_contact_take_body_section(world, index, reader);
     sinew_known_points_take(world, world->acceleration, "WIND", index, reader);
 }
 
@@ -118,9 +118,9 @@ static sinew_status load_tears(sinew_world *world, sinew_section_reader *reader,
         memcpy(counts, head, sizeof counts);
         int32_t *operations = sinew_state_new_tears(world, i, reader, &count);
         if (count > 0)
-            status = operations
-                         ? sinew_tear_do(world, (sinew_body){i, world->bodies[i].generation}, operations, count, error)
-                         : sinew_fail_memory(error, "the tears of a state");
+            status = operations ? sinew_tear_apply_log(world, (sinew_body){i, world->bodies[i].generation}, operations,
+                                                       count, error)
+                                : sinew_fail_memory(error, "the tears of a state");
         sinew_release(&world->allocator, operations);
         world->bodies[i].tear->report = (sinew_tear_report){counts[0], counts[1], counts[2]};
     }
@@ -216,7 +216,7 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     status = comment_copy(world, text, comment_size, &comment, error);
     if (status == SINEW_OK)
         status = load_tears(world, &reader, error);
-    if (status == SINEW_OK && !sinew_contact_reserve_take(world, &reader))
+    if (status == SINEW_OK && !sinew_contact_reserve_sections(world, &reader))
         status = sinew_fail_memory(error, "the contacts of a state");
     if (status == SINEW_OK)
         status = sinew_state_take_solver(world, &reader, error);

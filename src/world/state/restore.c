@@ -136,7 +136,7 @@ sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, siz
         status = restore_kind(world, &saved, kind, false, &counts[kind], error);
         whole = whole && status == SINEW_OK && counts[kind].kept == 0 && counts[kind].dropped == 0;
     }
-    if (status == SINEW_OK && !sinew_contact_reserve_take(world, &saved.reader))
+    if (status == SINEW_OK && !sinew_contact_reserve_sections(world, &saved.reader))
         status = sinew_fail_memory(error, "the contacts of a state");
     if (status == SINEW_OK && whole)
         status = sinew_state_take_solver(world, &saved.reader, error);

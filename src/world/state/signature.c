@@ -3,11 +3,11 @@
  * signature.c: the composition of a world as names and values, by which a state identifies its world and a difference
  * can be named: "energies.0.neo_hookean.young was 100000, is 1e+06".
  *
- * Included: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies
- * with their parameters and elements, contact, colliders, pins and motions: all data that determines the bits of the
- * next step. Skins are included because the contact cache of a state contains their vertices. Not included: the state
- * itself, the number of threads, recording, the settings of the optimality gap. Long lists are represented by their
- * count and CRC-32.
+ * Included: mode, time step, gravity, damping, loads, the solver with its iterations, tolerance, time budget and
+ * parameters, meshes and masses, energies with their parameters and elements, contact, colliders, pins and motions:
+ * data that determine the next step. Skins are included because the contact cache of a state contains their vertices.
+ * Not included: the state itself, callbacks, the number of threads, recording, accuracy, and the settings of the
+ * optimality gap. Long lists are represented by their count and CRC-32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -29,7 +29,7 @@ enum {
 
 /* Writes the shortest text that reproduces a real number exactly, with a decimal point in every locale, so that
  * texts can be compared. */
-static void number_text(double value, char *text, size_t size)
+static void write_shortest_number(double value, char *text, size_t size)
 {
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, value);
@@ -62,7 +62,7 @@ static void signature_put_text(const signature *s, const char *name, const char 
 static void signature_put_number(const signature *s, const char *name, double value)
 {
     char text[TEXT_SIZE];
-    number_text(value, text, sizeof text);
+    write_shortest_number(value, text, sizeof text);
     signature_put_text(s, name, text);
 }
 
@@ -176,7 +176,7 @@ static void put_contact(signature *s, const sinew_world *world)
     s->prefix[0] = '\0';
 }
 
-static void put_own_or(const signature *s, const char *name, sinew_real own)
+static void put_own_or_world(const signature *s, const char *name, sinew_real own)
 {
     if (isnan(own))
         signature_put_text(s, name, "the world's");
@@ -188,9 +188,9 @@ static void put_body_contact(const signature *s, const sinew_body_contact *own)
 {
     static const char *const surfaces[] = {"cage", "skin", "none"};
     signature_put_text(s, "contact.surface", surfaces[own->surface]);
-    put_own_or(s, "contact.thickness", own->thickness);
-    put_own_or(s, "contact.friction", own->friction);
-    put_own_or(s, "contact.restitution", own->restitution);
+    put_own_or_world(s, "contact.thickness", own->thickness);
+    put_own_or_world(s, "contact.friction", own->friction);
+    put_own_or_world(s, "contact.restitution", own->restitution);
     signature_put_text(s, "contact.self", own->self ? "true" : "false");
     put_format(s, "contact.group", "%08" PRIx32 ", mask %08" PRIx32, own->group, own->mask);
 }
@@ -208,7 +208,7 @@ static void signature_put_body(signature *s, const sinew_world *world, int32_t i
     for (int32_t i = body->start; i < body->start + body->count; i++)
         mass += (double)world->mass[i];
     char text[32];
-    number_text(mass, text, sizeof text);
+    write_shortest_number(mass, text, sizeof text);
     snprintf(s->prefix, sizeof s->prefix, "bodies.%" PRId32 ".", index);
     put_format(s, "mesh", "%" PRId32 " vertices, %" PRId32 " tets, %" PRId32 " triangles, %" PRId32 " edges",
                body->count, sinew_mesh_tet_count(mesh), sinew_mesh_triangle_count(mesh), sinew_mesh_edge_count(mesh));
@@ -243,7 +243,7 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
         signature_put_text(s, name, "removed");
         return;
     }
-    const sinew_energy_origin origin = sinew_energy_describe(world, record);
+    const sinew_energy_origin origin = sinew_energy_get_origin(world, record);
     put_format(s, name, "%s on body %" PRId32, info->name, origin.body);
     snprintf(s->prefix, sizeof s->prefix, "%s.%s.", name, info->name);
     for (int32_t p = 0; p < info->parameter_count; p++)

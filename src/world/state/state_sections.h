@@ -6,7 +6,8 @@
  *     BODY   one per body: positions, velocities, forces, [3 * vertex_count] reals each, in the public order
  *     TEAR   one per body with tears or refused tears: int64 edges, copies, refusals; the log of int32 (tear.h)
  *     TORN   one per body that was torn for the next step, which was interrupted; empty
- *     GOAL   one per energy with targets: uint32 1 if key frames move them, uint32 count, base points [3 * count]
+ *     GOAL   one per energy with targets: uint32 motion (SINEW_STATE_STILL ..), uint32 count, base points [3 * count];
+ *            with SINEW_STATE_FOLLOWING also sinew_follow_point [count]
  *     PINS   one per pin, same content as GOAL
  *     SOLV   char[16] name of the solver, then the data that it keeps between steps; absent if it has none
  *     MEAS   double [6]: what earlier steps measured (sinew_measure_history); absent: later steps do not need it
@@ -18,7 +19,8 @@
  *
  * A reader must support all sections but MEAS and the last three. The index of a section is the slot of its body,
  * energy or pins. Loading requires a world with the same slots and sizes. Restoring also requires the same generations
- * and skips objects that do not fit. Both check all sections and allocate before they change the world.
+ * and skips objects that do not fit. Both check all sections before they change the world. Both allocate before that,
+ * too, except that loading first replays the tears of the state, which stay if memory runs out afterwards.
  */
 #ifndef SINEW_SRC_WORLD_STATE_STATE_SECTIONS_H
 #define SINEW_SRC_WORLD_STATE_STATE_SECTIONS_H
@@ -49,13 +51,14 @@ enum {
 
 /* ---- Saving (save.c) --------------------------------------------------------------------------- */
 
+/* Motion of pins or targets, as their section stores it: SINEW_STATE_STILL .. */
 uint32_t sinew_state_motion_of(const sinew_trajectory *trajectory);
 /* Generation of the object of a kind (SINEW_STATE_BODIES ..) in a slot of the world. */
 uint32_t sinew_state_generation(const sinew_world *world, int kind, int32_t slot);
 
 /* ---- Checks before the first change (check_sections.c) ------------------------------------------- */
 
-/* Opens a state: checks header, section table and checksums, and refuses unknown sections that a reader must support. */
+/* Opens a state: checks header, section table and checksums; refuses unknown sections that a reader must support. */
 sinew_status sinew_state_open(sinew_section_reader *reader, const void *blob, size_t size, sinew_error *error);
 sinew_status sinew_state_check_time(sinew_section_reader *reader, sinew_error *error);
 sinew_status sinew_state_check_body(const sinew_world *world, int32_t index, sinew_section_reader *reader,

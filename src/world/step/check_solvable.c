@@ -23,7 +23,7 @@
 /* ---- Support of connected components ----------------------------------------------------------- */
 
 /* Sets constrained[component] = 1 if a particle of the component is pinned or constrained along a direction, or an
- * energy penalises its translation */
+ * energy penalises its translation. */
 static void mark_supported(const sinew_world *world, const int32_t *component, uint8_t *constrained)
 {
     const sinew_objective *o = &world->objective;
@@ -93,7 +93,7 @@ static sinew_status check_supported(const sinew_world *world, sinew_error *error
 /* ---- Capabilities of the solver -------------------------------------------------------------- */
 
 /* Writes the names of all solvers that find equilibria, separated by commas. */
-static void list_static(char *text, size_t size)
+static void list_quasistatic_solvers(char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -106,7 +106,7 @@ static void list_static(char *text, size_t size)
 
 /* Returns the reason, for an error message, why the world's solver finds no equilibria. For a solver registered by a
  * program only the missing flag is known. */
-static const char *tell_dynamic_only(const sinew_world *world)
+static const char *reason_not_quasistatic(const sinew_world *world)
 {
     if (world->def.solver.kind > SINEW_SOLVER_COUNT)
         return "it was registered without the flag `quasistatic`";
@@ -120,10 +120,10 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
     const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
     char others[128];
     if (world->def.quasistatic && !solver->quasistatic) {
-        list_static(others, sizeof others);
+        list_quasistatic_solvers(others, sizeof others);
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s cannot be quasistatic: %s; use one of %s, or a dynamic world with damping", solver->name,
-                          tell_dynamic_only(world), others);
+                          reason_not_quasistatic(world), others);
     }
     if (!world->def.quasistatic && solver->static_only)
         return sinew_fail(
@@ -134,7 +134,7 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
 }
 
 /* Slot of the first pin that constrains only some directions; -1: none. */
-static int32_t find_partial(const sinew_world *world)
+static int32_t find_partial_pin(const sinew_world *world)
 {
     for (int32_t p = 0; p < world->pin_count; p++)
         if (sinew_pin_is_partial(&world->pins[p]))
@@ -148,7 +148,7 @@ static int32_t find_partial(const sinew_world *world)
 static sinew_status check_directions(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
-    const int32_t partial = find_partial(world);
+    const int32_t partial = find_partial_pin(world);
     char others[128] = "";
     size_t used = 0;
     if (partial < 0 || solver->directions)
@@ -168,8 +168,7 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
                       others);
 }
 
-/* Checks the thickness of every body that collides. Only changed surfaces are checked: thicknesses and meshes of others
- * have passed. */
+/* Checks the thickness of every body that collides; does nothing if collision surfaces are up to date. */
 static sinew_status check_thickness(const sinew_world *world, sinew_error *error)
 {
     const sinew_contact_work *c = world->contact;
@@ -224,7 +223,7 @@ sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *er
                       ops->info.name, ops->kkt ? "primal-dual or sap" : "pbng or another solver");
 }
 
-sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
+sinew_status sinew_world_check_solvable(const sinew_world *world, sinew_error *error)
 {
     sinew_status status = check_mode(world, error);
     for (int32_t i = 0; status == SINEW_OK && i < world->energy_count; i++)

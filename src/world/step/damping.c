@@ -8,14 +8,14 @@
  *     (M + h B) d = -h B (v - rigid part of v),   v += d,    B = sum_j beta_j K_j(q) over energies with damping beta_j
  *
  * with K_j at the end of the step, projected to semi-definite, and d zero at pins; solved by conjugate gradients. A
- * mode of frequency omega loses energy at the rate beta omega^2 and never reverses, for any h. In a stressed body K
- * (omega x q) is not zero. So the rigid motion of each body is first removed from v, and also from d if no particle
- * of the body is pinned. This preserves rigid motions, and momenta of free bodies.
+ * mode of frequency omega loses energy at the rate beta omega^2 if h is small, and is not reversed for any h. In a
+ * stressed body K (omega x q) is not zero. So the rigid motion of each body is first removed from v, and also from d if
+ * no particle of the body is pinned. This preserves rigid motions, and momenta of free bodies.
  *
  * Bodies: velocities shrink by exp(-damping h); then v += k (rigid part - v), the filter of Mueller et al. 2007 (3.5).
  *
- * Known limits: joined bodies are treated separately, so energies between two bodies only damp their deformation. One
- * thread.
+ * Known limits: joined bodies are treated separately, so energies between two bodies only damp their deformation.
+ * Products with B run on one thread.
  */
 #include <math.h>
 #include <string.h>
@@ -67,12 +67,12 @@ static bool is_damped(const sinew_energy_record *record)
 }
 
 /* Number of reals of a chunk's element tangents, rounded up to whole cache lines. */
-static size_t chunk_tangents(const sinew_batch *batch, const sinew_chunk *chunk)
+static size_t chunk_tangent_size(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     return (sinew_chunk_tangent_count(batch, chunk) + 15) / 16 * 16;
 }
 
-static size_t chunk_points(const sinew_chunk *chunk)
+static size_t chunk_point_size(const sinew_chunk *chunk)
 {
     return (4 * (size_t)chunk->slot_count + 15) / 16 * 16;
 }
@@ -101,8 +101,8 @@ sinew_status sinew_damping_prepare(sinew_world *world, sinew_error *error)
     for (int32_t i = 0; i < world->energy_count; i++) {
         const sinew_batch *batch = is_damped(&world->energies[i]) ? world->energies[i].batch : NULL;
         for (int32_t c = 0; batch && c < batch->chunk_count; c++) {
-            const size_t points = 2 * chunk_points(&batch->chunks[c]);
-            tangents += chunk_tangents(batch, &batch->chunks[c]);
+            const size_t points = 2 * chunk_point_size(&batch->chunks[c]);
+            tangents += chunk_tangent_size(batch, &batch->chunks[c]);
             local = points > local ? points : local;
         }
     }
@@ -142,7 +142,7 @@ typedef struct rigid_motion {
     double centre[3], v[3], omega[3];
 } rigid_motion;
 
-static rigid_motion rigid_fraction(const sinew_world *world, const sinew_body_record *body, const sinew_real *v)
+static rigid_motion nearest_rigid_motion(const sinew_world *world, const sinew_body_record *body, const sinew_real *v)
 {
     rigid_motion m = {0};
     double mass = 0, spread[9] = {0}, spin[3] = {0};
@@ -200,7 +200,7 @@ static bool has_pins(const sinew_world *world, const sinew_body_record *body)
 
 /* ---- Damping by energies --------------------------------------------------------------------- */
 
-static void linearise_all(const sinew_world *world, const struct sinew_damping_work *w)
+static void linearise_damped_elements(const sinew_world *world, const struct sinew_damping_work *w)
 {
     sinew_real *tangent = w->tangents;
     for (int32_t i = 0; i < world->energy_count; i++) {
@@ -209,7 +209,7 @@ static void linearise_all(const sinew_world *world, const struct sinew_damping_w
             const sinew_chunk *chunk = &batch->chunks[c];
             sinew_chunk_gather(batch, chunk, world->q, w->local);
             sinew_chunk_linearise(batch, chunk, w->local, tangent);
-            tangent += chunk_tangents(batch, chunk);
+            tangent += chunk_tangent_size(batch, chunk);
         }
     }
 }
@@ -224,14 +224,14 @@ static void damping_add_product(const sinew_world *world, double s, const sinew_
         const sinew_real factor = (sinew_real)(batch ? s * (double)world->energies[i].damping : 0);
         for (int32_t c = 0; batch && c < batch->chunk_count; c++) {
             const sinew_chunk *chunk = &batch->chunks[c];
-            sinew_real *g = w->local + chunk_points(chunk);
+            sinew_real *g = w->local + chunk_point_size(chunk);
             sinew_chunk_gather(batch, chunk, p, w->local);
-            memset(g, 0, chunk_points(chunk) * sizeof *g);
+            memset(g, 0, chunk_point_size(chunk) * sizeof *g);
             sinew_chunk_product(batch, chunk, tangent, w->local, g);
             for (int32_t k = 0; k < chunk->slot_count; k++)
                 for (size_t x = 0, to = 4 * (size_t)batch->particle[chunk->first_slot + k]; x < 4; x++)
                     out[to + x] += factor * g[4 * (size_t)k + x];
-            tangent += chunk_tangents(batch, chunk);
+            tangent += chunk_tangent_size(batch, chunk);
         }
     }
 }
@@ -268,20 +268,20 @@ static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 enum {
     MAX_ITERATIONS = 500
 };
-/* Relative residual at which the conjugate gradients of the damping system stop. Momenta do not depend on the
- * residual, because every iterate gives the forces of the damping matrix. */
+/* Relative residual at which the conjugate gradients of the damping system stop. Momenta of free bodies do not depend
+ * on it, because the rigid motion of d is removed. */
 #define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)
 {
     const struct sinew_damping_work *w = world->damping;
     const size_t n = 4 * (size_t)world->particle_count;
-    linearise_all(world, w);
+    linearise_damped_elements(world, w);
     for (int32_t b = 0; b < world->body_count; b++) {
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh)
             continue;
-        const rigid_motion m = rigid_fraction(world, body, world->v);
+        const rigid_motion m = nearest_rigid_motion(world, body, world->v);
         damping_blend(world, body, &m, 1, -1, world->v, w->scratch);
     }
     memset(w->rhs, 0, n * sizeof *w->rhs);
@@ -294,7 +294,7 @@ static void damp_energies(sinew_world *world)
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh || has_pins(world, body))
             continue;
-        const rigid_motion m = rigid_fraction(world, body, w->d);
+        const rigid_motion m = nearest_rigid_motion(world, body, w->d);
         damping_blend(world, body, &m, 1, -1, w->d, w->d);
     }
     for (size_t i = 0; i < n; i++)
@@ -308,7 +308,7 @@ static void damp_body(sinew_world *world, const sinew_body_record *body)
 {
     const double left = exp(-(double)body->damping * (double)world->def.time_step);
     const double k = (double)body->velocity_filter;
-    const rigid_motion m = k > 0 ? rigid_fraction(world, body, world->v) : (rigid_motion){0};
+    const rigid_motion m = k > 0 ? nearest_rigid_motion(world, body, world->v) : (rigid_motion){0};
     for (int32_t i = body->start; i < body->start + body->count; i++) {
         const sinew_body_record one = {.start = i, .count = 1};
         if (!world->pinned[i])
@@ -324,7 +324,7 @@ static void kinetic_terms(const void *context, int32_t first, int32_t last, doub
             sums[0] += (double)world->mass[i] * (double)world->v[at] * (double)world->v[at] / 2;
 }
 
-static double kinetic(const sinew_world *world)
+static double sum_kinetic_energy(const sinew_world *world)
 {
     double sum;
     sinew_sum(kinetic_terms, world, world->particle_count, 1, &sum, world->objective.thread_count);
@@ -342,7 +342,7 @@ void sinew_damping_apply(sinew_world *world)
             bodies || (world->bodies[b].mesh && (world->bodies[b].damping > 0 || world->bodies[b].velocity_filter > 0));
     if (world->def.quasistatic || (!energies && !bodies))
         return;
-    const double before = kinetic(world);
+    const double before = sum_kinetic_energy(world);
     if (!isfinite(before))
         return; /* damping is skipped after an explosion: products of its positions and velocities are not finite */
     if (energies)
@@ -350,5 +350,5 @@ void sinew_damping_apply(sinew_world *world)
     for (int32_t b = 0; b < world->body_count; b++)
         if (world->bodies[b].mesh && (world->bodies[b].damping > 0 || world->bodies[b].velocity_filter > 0))
             damp_body(world, &world->bodies[b]);
-    world->damping_loss = before - kinetic(world);
+    world->damping_loss = before - sum_kinetic_energy(world);
 }

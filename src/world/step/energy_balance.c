@@ -8,8 +8,7 @@
  *     r = M (u - w) / h + grad psi(q) - f        at every particle,
  *
  * r is grad g at the free particles, zero if the step is solved exactly; at pins it is the force that the pin
- * exerts. From
- * |u|^2 - |w|^2 = 2 u . (u - w) - |u - w|^2 and h u = d follows, in the metric of M,
+ * exerts. From |u|^2 - |w|^2 = 2 u . (u - w) - |u - w|^2 and h u = d follows, in the metric of M,
  *
  *     1/2 |u|^2 - 1/2 |w|^2 = d . (r - grad psi(q) + f) - 1/2 |u - w|^2
  *
@@ -216,7 +215,7 @@ void sinew_balance_begin(sinew_world *world)
     memcpy(w->q, world->q, bytes);
     memcpy(w->v, world->v, bytes);
     sinew_world_move_targets(world, world->time);
-    w->elastic = sinew_world_elastic(world, false);
+    w->elastic = sinew_world_elastic_energy(world, false);
     w->balance = (sinew_balance){.elastic = {w->elastic, 0}};
 }
 
@@ -225,7 +224,7 @@ void sinew_balance_record(sinew_world *world)
     struct sinew_balance_work *w = world->balance;
     if (!w || !has_targets(world))
         return;
-    w->elastic = sinew_world_elastic(world, false);
+    w->elastic = sinew_world_elastic_energy(world, false);
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
@@ -236,7 +235,7 @@ void sinew_balance_move_start(sinew_world *world)
         return;
     memcpy(w->q, world->q, 4 * (size_t)world->particle_count * sizeof *w->q);
     const double before = w->elastic;
-    w->elastic = sinew_world_elastic(world, false);
+    w->elastic = sinew_world_elastic_energy(world, false);
     w->balance.elastic[0] += w->elastic - before;
 }
 
@@ -397,7 +396,7 @@ void sinew_balance_end(sinew_world *world, bool good)
     const step_view view = {world, w, h, kept, sinew_world_load_fraction(world, world->step_count)};
     double sums[SUM_COUNT];
     find_imbalance(world, &view, w);
-    w->balance.elastic[1] = sinew_world_elastic(world, false);
+    w->balance.elastic[1] = sinew_world_elastic_energy(world, false);
     sinew_sum(step_terms, &view, world->particle_count, SUM_COUNT, sums, world->objective.thread_count);
     const sinew_contact_energy operations = contact_energy(world);
     fill_balance(sums, w->elastic, kept, world->damping_loss, &operations, world->solve.ops->info.explicit_step,
@@ -409,7 +408,7 @@ void sinew_balance_end(sinew_world *world, bool good)
 /* ---- Results of the energy balance ------------------------------------------------------------- */
 
 /* Fails if the last step of the current world has no energy balance. */
-static sinew_status check_known(const sinew_world *world, const char *what, sinew_error *error)
+static sinew_status check_balance_known(const sinew_world *world, const char *what, sinew_error *error)
 {
     if (!world->def.balance)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
@@ -424,7 +423,7 @@ static sinew_status check_known(const sinew_world *world, const char *what, sine
 sinew_status sinew_balance_imbalance(const sinew_world *world, const char *what, const sinew_real **imbalance,
                                      sinew_error *error)
 {
-    const sinew_status status = check_known(world, what, error);
+    const sinew_status status = check_balance_known(world, what, error);
     if (status == SINEW_OK)
         *imbalance = world->balance->imbalance;
     return status;
@@ -435,7 +434,7 @@ sinew_status sinew_world_balance(const sinew_world *world, sinew_balance *balanc
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && balance))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_balance needs a world and a struct to fill");
-    const sinew_status status = check_known(world, "balance", error);
+    const sinew_status status = check_balance_known(world, "balance", error);
     if (status == SINEW_OK)
         *balance = world->balance->balance;
     return status;

@@ -19,7 +19,7 @@ static void prepare_shared_data_of(const sinew_world *world, const sinew_energy_
                                    double time)
 {
     sinew_real shared[SINEW_SHARED_MAX];
-    sinew_global_constraint all = sinew_energy_is_global(world, &record->store);
+    sinew_global_constraint all = sinew_energy_all_elements(world, &record->store);
     all.q = q;
     all.time = time;
     record->batch->ops->update_shared_data(&all, shared);
@@ -232,6 +232,6 @@ sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error)
     if (status != SINEW_OK)
         return status;
     sinew_world_predict(world);
-    status = world->solver_changed == SINEW_CHANGED_DEF ? SINEW_OK : sinew_world_check(world, error);
+    status = world->solver_changed == SINEW_CHANGED_DEF ? SINEW_OK : sinew_world_check_solvable(world, error);
     return status == SINEW_OK ? prepare_solver(world, error) : status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.c: settings of a running world: gravity, damping, time step, forces, mode, solver; and a view of the
+ * settings.c: sets gravity and damping of a running world; returns its settings, its forces, and a view of the
  * positions in their internal order.
  *
- * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step recomputes, so changes
- * need no preparation of the solver. After a new time step the solver is refreshed or prepared again.
+ * Gravity and damping enter a step through q_tilde and f_ext, which every step recomputes, so changes need no
+ * preparation of the solver.
  */
 #include <math.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * A step that becomes non-finite, has contradictory constraints, cannot be prepared or is interrupted leaves positions,
  * velocities and time unchanged. Tears remain, and the next attempt does not tear again (torn_step in tear.h).
  *
- * Interruption (base/stop.h): the step polls until the solver has ended; from then on it is accepted. A discarded step
+ * Interruption (base/stop.h): the step polls until the solver has ended, but not afterwards. A discarded step
  * may leave an incomplete solver, which is prepared again. The data that a solver keeps between steps is copied before
  * each step and loaded after that preparation.
  */
@@ -62,18 +62,19 @@ double sinew_world_load_fraction(const sinew_world *world, int64_t step)
     return step >= steps ? 1 : (double)step / (double)steps;
 }
 
-static double load_on(const sinew_world *world, int32_t i, size_t c, double load)
+/* Component c of the external force on particle i, in N; `load`: fraction of gravity and forces that acts. */
+static double external_force_on(const sinew_world *world, int32_t i, size_t c, double load)
 {
     const double own = (double)world->force[4 * (size_t)i + c] + (double)world->mass[i] * (double)world->def.gravity[c];
     return load * (world->load_force ? own + (double)world->load_force[4 * (size_t)i + c] : own);
 }
 
-void sinew_world_load(sinew_world *world, int64_t step)
+void sinew_world_external_forces(sinew_world *world, int64_t step)
 {
     const double load = sinew_world_load_fraction(world, step);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0; c < 3; c++)
-            world->f_ext[4 * (size_t)i + c] = (sinew_real)load_on(world, i, c, load);
+            world->f_ext[4 * (size_t)i + c] = (sinew_real)external_force_on(world, i, c, load);
 }
 
 void sinew_world_predict(sinew_world *world)
@@ -82,11 +83,11 @@ void sinew_world_predict(sinew_world *world)
     const double load = sinew_world_load_fraction(world, world->step_count + 1);
     sinew_world_move_targets(world, world->time + h);
     sinew_loads_evaluate(world);
-    sinew_world_load(world, world->step_count + 1);
+    sinew_world_external_forces(world, world->step_count + 1);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
             world->q_tilde[at] = (sinew_real)((double)world->q[at] + h * keep * (double)world->v[at] +
-                                              h * h * load_on(world, i, c, load) / (double)world->mass[i]);
+                                              h * h * external_force_on(world, i, c, load) / (double)world->mass[i]);
     move_pins_to_targets(world, world->q_tilde);
     world->objective.step = (sinew_step_inputs){
         .h = h,
@@ -176,7 +177,7 @@ static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
 /* Starts contact handling in a step; the objective and the solver receive the first contacts. */
 static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
 {
-    if (!sinew_world_need_v_before(world))
+    if (!sinew_world_allocate_v_before(world))
         return sinew_fail_memory(&world->error, "contacts");
     sinew_status status = sinew_world_contact_view(world, view, &world->error);
     if (status != SINEW_OK)
@@ -202,7 +203,7 @@ static uint32_t discard_step(sinew_world *world, const sinew_contact_view *view,
 
 /* Ends a step for which memory was short: keeps the state from before the step, returns SINEW_STEP_UNPREPARED, and
  * marks the solver for preparation in the next step, with its data from before this one. */
-static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
+static uint32_t abandon_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
         sinew_contact_abandon(view);
@@ -244,7 +245,7 @@ static double body_size(const sinew_world *world, const sinew_body_record *body)
 }
 
 /* Largest position error of a body's free particles, in m. */
-static double body_error(const sinew_world *world, const sinew_body_record *body, const sinew_real *error)
+static double body_position_error(const sinew_world *world, const sinew_body_record *body, const sinew_real *error)
 {
     double largest = 0;
     for (int32_t i = body->start; i < body->start + body->count; i++)
@@ -267,7 +268,7 @@ static double relative_error(void *context, const sinew_real *error, double larg
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh)
             continue;
-        const double size = body_size(world, body), own = body_error(world, body, error);
+        const double size = body_size(world, body), own = body_position_error(world, body, error);
         seen = fmax(seen, own);
         if (own > 0)
             relative = fmax(relative, own / (size > 0 ? size : coordinate));
@@ -290,7 +291,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     const bool contact = sinew_contact_is_on(world);
     sinew_contact_view view = {0};
     if (contact && begin_contact(world, &view) != SINEW_OK)
-        return (sinew_stop_came() ? discard_step : lose_step)(world, &view, out);
+        return (sinew_stop_came() ? discard_step : abandon_step)(world, &view, out);
     memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
     move_pins_to_targets(world, solve->q);
     sinew_solve_run(solve, out);
@@ -299,10 +300,10 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
         solve->history = history;
     if (stopped)
         return discard_step(world, &view, out);
-    /* From here on the step is accepted and cannot be interrupted. */
+    /* From here on the step is not interrupted. */
     sinew_stop_use(NULL);
     if (out->bits & SINEW_STEP_UNPREPARED)
-        return lose_step(world, &view, out);
+        return abandon_step(world, &view, out);
     const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
     if (!kept) {
         step_accept(world, solve->q, solve->v_end);

@@ -6,6 +6,7 @@ larger than the round-off of its determinant, so that surfaces that touch do not
 import random
 
 ROUND_OFF = 1e-13  # of a 3 x 3 determinant of differences, times the cube of the coordinates' size
+SHIFTS = 6  # starts that touch are searched for crossings after this many shifts
 
 
 def read_obj(path):
@@ -85,16 +86,37 @@ def grid_of(boxes):
     return size, grid
 
 
-def shifted(points, triangles, edges):
+def shifted(points, triangles, edges, seed=1):
     """The points after a shift of each connected component, by up to a millionth of the coordinates' size.
 
     Surfaces of generators that share a plane of symmetry cross exactly at edges and vertices, which does not count; a
-    shift makes such crossings proper ones."""
+    shift makes such crossings proper ones. One shift may part what lies in a common plane: SHIFTS of them are tried."""
     part = components(len(points), triangles, edges)
     size = 1e-6 * max((abs(c) for p in points for c in p), default=0)
-    rng = random.Random(1)
+    rng = random.Random(seed)
     shift = {root: [rng.uniform(-size, size) for _ in range(3)] for root in sorted(set(part))}
     return [tuple(c + d for c, d in zip(p, shift[root])) for p, root in zip(points, part)]
+
+
+def nested(points, triangles, edges):
+    """Whether a connected component begins inside another one that is closed: its surfaces need not cross any.
+
+    Inside: a ray from its first vertex, in a direction of its own, passes through an odd number of triangles."""
+    part = components(len(points), triangles, edges)
+    used = {i for cell in triangles + edges for i in cell}
+    first = {part[i]: i for i in sorted(used, reverse=True)}
+    size = max((abs(c) for p in points for c in p), default=0)
+    for root in sorted(set(part[t[0]] for t in triangles)):
+        own = [t for t in triangles if part[t[0]] == root]
+        sides = [e for t in own for e in ((t[0], t[1]), (t[1], t[2]), (t[2], t[0]))]
+        if {tuple(reversed(e)) for e in sides} != set(sides):
+            continue
+        for other, vertex in sorted(first.items()):
+            p = points[vertex]
+            far = (p[0] + 3.1 * size, p[1] + 4.7 * size, p[2] + 5.3 * size)
+            if other != root and sum(passes(p, far, *(points[i] for i in t), 0.0) for t in own) % 2:
+                return True
+    return False
 
 
 def crossings(points, triangles, edges, within=True):

@@ -247,8 +247,9 @@ class Judge:
             points, *cells = crossing.read_obj(path)
             found = crossing.crossings(points, *cells, within)
             if frame == 0:  # the two sides of a new tear lie in one place
-                started = bool(found) or case["features"]["tear"] != "no" or \
-                    bool(crossing.crossings(crossing.shifted(points, *cells), *cells, within))
+                started = bool(found) or case["features"]["tear"] != "no" or crossing.nested(points, *cells) or \
+                    any(crossing.crossings(crossing.shifted(points, *cells, seed), *cells, within)
+                        for seed in range(1, crossing.SHIFTS + 1))
             elif found and not started:
                 verdict.fail("crossing", f"frame {frame}: {len(found)} crossings such as edge {found[0][0]} through "
                                       f"{found[0][1]}, from a start without")
@@ -272,6 +273,8 @@ def no_guarantee(case):
         return "pieces of a torn body are one body"
     if any("show" in b or "fill" in b["mesh"] for b in scene["bodies"]) and scene.get("write") != "body":
         return "surfaces are written in place of bodies"
+    if any(b.get("rigid") for b in scene["bodies"]) and scene.get("write") == "body":
+        return "rigid bodies are written as four particles"
     return ""
 
 

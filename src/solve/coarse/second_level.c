@@ -15,7 +15,7 @@ enum {
     WEIGHTS = SINEW_MODES * SINEW_MODES,
     ITERATIONS = 200 /* upper limit of conjugate gradient iterations per coarse solve */
 };
-#define TOLERANCE 1e-4 /* relative residual of a coarse solve: ten times more accurate than callers need */
+#define TOLERANCE 1e-4 /* relative residual at which the conjugate gradients of a coarse solve end */
 
 /* ---- Groups of aggregates that form the second level --------------------------------------------- */
 
@@ -73,8 +73,8 @@ static int32_t grow_group(sinew_second_level *u, int32_t seed, int32_t number, i
     return count;
 }
 
-/* Builds groups of about `width` aggregates, numbered by their first aggregates; small groups join a neighbour. Returns
- * the number of groups. work [2 * lower.count]. */
+/* Builds groups of about `width` aggregates, numbered in the order of their first aggregates; groups of less than a
+ * quarter of `width` join a neighbour. Returns the number of groups. work [2 * lower.count]. */
 static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
 {
     int32_t count = 0, *queue = work, *size = work + u->lower.count;
@@ -98,7 +98,7 @@ static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
 
 /* Computes the 4x4 block of the prolongation R from groups to aggregates, for each aggregate. The aggregate's basis
  * functions are orthonormal, so the entries of R are their inner products with the group's basis functions. */
-static void find_transfers(sinew_second_level *u)
+static void compute_prolongation(sinew_second_level *u)
 {
     const sinew_coarse_space *low = u->lower_space;
     for (int32_t a = 0; a < low->count; a++) {
@@ -196,7 +196,7 @@ sinew_status sinew_second_level_create(sinew_second_level *u, const sinew_object
     }
     sinew_release(a, work);
     if (status == SINEW_OK)
-        find_transfers(u);
+        compute_prolongation(u);
     if (status == SINEW_OK && !make_pattern(u, a))
         status = sinew_fail_memory(error, "the coarse levels");
     /* sinew_pcg_create() takes a count of points with four numbers each; the twelve unknowns of an aggregate are three

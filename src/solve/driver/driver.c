@@ -4,7 +4,7 @@
  *
  * A step stops at the largest number of iterations, at the tolerance on the relative residual |grad g(q)| / |grad
  * g(q_0)|, q_0 the starting guess, or at the time budget. It also stops when the residual is within its round-off and
- * no longer decreases, or when the solver sets `converged`.
+ * no longer halves, or when an iteration sets `converged` or returns status bits.
  */
 #include <float.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 /* ---- Preparation and refresh of a solver ----------------------------------------------------- */
 
 /* Sets s->stiffness_of, the stiffness of each particle in N/m. Returns its norm over the free particles plus the
- * stiffness of global constraints: a bound of the change of forces per distance. */
+ * stiffness of global constraints: an estimate of the change of forces per distance. */
 static double sum_stiffness(sinew_solve *s)
 {
     const sinew_objective *o = s->error_objective;
@@ -72,8 +72,8 @@ static bool wants_gap(const sinew_solve *s)
     return s->def.measure >= SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
 }
 
-/* Adds the solver's name and a remedy to the error text of a factorisation, which knows neither. */
-static void name_solver(const sinew_solve *s, sinew_error *error)
+/* Adds the solver's name and a remedy to the error text of a factorisation. */
+static void add_solver_name_to_error(const sinew_solve *s, sinew_error *error)
 {
     char reason[sizeof error->text];
     memcpy(reason, error->text, sizeof reason);
@@ -110,7 +110,7 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
     if (s->has_hard)
         sinew_gap_destroy(s);
     if (status == SINEW_ERROR_NUMERIC && error)
-        name_solver(s, error);
+        add_solver_name_to_error(s, error);
     if (status != SINEW_OK)
         sinew_solve_release(s);
     return status;
@@ -210,9 +210,9 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->scale = fmax(s->residual, s->noise);
 }
 
-/* True if g is finite at s->q; evaluated only if some energy has a barrier. A barrier may be infinite at q_tilde though
- * it is not at q_n, and no solver returns from an infinite energy. */
-static bool is_finite(sinew_solve *s)
+/* True if g is finite at s->q; evaluated only if some energy may be infinite: a barrier, or a coupled energy with a
+ * potential. Such an energy may be infinite at q_tilde and finite at q_n, and a descent needs a finite start. */
+static bool objective_is_finite(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
     bool barrier = false;
@@ -243,10 +243,10 @@ void sinew_solve_start(sinew_solve *s, int start)
         return;
     if (inertia)
         start_from(s, true);
-    if (is_finite(s))
+    if (objective_is_finite(s))
         return;
     start_from(s, !inertia);
-    if (!is_finite(s))
+    if (!objective_is_finite(s))
         start_from(s, inertia);
 }
 
@@ -317,7 +317,7 @@ static void driver_start(sinew_solve *s)
 
 /* ---- Measurement of the gap and the result of a step -------------------------------------------- */
 
-/* True if the velocities at the end of the step are finite in sinew_real. Positions of a world that explodes stay
+/* True if the velocities at the end of the step are finite in sinew_real. Positions of a world that explodes may stay
  * finite for one step longer. */
 static bool velocities_are_finite(const sinew_solve *s)
 {
@@ -332,7 +332,7 @@ static bool velocities_are_finite(const sinew_solve *s)
     return finite;
 }
 
-static bool ended_in_numbers(const sinew_solve *s)
+static bool step_is_finite(const sinew_solve *s)
 {
     if (!velocities_are_finite(s))
         return false;
@@ -432,8 +432,9 @@ static void filter_step(sinew_solve *s)
         contacts_changed(s, SINEW_UPDATE_POSITIONS);
 }
 
-/* Moves s->q back to q_n if g is larger at the filtered first guess than at q_n: the filter may have truncated only
- * some vertices of a body. The way back is filtered, too. */
+/* In a dynamic step of a solver that evaluates gradients: moves s->q back to q_n if g is larger at the filtered
+ * s->first_guess than at q_n, because the filter may have truncated only some vertices of a body. The displacement back
+ * is filtered, too. */
 static void choose_start(sinew_solve *s)
 {
     sinew_objective *o = s->error_objective;
@@ -448,8 +449,8 @@ static void choose_start(sinew_solve *s)
     filter_step(s);
 }
 
-/* Runs a contact update and passes changed contacts to the objective and the solver; no other function changes contacts
- * within a step. Returns true if contacts changed, so that further iterations are useful. */
+/* Runs a contact update and passes changed contacts to the objective and the solver. Returns true if the update changed
+ * positions or contacts, or requires an iteration, so that the step must not end. */
 static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint32_t *bits)
 {
     if (!s->contact)
@@ -474,7 +475,7 @@ static void driver_first_contacts(sinew_solve *s, uint32_t *bits)
 
 /* Updates contacts after the solver has converged or stalled. If contacts changed, clears the stall in `bits` and
  * returns true: the step continues. */
-static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
+static bool continue_after_update(sinew_solve *s, int32_t iteration, uint32_t *bits)
 {
     if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !update_contacts(s, iteration, true, bits))
         return false;
@@ -497,7 +498,7 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
         if (watch)
             sinew_solve_evaluate(s);
         if (watch && !s->must_iterate && driver_finished(s, before)) {
-            if (!goes_on(s, iteration, bits))
+            if (!continue_after_update(s, iteration, bits))
                 break;
             before = HUGE_VAL;
             continue;
@@ -509,7 +510,8 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
         if (sinew_stop_came())
             break;
         filter_step(s);
-        if (*bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits) : goes_on(s, iteration, bits)) {
+        if (*bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits)
+                                        : continue_after_update(s, iteration, bits)) {
             s->converged = false;
             before = HUGE_VAL;
         }
@@ -533,7 +535,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
         driver_record(s, 0, began);
     *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
     s->iterations = result->iterations;
-    /* An interrupted step has no valid result: the caller discards it. */
+    /* An interrupted step has no valid result: sinew_world_step() discards it. */
     if (sinew_stop_came())
         return result->bits = SINEW_STEP_INTERRUPTED;
     if (bits & SINEW_STEP_UNPREPARED) {
@@ -550,7 +552,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
         sinew_solve_evaluate(s);
     else if (s->ops->flush)
         s->ops->flush(s);
-    if (!ended_in_numbers(s))
+    if (!step_is_finite(s))
         bits |= SINEW_STEP_NOT_FINITE;
     else if (s->def.record == SINEW_RECORD_STEP)
         driver_record(s, result->iterations, began);

@@ -111,7 +111,8 @@ bool sinew_gap_sample_noise(sinew_gap *gap, int k, sinew_real *noise)
 }
 
 /* Turns vectors.error into a bound: with the computed gradient, which differs from grad g by its round-off r,
- * |q* - q| <= |H^-1 computed| + |H^-1 r|. Returns the largest bound of a particle. */
+ * |q* - q| <= |H^-1 computed| + |H^-1 r|. |H^-1 r| is the largest of a few samples, and at least the spacing of
+ * positions; large worlds, which have no factor, use the spacing alone. Returns the largest bound of a particle. */
 static double error_widen_by_noise(sinew_gap *gap)
 {
     const sinew_objective *o = gap->copy.objective;

@@ -70,7 +70,7 @@ static void explicit_move(const void *context, int32_t member, int32_t first, in
 }
 
 /* Adds the forces of a step to velocities: v -= h M^-1 (grad psi - f_ext); the change is zero at pins. */
-static void kick(const void *context, int32_t member, int32_t first, int32_t last)
+static void kick_velocities(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const sinew_solve *s = context;
@@ -92,7 +92,7 @@ uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity)
     sinew_objective_gradient(&forces, s->q, e->imbalance, NULL);
     if (!new_velocity)
         sinew_over_particles(o->thread_count, o->particle_count, explicit_move, s);
-    sinew_over_particles(o->thread_count, o->particle_count, kick, s);
+    sinew_over_particles(o->thread_count, o->particle_count, kick_velocities, s);
     if (new_velocity)
         sinew_over_particles(o->thread_count, o->particle_count, explicit_move, s);
     s->gradient_known = false;

@@ -99,7 +99,7 @@ static void sweep_once(sinew_pbd *w)
 
 /* Extrapolates positions and multipliers by Chebyshev's next weight; the first sweep has weight 1 and is not
  * extrapolated. */
-static void go_beyond(sinew_pbd *w)
+static void extrapolate_sweep(sinew_pbd *w)
 {
     const double square = w->extras.rho * w->extras.rho;
     w->weight = w->streak == 0 ? 1 : w->streak == 1 ? 2 / (2 - square) : 4 / (4 - square * w->weight);
@@ -116,7 +116,7 @@ static void sweep_with_extras(sinew_pbd *w)
         sinew_sweep_keep(&w->sweep);
     sweep_once(w);
     if (w->extras.chebyshev && !plain)
-        go_beyond(w);
+        extrapolate_sweep(w);
     w->streak = plain ? 0 : w->streak + 1;
 }
 
@@ -140,8 +140,8 @@ void sinew_pbd_flush(sinew_solve *s)
     w->moved = false;
 }
 
-/* Sweeps treat contacts as hard constraints with multipliers of their own, so only new elements matter; other changes
- * of contact data are ignored. */
+/* The sweeps find the multipliers of contacts, as those of hard constraints. So only new contact elements matter; other
+ * changes of contact data are ignored. */
 void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what)
 {
     sinew_pbd *w = s->memory;
@@ -151,7 +151,7 @@ void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what)
     w->streak = 0;
 }
 
-/* Returns the number of colours of constraints, summed over all energies. `colours` is not written: particles have no
+/* Returns the number of colours of constraints, summed over all batches. `colours` is not written: particles have no
  * colours. */
 int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {

@@ -49,9 +49,9 @@ static sinew_status allocate_substeps(const sinew_solve *s, sinew_pbd *w, sinew_
     return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
 }
 
-/* Predicted positions of a substep: stores the end of the last substep in q_last and moves q from there by inertia and
- * external forces alone; pins continue with their velocities. */
-static void coast(sinew_solve *s, sinew_pbd *w)
+/* Moves s->q to the predicted positions of a substep: stores the end of the last substep in q_last and moves q from
+ * there by inertia and external forces alone; pins continue with their velocities. */
+static void predict_substep(sinew_solve *s, sinew_pbd *w)
 {
     const sinew_objective *o = s->objective;
     const double h = w->substep_h;
@@ -98,7 +98,7 @@ static sinew_status substeps_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *
 
 /* Velocity of the first substep: v = (q_tilde - q_n) / h - h M^-1 f, the damped v_n; at pins the velocity towards their
  * targets. */
-static void first_velocity(const sinew_solve *s, sinew_real *v)
+static void set_first_velocity(const sinew_solve *s, sinew_real *v)
 {
     const sinew_objective *o = s->objective;
     for (int32_t i = 0; i < o->particle_count; i++)
@@ -112,7 +112,7 @@ static void first_velocity(const sinew_solve *s, sinew_real *v)
 static void substeps_begin(sinew_solve *s, sinew_pbd *w)
 {
     memcpy(w->q_last, s->q_start, vector_bytes(s));
-    first_velocity(s, w->v);
+    set_first_velocity(s, w->v);
     s->v_end = w->v;
 }
 
@@ -130,7 +130,7 @@ static void substeps_before(sinew_solve *s, sinew_pbd *w)
     const int32_t substep = substep_of(s, w, w->sweep_count);
     if (w->sweep_count > 0 && substep == substep_of(s, w, w->sweep_count - 1))
         return;
-    coast(s, w);
+    predict_substep(s, w);
     for (int32_t i = 0; substep == w->options.count - 1 && i < o->particle_count; i++)
         for (size_t c = 0, at = 4 * (size_t)i; o->step.pinned[i] && c < 3; c++, at++)
             s->q[at] = o->step.q_tilde[at];
@@ -164,7 +164,7 @@ static void pseudo_before(sinew_solve *s, sinew_pbd *w)
 {
     if (w->sweep_count % w->options.sweeps != 0)
         return;
-    coast(s, w);
+    predict_substep(s, w);
     start_sweeps(s, w);
 }
 

@@ -9,8 +9,8 @@
 
 #include "solve/kkt/elimination_order.h"
 
-/* Smaller sets of rods and other elements with one constraint are factorised with their redundant constraints, which are
- * then named. */
+/* Sets of elements with one constraint, such as rods, count as overdetermined only above this number of constraints:
+ * the redundant constraints of smaller sets are named. */
 #define CONSTRAINTS_MIN 256
 /* Number of rigid motions, which constraints within bodies leave free. */
 #define RIGID_MOTIONS 6
@@ -39,8 +39,8 @@ bool sinew_overdetermined_set(const sinew_saddle *s, const sinew_constraint_set 
     return set->constraint_count > 3 * count_set_particles(s, set, seen) - (strain ? RIGID_MOTIONS : 0);
 }
 
-/* right = f of overdetermined.h. */
-static void find_forces_left(sinew_saddle *s)
+/* s->right, on entry the right-hand side of the system, becomes f of overdetermined.h. */
+static void compute_force_residual(sinew_saddle *s)
 {
     for (int32_t k = 0; k < s->count; k++)
         for (size_t at = s->column[k]; at < s->column[k + 1]; at++) {
@@ -66,7 +66,7 @@ static double largest_right(const sinew_saddle *s)
 double sinew_overdetermined_multipliers(sinew_saddle *s, int refinements)
 {
     const double size = largest_right(s);
-    find_forces_left(s);
+    compute_force_residual(s);
     const double left = largest_right(s) * sinew_ldl_solve(s->ldl, s->right, s->least, refinements);
     for (int32_t k = 0; k < s->count; k++)
         if (s->is_multiplier[k] == SINEW_EARLY_OVERDETERMINED)

@@ -61,7 +61,7 @@ double sinew_saddle_certain_pivot(const sinew_saddle *s)
 
 /* scaled = [I J^T; J 0], the matrix of the rank check, of hard constraints; compliant and inactive constraints have
  * only -1 on the diagonal. */
-static void take_hard_constraints(sinew_saddle *s)
+static void fill_rank_matrix(sinew_saddle *s)
 {
     for (int32_t k = 0; k < s->count; k++) {
         for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++) {
@@ -107,7 +107,7 @@ static double constraint_product(const sinew_saddle *s, int32_t k, const double 
 }
 
 /* Computes T = J_D u_D (rank_check.h) of the uncertain constraints into s->left, [count][SINEW_RANK_CHECK_MAX]. */
-static void find_left(sinew_saddle *s, int32_t count)
+static void compute_independent_components(sinew_saddle *s, int32_t count)
 {
     for (int32_t e = 0; e < count && !sinew_stop_came(); e++) {
         const int32_t k = s->uncertain[e];
@@ -149,14 +149,14 @@ static void keep_independent(sinew_saddle *s, int32_t count, double floor)
 bool sinew_saddle_check_rank(sinew_saddle *s, double clear, double floor)
 {
     sinew_pivots inertia;
-    take_hard_constraints(s);
+    fill_rank_matrix(s);
     set_floors(s, clear);
     const int32_t count = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &inertia) ? list_uncertain(s) : INT32_MAX;
     if (count > SINEW_RANK_CHECK_MAX) {
         set_floors(s, floor);
         return false;
     }
-    find_left(s, count);
+    compute_independent_components(s, count);
     for (int32_t k = 0; k < s->count; k++)
         if (is_hard(s, k))
             s->floors[k] = sinew_ldl_dropped(s->ldl, k) ? HUGE_VAL : DBL_MIN;

@@ -39,14 +39,14 @@ bool sinew_weight_sane(const sinew_weight_memory *m)
 
 /* ---- Changes of the weight factor c ---------------------------------------------------------- */
 
-static void watch_anew(sinew_weight_rule *rule, int32_t settling)
+static void restart_observation(sinew_weight_rule *rule, int32_t settling)
 {
     rule->since = -settling;
     rule->blocks = 0;
     rule->log_ratio = 0;
 }
 
-static double within_borders(const sinew_weight_memory *m, double c)
+static double clamp_between_limits(const sinew_weight_memory *m, double c)
 {
     if (c >= m->low * apart && c <= m->high / apart)
         return c;
@@ -70,7 +70,7 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
         if (factor <= largest_fall && wanted < m->low * apart)
             m->low = fmin(m->low, m->firm);
     }
-    double c = within_borders(m, wanted);
+    double c = clamp_between_limits(m, wanted);
     /* PD's own weight, c = 1, is exact without rotation: an increase from below 0.8 stops there. */
     if (m->c < 0.8 && c > 1)
         c = 1;
@@ -79,7 +79,7 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
     m->c = c;
     m->changes++;
     rule->changes++;
-    watch_anew(rule, SETTLING);
+    restart_observation(rule, SETTLING);
     return true;
 }
 
@@ -96,7 +96,7 @@ static bool leave_cycle(sinew_weight_rule *rule, double factor)
 
 void sinew_weight_disturb(sinew_weight_rule *rule)
 {
-    watch_anew(rule, SETTLING);
+    restart_observation(rule, SETTLING);
 }
 
 void sinew_weight_restart(sinew_weight_rule *rule)
@@ -106,12 +106,12 @@ void sinew_weight_restart(sinew_weight_rule *rule)
     m->high = INFINITY;
     m->c = fmin(3 * m->c, max);
     m->changes++;
-    watch_anew(rule, SETTLING);
+    restart_observation(rule, SETTLING);
 }
 
 /* ---- Observation of convergence, review of the weight ---------------------------------------- */
 
-static double wish(double ratio)
+static double wanted_factor(double ratio)
 {
     return fmin(fmax(sqrt(ratio), largest_fall), largest_rise);
 }
@@ -127,10 +127,10 @@ bool sinew_weight_begin(sinew_weight_rule *rule)
     m->high /= yield;
     rule->changes = 0;
     const bool wanted = m->rate > slow && (m->ratio > far_off || m->ratio < 1 / far_off);
-    const bool changed = wanted && penalty_change(rule, wish(m->ratio));
+    const bool changed = wanted && penalty_change(rule, wanted_factor(m->ratio));
     m->rate = 0;
     m->ratio = 1;
-    watch_anew(rule, 2);
+    restart_observation(rule, 2);
     return changed;
 }
 
@@ -154,7 +154,7 @@ static double ratio_uncertainty(int32_t blocks)
 
 /* Changes the weight factor c after long slow convergence, also if R is near one. If R is clearly above or below one, a
  * limit of c in this direction is removed, because early iterations have set it. Returns true if c has changed. */
-static bool push_on(sinew_weight_rule *rule, double ratio)
+static bool change_after_slow_progress(sinew_weight_rule *rule, double ratio)
 {
     const double off = 1.15, step = 1.3, far_off = 2;
     sinew_weight_memory *m = &rule->memory;
@@ -162,8 +162,8 @@ static bool push_on(sinew_weight_rule *rule, double ratio)
         m->low = m->firm = 0;
     if (ratio > far_off)
         m->high = INFINITY;
-    return (ratio > off && penalty_change(rule, fmax(wish(ratio), step))) ||
-           (ratio < 1 / off && penalty_change(rule, fmin(wish(ratio), 1 / step)));
+    return (ratio > off && penalty_change(rule, fmax(wanted_factor(ratio), step))) ||
+           (ratio < 1 / off && penalty_change(rule, fmin(wanted_factor(ratio), 1 / step)));
 }
 
 static bool review_weight(sinew_weight_rule *rule)
@@ -180,10 +180,10 @@ static bool review_weight(sinew_weight_rule *rule)
     if (rule->changes >= SINEW_WEIGHT_CHANGES || rule->blocks < 1 + 2 * rule->changes || fmin(rate, rate_now) < slow)
         return false;
     if (rule->blocks - half >= LONG && rate > crawling)
-        return push_on(rule, ratio);
+        return change_after_slow_progress(rule, ratio);
     /* If the last block contradicts the average, the residual ratio R oscillates, and c is kept. */
     return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) &&
-           penalty_change(rule, wish(ratio));
+           penalty_change(rule, wanted_factor(ratio));
 }
 
 /* Raises c after EARLY_REVIEW iterations if c is below PD's weight (c = 1), the mean residual ratio R is large, and

@@ -118,7 +118,7 @@ static sinew_status qn_allocate_vectors(sinew_objective *o, qn *n, sinew_error *
     return good ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
 }
 
-static sinew_status need_old(const sinew_objective *o, qn *n, sinew_error *error)
+static sinew_status allocate_old_positions(const sinew_objective *o, qn *n, sinew_error *error)
 {
     if (n->global.has_contacts && !n->old_q)
         n->old_q = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *n->old_q);
@@ -140,14 +140,14 @@ static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
     sinew_status status = qn_allocate_vectors(o, n, error);
     if (status == SINEW_OK)
         status = sinew_global_create(&n->global, o, &rule, error);
-    return status == SINEW_OK ? need_old(o, n, error) : status;
+    return status == SINEW_OK ? allocate_old_positions(o, n, error) : status;
 }
 
 static sinew_status qn_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     qn *n = s->memory;
     const sinew_status status = sinew_global_refresh(&n->global, s->objective, changed, error);
-    return status == SINEW_OK ? need_old(s->objective, n, error) : status;
+    return status == SINEW_OK ? allocate_old_positions(s->objective, n, error) : status;
 }
 
 static void qn_release(sinew_solve *s)
@@ -176,7 +176,7 @@ static double rho_of(const qn *n, int32_t age)
     return n->rho[(n->newest - age + n->window) % n->window];
 }
 
-static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+static void first_by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     if (alone)
         sinew_global_solve_factor(&n->global, s->objective, x, x);
@@ -184,9 +184,9 @@ static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         sinew_global_solve(&n->global, s->objective, x, x);
 }
 
-/* Initial Hessian B0 = a third of the trace of each particle's Hessian block at rest, times the identity; stiffness_of
- * is zero at pins, like x. */
-static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+/* x = B0^-1 x, the initial Hessian B0 a third of the trace of each particle's Hessian block at rest, times the
+ * identity; zero at pins, where stiffness_of is zero. */
+static void first_by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)n;
     (void)alone;
@@ -194,15 +194,15 @@ static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         x[i] = s->stiffness_of[i / 4] > 0 ? (sinew_real)(3 * (double)x[i] / s->stiffness_of[i / 4]) : 0;
 }
 
-static void by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+static void first_by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)alone;
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
         x[i] = (sinew_real)(n->scale * (double)x[i]);
 }
 
-/* Initial inverse Hessian as a multiple of the identity, in m/N: a step that is short enough for the stiffest particle.
- * Later the factor is s.y / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
+/* Initial inverse Hessian as a multiple of the identity, in m/N: the reciprocal of the largest mean diagonal entry of a
+ * particle's Hessian block at rest. Later the factor is s.y / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
 static double first_scale(const sinew_solve *s)
 {
     double max = 0;
@@ -215,7 +215,7 @@ static double first_scale(const sinew_solve *s)
  * loops. */
 static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 {
-    static first_matrix *const firsts[] = {by_matrix, by_diagonal, by_identity};
+    static first_matrix *const firsts[] = {first_by_matrix, first_by_diagonal, first_by_identity};
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     double xi[WINDOW_MAX];
     for (int32_t age = 0; age < n->count; age++) {
@@ -230,7 +230,7 @@ static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 }
 
 /* z = H r: applies the L-BFGS approximation H of the inverse Hessian, without contacts. */
-static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
+static void apply_inverse_hessian(void *context, const sinew_real *r, sinew_real *z)
 {
     const sinew_solve *s = context;
     memcpy(z, r, 4 * (size_t)s->objective->particle_count * sizeof *z);
@@ -244,12 +244,13 @@ static void qn_find_direction(sinew_solve *s, qn *n)
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
         n->d[i] = -s->gradient[i];
     if (n->global.has_contacts)
-        sinew_global_solve_with_contacts(&n->global, s->objective, (sinew_linear_map){apply_elastic, s}, n->d, n->d);
+        sinew_global_solve_with_contacts(&n->global, s->objective, (sinew_linear_map){apply_inverse_hessian, s}, n->d,
+                                         n->d);
     else
         two_loops(s, n, false, n->d);
 }
 
-/* Adds the L-BFGS pair at index `pair`, which the caller has written, if its curvature s . y is positive. */
+/* Makes the vectors at index `pair` of n->pairs the newest L-BFGS pair if their curvature s . y is positive. */
 static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
@@ -265,7 +266,7 @@ static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
 }
 
 /* Stores the L-BFGS pair s = alpha d, y = gradient - old gradient, of an iteration without contacts. */
-static void remember(const sinew_solve *s, qn *n, double alpha)
+static void store_pair(const sinew_solve *s, qn *n, double alpha)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
     if (n->window == 0)
@@ -280,8 +281,8 @@ static void remember(const sinew_solve *s, qn *n, double alpha)
 }
 
 /* Stores the L-BFGS pair s = q - q_old, y = change of the gradient without contacts, between two iterations with
- * contacts. The pair is independent of the step filter and of new contacts. */
-static void remember_elastic(const sinew_solve *s, qn *n)
+ * contacts. q is the filtered iterate, so truncation by the step filter does not affect the pair. */
+static void store_elastic_pair(const sinew_solve *s, qn *n)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
     sinew_real *elastic = n->trial_gradient;
@@ -334,7 +335,7 @@ static uint32_t qn_step(sinew_solve *s, qn *n)
     const bool has_contacts = n->global.has_contacts;
     sinew_global_linearise(&n->global, s->objective, s->q);
     if (has_contacts) {
-        remember_elastic(s, n);
+        store_elastic_pair(s, n);
     } else {
         memcpy(n->old_gradient, s->gradient, 4 * (size_t)s->objective->particle_count * sizeof *s->gradient);
         n->old_known = false;
@@ -350,7 +351,7 @@ static uint32_t qn_step(sinew_solve *s, qn *n)
     if (alpha == 0)
         return SINEW_STEP_STALLED;
     if (!has_contacts)
-        remember(s, n, alpha);
+        store_pair(s, n, alpha);
     return 0;
 }
 

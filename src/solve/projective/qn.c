@@ -202,7 +202,7 @@ static void first_by_identity(const sinew_solve *s, qn *n, bool alone, sinew_rea
 }
 
 /* Initial inverse Hessian as a multiple of the identity, in m/N: the reciprocal of the largest mean diagonal entry of a
- * particle's Hessian block at rest. Later the factor is s.y / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
+ * particle's Hessian block at rest. Later the factor is s.y / y.y of the last pair (Nocedal and Wright 2006, 7.20). */
 static double first_scale(const sinew_solve *s)
 {
     double max = 0;

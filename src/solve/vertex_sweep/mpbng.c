@@ -16,8 +16,8 @@
  * vertices.
  *
  * Bindings do not act on the coarsest layer, which the paper leaves open. Otherwise layers could move only together: if
- * a sweep of one layer reduces a low-frequency error by 1 - s, n bound layers reduce it by 1 - n s at best, for any
- * number of coarse sweeps.
+ * a sweep of one layer multiplies a low-frequency error by 1 - s, n bound layers multiply it by 1 - n s at best, for
+ * any number of coarse sweeps.
  *
  * The finest layer has the world's contacts and the step filter; coarse layers have copies of the contacts
  * (mpbng_contacts.h). Multipliers are updated once per step, after the last sweeps over the finest layer: while layers
@@ -102,7 +102,7 @@ typedef struct memory {
 /* ---- Preparation of layers and subsystems ------------------------------------------------------------ */
 
 /* Copies the objective of all layers to a subsystem, with the subsystem's pins. */
-static void point_subsystem(const sinew_layers *l, subsystem *p)
+static void set_subsystem_objective(const sinew_layers *l, subsystem *p)
 {
     p->objective = l->objective;
     p->objective.step.pinned = p->pinned;
@@ -118,7 +118,7 @@ static sinew_status prepare_subsystem(memory *m, subsystem *p, int32_t first, in
         return sinew_fail_memory(error, "the solver");
     for (int32_t i = 0; i < all; i++)
         p->pinned[i] = i < first || i >= last || l->pinned[i];
-    point_subsystem(l, p);
+    set_subsystem_objective(l, p);
     return sinew_vertex_layout_create(&p->layout, &p->objective, sinew_simd(), false, error);
 }
 
@@ -147,7 +147,7 @@ static sinew_status mpbng_refresh(sinew_solve *s, uint32_t changed, sinew_error 
         return SINEW_OK;
     sinew_status status = sinew_layers_refresh(&m->layers, error);
     for (int k = 0; status == SINEW_OK && m->layers.count > 1 && k < 2; k++) {
-        point_subsystem(&m->layers, subsystems[k]);
+        set_subsystem_objective(&m->layers, subsystems[k]);
         status = sinew_vertex_layout_refresh(&subsystems[k]->layout, error);
     }
     return status == SINEW_OK ? sinew_vertex_layout_refresh(&m->fine, error) : status;
@@ -172,7 +172,7 @@ static void mpbng_release(sinew_solve *s)
 
 /* ---- Sweeps over the layers in a step ---------------------------------------------------------------- */
 
-static void mpbng_take_numbers(memory *m)
+static void mpbng_update_layouts(memory *m)
 {
     sinew_vertex_layout_begin(&m->fine);
     if (m->layers.count == 1)
@@ -186,7 +186,7 @@ static void mpbng_begin(sinew_solve *s)
     memory *m = s->memory;
     m->iteration = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
-    mpbng_take_numbers(m);
+    mpbng_update_layouts(m);
 }
 
 static void mpbng_contacts_changed(sinew_solve *s, uint32_t what)
@@ -195,7 +195,7 @@ static void mpbng_contacts_changed(sinew_solve *s, uint32_t what)
     if (!(what & (SINEW_UPDATE_NUMBERS | SINEW_UPDATE_ELEMENTS)))
         return;
     sinew_layer_contacts_update_data(&m->layers.contacts, &m->layers);
-    mpbng_take_numbers(m);
+    mpbng_update_layouts(m);
 }
 
 /* Sets the weights of all elements of a batch to kappa, in all their incidences with nodes. */
@@ -246,7 +246,7 @@ static void sweep_layers(sinew_solve *s, memory *m)
     /* The layers start here, not in mpbng_begin(): the step filter may have moved the first guess. */
     if (m->iteration == 0) {
         sinew_layers_begin(l, s->q);
-        mpbng_take_numbers(m);
+        mpbng_update_layouts(m);
     }
     sinew_layers_follow(l, s->q);
     scale_subsystem(m, &m->coarsest, 0, kappa);

@@ -42,9 +42,9 @@ static void run_energies(const sinew_vertex_layout *v, const sinew_incidence_gro
     }
 }
 
-/* Filters the gradient and block sums of nodes with constrained directions. With A = B + m/h^2 1 and g the gradient
- * of the objective, the sums become S B S + (1 - S) tr B / 3 and S g, so that the step stays within the free
- * directions. */
+/* Filters the gradient and block sums of nodes with constrained directions (filter S). The block sum B becomes
+ * S B S + (1 - S) tr B / 3. The gradient sum changes so that, with the inertia term that the step adds, it becomes S g,
+ * g the gradient of the objective: the step stays within the free directions. */
 static void filter_sums(const sinew_objective *o, const sinew_vertex_move *move, size_t W, sinew_real *sum)
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};
@@ -126,7 +126,7 @@ static bool is_idle(const sinew_incidence_groups *g, int32_t group, int32_t W)
     return true;
 }
 
-/* Runs SIMD groups first .. last - 1, except idle groups: all of their nodes are in transient groups. */
+/* Runs SIMD groups first .. last - 1, except idle groups, all of whose nodes are in transient groups. */
 static void run_tile(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first, int32_t last,
                      double relaxation, sinew_real *q)
 {

@@ -106,7 +106,7 @@ static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)
 }
 
 /* Returns all coupled nodes from the transient groups to the fixed groups. */
-static void put_back(sinew_vertex_layout *v)
+static void return_coupled_nodes(sinew_vertex_layout *v)
 {
     sinew_transient_layout *l = v->transient_work;
     for (int32_t t = 0; l && t < l->coupled_count; t++) {
@@ -124,7 +124,7 @@ static void put_back(sinew_vertex_layout *v)
 
 /* Creates the incidence batches of the transient groups: copies of the fixed ones, with the same sources, then those of
  * transient energies. */
-static bool find_batches(sinew_vertex_layout *v, sinew_transient_layout *l)
+static bool create_transient_batches(sinew_vertex_layout *v, sinew_transient_layout *l)
 {
     sinew_incidence_groups *g = &v->transient;
     const int32_t fixed = v->fixed.batch_count;
@@ -220,7 +220,7 @@ static void write_transient_incidence(sinew_transient_layout *l, int32_t node, t
 }
 
 /* Finds the free nodes of transient elements, at most `count`, and their incidences. */
-static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t count)
+static bool find_coupled_nodes(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t count)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
     const size_t limit = (size_t)v->objective->particle_count, max = count < limit ? count : limit;
@@ -292,7 +292,7 @@ static colour_set colours_around(const sinew_vertex_layout *v, const sinew_trans
 }
 
 /* Each coupled node keeps its colour if no neighbour has it, else takes the lowest free colour. */
-static sinew_status recolour(sinew_vertex_layout *v, sinew_transient_layout *l, sinew_error *error)
+static sinew_status recolour_coupled(sinew_vertex_layout *v, sinew_transient_layout *l, sinew_error *error)
 {
     for (int32_t t = 0; t < l->coupled_count; t++) {
         int32_t *colour = &l->colour[l->coupled[t]];
@@ -404,13 +404,14 @@ static bool fill_groups(sinew_vertex_layout *v, sinew_transient_layout *l)
 sinew_status sinew_vertex_layout_refresh(sinew_vertex_layout *v, sinew_error *error)
 {
     size_t count;
-    put_back(v);
+    return_coupled_nodes(v);
     if (v->objective->task_count == v->objective->fixed_task_count)
         return SINEW_OK;
     sinew_transient_layout *l = make_transient_layout(v);
-    if (!l || !find_batches(v, l) || !transient_list_elements(v, l, &count) || !find_coupled(v, l, count))
+    if (!l || !create_transient_batches(v, l) || !transient_list_elements(v, l, &count) ||
+        !find_coupled_nodes(v, l, count))
         return sinew_fail_memory(error, "the incidences of nodes");
-    const sinew_status status = recolour(v, l, error);
+    const sinew_status status = recolour_coupled(v, l, error);
     if (status != SINEW_OK)
         return status;
     return fill_groups(v, l) ? SINEW_OK : sinew_fail_memory(error, "the incidences of nodes");

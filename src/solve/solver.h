@@ -293,7 +293,7 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *solver, sinew_ene
                                        sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 
-/* Prepares a solver for s->objective and s->def (driver/driver.c). Allocates; on failure the solver is released. */
+/* Prepares the solver s->def.kind for s->objective (driver/driver.c). Allocates; on failure the solver is released. */
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
 /* Applies a def and changes (SINEW_CHANGED_...); prepares the solver again if it cannot refresh. Elements are switched
  * as `refresh` requires. On failure the solver is released. */

@@ -157,8 +157,8 @@ void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how)
 
 /* Moves the particles of one SIMD group's elements by x += w sum lambda grad C, with the gradients in `at` and the
  * inverse masses w. */
-static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_jacobian_kernel *at,
-                           int32_t group, sinew_real *x)
+static void move_by_multipliers(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_jacobian_kernel *at,
+                                int32_t group, sinew_real *x)
 {
     const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
     const sinew_real *lambda = b->lambda + (size_t)group * m * W;
@@ -183,7 +183,7 @@ void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how)
         const sinew_constrain_kernel manner = sinew_sweep_settings_for(sweep, b, how);
         for (int32_t group = 0; group < b->group_count; group++) {
             const sinew_jacobian_kernel at = evaluate_group(sweep, b, &manner, group);
-            push_particles(sweep, b, &at, group, sweep->balanced);
+            move_by_multipliers(sweep, b, &at, group, sweep->balanced);
         }
     }
     memcpy(sweep->xw, sweep->balanced, size * sizeof *sweep->xw);

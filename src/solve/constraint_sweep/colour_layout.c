@@ -26,7 +26,7 @@ static bool sweep_layout_reserve_buffers(const sinew_sweep *sweep, const sinew_s
                                 : sinew_reserve(allocator, slot, capacity, count, size);
 }
 
-static bool reserve_past(const sinew_sweep *sweep, sinew_sweep_batch *b)
+static bool reserve_past_multipliers(const sinew_sweep *sweep, sinew_sweep_batch *b)
 {
     const size_t count = (size_t)b->group_count * (size_t)b->width * (size_t)b->ops->constraint_count;
     return sweep_layout_reserve_buffers(sweep, b, &b->past[0], &b->past_capacity[0], count, sizeof *b->lambda) &&
@@ -52,7 +52,7 @@ static bool reserve_batch(sinew_sweep *sweep, sinew_sweep_batch *b)
                                         sizeof *b->element) &&
            sweep_layout_reserve_buffers(sweep, b, &b->lambda, &b->lambda_capacity,
                                         padded_count * (size_t)b->ops->constraint_count, sizeof *b->lambda) &&
-           (!sweep->rule.extrapolates || reserve_past(sweep, b)) &&
+           (!sweep->rule.extrapolates || reserve_past_multipliers(sweep, b)) &&
            (!sweep->rule.numbers || reserve_numbers(sweep, b)) &&
            (!b->ops->global_constraint || sinew_sweep_global_capacity(sweep, b));
 }
@@ -60,7 +60,7 @@ static bool reserve_batch(sinew_sweep *sweep, sinew_sweep_batch *b)
 /* Copies the data of all elements from the source batch. Padding lanes of a SIMD group repeat the group's first element
  * with weight zero: kernels write the zero correction of a padding lane, too, and must not write it to a particle that
  * another thread moves. */
-static void fill_data(sinew_sweep_batch *b)
+static void copy_element_data(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
     for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++) {
@@ -77,7 +77,7 @@ static void fill_data(sinew_sweep_batch *b)
 
 /* Copies only the weights of all elements; weights change with the material, and when elements are switched on or
  * off. */
-static void fill_weights(sinew_sweep_batch *b)
+static void copy_element_weights(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
     for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++)
@@ -107,7 +107,7 @@ static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *
                     SINEW_POINT * (list->low + list->elements.vertices[(size_t)element * n + a]);
             b->element[padded_index] = filler ? -1 : element;
         }
-    fill_data(b);
+    copy_element_data(b);
 }
 
 /* Finds the class of each element: its colour, or its domain and colour. There is one class if the order of the sweep
@@ -302,7 +302,7 @@ static sinew_status add_batches(sinew_sweep *sweep, int32_t first, int32_t last,
     return status;
 }
 
-static bool is_coupling(const sinew_sweep_batch *b)
+static bool batch_is_coupling(const sinew_sweep_batch *b)
 {
     return sinew_get_stencil(b->ops->info.stencil)->couples;
 }
@@ -310,12 +310,12 @@ static bool is_coupling(const sinew_sweep_batch *b)
 /* Sets the order of batches in a sweep: the objective's order; after sinew_sweep_arrange() with coupling energies
  * before or after all others. Coupling energies join arbitrary points, not neighbours of a mesh (`couples` of their
  * stencil). */
-static void set_turns(sinew_sweep *sweep)
+static void set_batch_order(sinew_sweep *sweep)
 {
     int32_t at = 0;
     for (int pass = 0; pass < (sweep->arranged ? 2 : 1); pass++)
         for (int32_t k = 0; k < sweep->batch_count; k++)
-            if (!sweep->arranged || is_coupling(&sweep->batches[k]) == (sweep->couplings_first == (pass == 0)))
+            if (!sweep->arranged || batch_is_coupling(&sweep->batches[k]) == (sweep->couplings_first == (pass == 0)))
                 sweep->turn[at++] = k;
 }
 
@@ -323,7 +323,7 @@ void sinew_sweep_arrange(sinew_sweep *sweep, bool first)
 {
     sweep->arranged = true;
     sweep->couplings_first = first;
-    set_turns(sweep);
+    set_batch_order(sweep);
 }
 
 /* Rebuilds the batches of transient elements of the sweep. */
@@ -333,7 +333,7 @@ static sinew_status build_transient_batches(sinew_sweep *sweep, sinew_error *err
     sweep->batch_count = sweep->fixed_count;
     sinew_status status = add_batches(sweep, o->fixed_task_count, o->task_count, &sweep->work, error);
     if (status == SINEW_OK)
-        set_turns(sweep);
+        set_batch_order(sweep);
     return status == SINEW_OK && sweep->crowd ? set_averaging_weights(sweep, error) : status;
 }
 
@@ -407,9 +407,9 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
 static void update_batch_data(sinew_sweep_batch *b)
 {
     if (b->form_version != b->source->form_version)
-        fill_data(b);
+        copy_element_data(b);
     else if (b->version != b->source->version)
-        fill_weights(b);
+        copy_element_weights(b);
 }
 
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)

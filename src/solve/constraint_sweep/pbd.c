@@ -75,7 +75,7 @@ static sinew_constrain_kernel pbd_kernel(const sinew_solve *s)
                                     .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
 }
 
-static void take_exponent(sinew_solve *s)
+static void set_stiffness_exponent(sinew_solve *s)
 {
     ((sinew_pbd *)s->memory)->sweep.stiffness_exponent = pbd_exponent(s);
 }
@@ -87,7 +87,7 @@ static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
                                      .rho = (double)s->def.parameters[RHO]};
     const sinew_status status = sinew_pbd_prepare(s, &how, &one_step, &extras, error);
     if (status == SINEW_OK)
-        take_exponent(s);
+        set_stiffness_exponent(s);
     return status;
 }
 
@@ -96,7 +96,7 @@ static sinew_status pbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *e
     const sinew_constrain_kernel how = pbd_kernel(s);
     const sinew_status status = sinew_pbd_refresh(s, &how, &one_step, changed, error);
     if (status == SINEW_OK)
-        take_exponent(s);
+        set_stiffness_exponent(s);
     return status;
 }
 

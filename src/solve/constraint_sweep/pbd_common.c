@@ -13,8 +13,8 @@ static const sinew_pbd_time *time_of(const sinew_pbd_options *options)
 
 /* Stores the kernel settings and substep options, which depend on h and the solver's definition, and prepares the
  * substeps. */
-static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
-                                  sinew_error *error)
+static sinew_status store_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
+                                   sinew_error *error)
 {
     sinew_pbd *w = s->memory;
     w->how = *how;
@@ -34,7 +34,7 @@ sinew_status sinew_pbd_prepare(sinew_solve *s, const sinew_constrain_kernel *how
     w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
     if (extras)
         w->extras = *extras;
-    const sinew_status status = take_settings(s, how, options, error);
+    const sinew_status status = store_settings(s, how, options, error);
     if (status != SINEW_OK)
         return status;
     sinew_sweep_rule rule = {.order = (sinew_sweep_order)sinew_solve_parameter(s, "order"),
@@ -48,7 +48,7 @@ sinew_status sinew_pbd_refresh(sinew_solve *s, const sinew_constrain_kernel *how
                                uint32_t changed, sinew_error *error)
 {
     sinew_pbd *w = s->memory;
-    const sinew_status status = take_settings(s, how, options, error);
+    const sinew_status status = store_settings(s, how, options, error);
     if (status != SINEW_OK)
         return status;
     return sinew_sweep_refresh(&w->sweep, changed & SINEW_CHANGED_TRANSIENT, changed & SINEW_CHANGED_PINS, error);

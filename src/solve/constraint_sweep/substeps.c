@@ -124,7 +124,7 @@ static int32_t substep_of(const sinew_solve *s, const sinew_pbd *w, int32_t swee
 
 /* Begins a substep before its first sweep. The last substep sets pins to their targets exactly: extrapolated positions
  * would miss them by round-off. */
-static void substeps_before(sinew_solve *s, sinew_pbd *w)
+static void substeps_before_sweep(sinew_solve *s, sinew_pbd *w)
 {
     const sinew_objective *o = s->objective;
     const int32_t substep = substep_of(s, w, w->sweep_count);
@@ -137,13 +137,14 @@ static void substeps_before(sinew_solve *s, sinew_pbd *w)
     start_sweeps(s, w);
 }
 
-static void substeps_after(sinew_solve *s, sinew_pbd *w)
+static void substeps_after_sweep(sinew_solve *s, sinew_pbd *w)
 {
     if (substep_of(s, w, w->sweep_count) != substep_of(s, w, w->sweep_count - 1))
         end_substep(s, w, 1);
 }
 
-const sinew_pbd_time sinew_pbd_substeps = {substeps_prepare, substeps_begin, substeps_before, substeps_after};
+const sinew_pbd_time sinew_pbd_substeps = {substeps_prepare, substeps_begin, substeps_before_sweep,
+                                           substeps_after_sweep};
 
 /* ---- Pseudo-time of quasistatic steps -------------------------------------------------------- */
 
@@ -160,7 +161,7 @@ static void pseudo_begin(sinew_solve *s, sinew_pbd *w)
     memset(w->v, 0, vector_bytes(s));
 }
 
-static void pseudo_before(sinew_solve *s, sinew_pbd *w)
+static void pseudo_before_sweep(sinew_solve *s, sinew_pbd *w)
 {
     if (w->sweep_count % w->options.sweeps != 0)
         return;
@@ -168,10 +169,10 @@ static void pseudo_before(sinew_solve *s, sinew_pbd *w)
     start_sweeps(s, w);
 }
 
-static void pseudo_after(sinew_solve *s, sinew_pbd *w)
+static void pseudo_after_sweep(sinew_solve *s, sinew_pbd *w)
 {
     if (w->sweep_count % w->options.sweeps == 0)
         end_substep(s, w, w->options.keep);
 }
 
-const sinew_pbd_time sinew_pbd_pseudo = {pseudo_prepare, pseudo_begin, pseudo_before, pseudo_after};
+const sinew_pbd_time sinew_pbd_pseudo = {pseudo_prepare, pseudo_begin, pseudo_before_sweep, pseudo_after_sweep};

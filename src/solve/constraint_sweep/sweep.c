@@ -60,7 +60,7 @@ typedef struct sweep_pass {
 } sweep_pass;
 
 /* Number of phases of a batch: levels of domains, or colours without domains. */
-static int32_t batch_phases(const sinew_sweep_batch *b)
+static int32_t count_batch_phases(const sinew_sweep_batch *b)
 {
     return b->domains.level_count > 0 ? b->domains.level_count : b->colour_count;
 }
@@ -130,7 +130,7 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         sinew_sweep_batch *b = &sweep->batches[sweep->turn[k]];
         b->first_phase = pass.phases;
-        pass.phases += batch_phases(b);
+        pass.phases += count_batch_phases(b);
         groups += b->group_count;
     }
     const sinew_phases work = {pass.phases, count_slices, run_slice, &pass};

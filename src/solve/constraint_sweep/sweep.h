@@ -47,7 +47,7 @@ typedef struct sinew_sweep_batch {
     int32_t *first_group;         /* [classes + 1] index of each class's first SIMD group, by domain, then by colour */
     int32_t *vertex;              /* [group_count][vertex_count][W] SINEW_POINT times the particle of each vertex */
     sinew_real *data;             /* [group_count][data_count][W] element data, copied from `source` */
-    int32_t *element;             /* [group_count * W] caller's element index in the source batch; -1: padding */
+    int32_t *element;             /* [group_count * W] index of the element in the source batch; -1: padding */
     sinew_real *lambda;           /* [group_count][constraint_count][W] multipliers of the constraints */
     sinew_real *averaging_weight; /* [group_count * W] Jacobi: fraction 1/n of its change that an element applies */
     /* [group_count][constraint_count][W] lambda at the start of the last two sweeps, newest first; NULL: not kept */
@@ -151,7 +151,7 @@ void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how);
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how);
 /* Copies the swept positions to q; the fourth number of each point becomes zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);
-/* Writes multipliers: values[element][constraint_count] = factor * lambda, in the caller's order of elements. */
+/* Writes multipliers: values[element][constraint_count] = factor * lambda, in the element order of the source batch. */
 void sinew_sweep_multipliers(const sinew_sweep_batch *batch, double factor, sinew_real *values);
 
 #endif

@@ -123,7 +123,7 @@ static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *e
                        (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_takes_contacts(s, changed));
     if (!wanted || stale)
         sinew_gap_destroy(s);
-    /* With contacts, find_gap() creates s->gap at the end of the step, because contacts may still change before. */
+    /* With contacts, measure_gap() creates s->gap at the end of the step, because contacts may still change before. */
     return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
 }
 
@@ -224,7 +224,7 @@ static bool objective_is_finite(sinew_solve *s)
     return isfinite(s->terms.elastic);
 }
 
-static void start_from(sinew_solve *s, bool inertia)
+static void move_to_guess(sinew_solve *s, bool inertia)
 {
     const sinew_objective *o = s->objective;
     const sinew_real *first = s->first_guess ? s->first_guess : o->step.q_tilde;
@@ -242,15 +242,15 @@ void sinew_solve_start(sinew_solve *s, int start)
     if (s->objective->step.quasistatic)
         return;
     if (inertia)
-        start_from(s, true);
+        move_to_guess(s, true);
     if (objective_is_finite(s))
         return;
-    start_from(s, !inertia);
+    move_to_guess(s, !inertia);
     if (!objective_is_finite(s))
-        start_from(s, inertia);
+        move_to_guess(s, inertia);
 }
 
-static void driver_record(sinew_solve *s, int32_t iteration, double began)
+static void record_iteration(sinew_solve *s, int32_t iteration, double began)
 {
     sinew_objective *o = s->objective;
     if (s->record_count >= s->record_capacity)
@@ -273,7 +273,7 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
 
 /* Stopping rule: true if the residual is at the tolerance, or within round-off and above half of `before`, the residual
  * one iteration earlier. */
-static bool driver_finished(const sinew_solve *s, double before)
+static bool residual_has_converged(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
            (s->residual <= s->noise && s->residual > 0.5 * before);
@@ -282,7 +282,7 @@ static bool driver_finished(const sinew_solve *s, double before)
 /* Sets the round-off of forces (N) and of g (J). Positions are accurate to `step`, the spacing of floating-point
  * numbers, and forces to stiffness times step. An energy is a sum of terms as large as stiffness times length squared:
  * a stiff body near rest has a small energy with a large error. */
-static void set_noise(sinew_solve *s)
+static void set_round_off(sinew_solve *s)
 {
     sinew_solve_stiffness(s);
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
@@ -310,7 +310,7 @@ static void driver_start(sinew_solve *s)
     s->record_count = 0;
     s->v_end = NULL;
     if (looks_at_residuals(s) || s->ops->needs_noise)
-        set_noise(s);
+        set_round_off(s);
     if (looks_at_residuals(s))
         sinew_solve_evaluate(s);
 }
@@ -342,7 +342,7 @@ static bool step_is_finite(const sinew_solve *s)
 }
 
 /* The gap estimate of a step that has none: not requested (SINEW_GAP_NONE), or unknown for a reason. */
-static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
+static sinew_gap_estimate gap_not_measured(sinew_gap_kind kind, const char *reason)
 {
     const double value = kind == SINEW_GAP_NONE ? NAN : HUGE_VAL;
     return (sinew_gap_estimate){.kind = kind,
@@ -363,22 +363,22 @@ static bool gap_is_due(const sinew_solve *s)
     return s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
 }
 
-static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
+static sinew_gap_estimate measure_gap(sinew_solve *s, uint32_t bits)
 {
     if (!gap_is_due(s))
-        return without_gap(SINEW_GAP_NONE, "");
+        return gap_not_measured(SINEW_GAP_NONE, "");
     if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
         sinew_gap_destroy(s);
-        return without_gap(SINEW_GAP_UNKNOWN, "there is too little memory for it");
+        return gap_not_measured(SINEW_GAP_UNKNOWN, "there is too little memory for it");
     }
     if (!s->gap && wants_gap(s))
-        return without_gap(SINEW_GAP_NONE, "");
+        return gap_not_measured(SINEW_GAP_NONE, "");
     if (bits & SINEW_STEP_NOT_FINITE)
-        return without_gap(SINEW_GAP_UNKNOWN, "the step is not finite");
+        return gap_not_measured(SINEW_GAP_UNKNOWN, "the step is not finite");
     if (sinew_objective_is_hard(s->objective))
-        return without_gap(SINEW_GAP_UNKNOWN, "an energy is hard, and the objective infinite off its constraints");
+        return gap_not_measured(SINEW_GAP_UNKNOWN, "an energy is hard, and the objective infinite off its constraints");
     if (!wants_gap(s))
-        return without_gap(SINEW_GAP_UNKNOWN, "an explicit step seeks no minimum");
+        return gap_not_measured(SINEW_GAP_UNKNOWN, "an explicit step seeks no minimum");
     return sinew_gap_find(s);
 }
 
@@ -497,7 +497,7 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
     while (*bits == 0 && !s->converged && iteration < max && !sinew_stop_came()) {
         if (watch)
             sinew_solve_evaluate(s);
-        if (watch && !s->must_iterate && driver_finished(s, before)) {
+        if (watch && !s->must_iterate && residual_has_converged(s, before)) {
             if (!continue_after_update(s, iteration, bits))
                 break;
             before = HUGE_VAL;
@@ -516,7 +516,7 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
             before = HUGE_VAL;
         }
         if (s->def.record == SINEW_RECORD_ITERATIONS && !(*bits & SINEW_STEP_UNPREPARED))
-            driver_record(s, iteration, began);
+            record_iteration(s, iteration, began);
         if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
             break;
     }
@@ -532,7 +532,7 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     if (!sinew_stop_came())
         driver_first_contacts(s, &bits);
     if (s->def.record == SINEW_RECORD_ITERATIONS && bits == 0)
-        driver_record(s, 0, began);
+        record_iteration(s, 0, began);
     *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
     s->iterations = result->iterations;
     /* An interrupted step has no valid result: sinew_world_step() discards it. */
@@ -555,9 +555,9 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     if (!step_is_finite(s))
         bits |= SINEW_STEP_NOT_FINITE;
     else if (s->def.record == SINEW_RECORD_STEP)
-        driver_record(s, result->iterations, began);
+        record_iteration(s, result->iterations, began);
     result->seconds = sinew_seconds() - began;
-    sinew_gap_estimate gap = find_gap(s, bits);
+    sinew_gap_estimate gap = measure_gap(s, bits);
     sinew_solve_relate_error(s, &gap);
     result->gap_seconds = sinew_seconds() - began - result->seconds;
     sinew_kkt_residuals found = {.violation = NAN, .stationarity = NAN, .complementarity = NAN};

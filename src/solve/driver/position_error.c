@@ -28,7 +28,7 @@
 #define POSITION_BOUND_MAX   0.05
 #define UNFACTORED_BOUND_MAX 1e-4
 
-static double error_length(const sinew_real *x)
+static double vector_length(const sinew_real *x)
 {
     return sqrt((double)x[0] * (double)x[0] + (double)x[1] * (double)x[1] + (double)x[2] * (double)x[2]);
 }
@@ -125,7 +125,7 @@ static double error_widen_by_noise(sinew_gap *gap)
         if (!sinew_gap_sample_noise(gap, k, noise))
             return HUGE_VAL;
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
-        const double own = error_length(error + 4 * i), moved = NOISE_BOUND * fmax((double)noise[4 * i], spacing);
+        const double own = vector_length(error + 4 * i), moved = NOISE_BOUND * fmax((double)noise[4 * i], spacing);
         const double bound = o->step.pinned[i] ? 0 : fmax(POSITION_BOUND * own, own + moved);
         for (size_t c = 4 * i; c < 4 * i + 3; c++)
             error[c] = (sinew_real)(own > 0 ? (double)error[c] * (bound / own) : c % 4 == 0 ? bound : 0);

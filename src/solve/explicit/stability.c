@@ -41,7 +41,7 @@ static void fill_start(const lanczos *l)
         l->u[i] = (sinew_real)((double)l->u[i] / norm);
 }
 
-static void fill_root(const lanczos *l)
+static void fill_inverse_root_masses(const lanczos *l)
 {
     for (int32_t i = 0; i < l->view.particle_count; i++)
         for (size_t c = 0; c < 3; c++)
@@ -92,7 +92,7 @@ static bool lanczos_has_converged(lanczos *l)
 static void lanczos_run(lanczos *l)
 {
     bool more = true;
-    fill_root(l);
+    fill_inverse_root_masses(l);
     fill_start(l);
     while (more) {
         more = lanczos_step(l);

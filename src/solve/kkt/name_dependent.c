@@ -76,7 +76,7 @@ static bool element_is_marked_before(const sinew_constraints *c, int32_t constra
     return false;
 }
 
-static void name_marked(message *n, const sinew_constraints *c, const uint8_t *marks)
+static void name_marked_constraints(message *n, const sinew_constraints *c, const uint8_t *marks)
 {
     const sinew_constraint_set *last = NULL;
     for (int32_t constraint = 0; constraint < c->constraint_count; constraint++)
@@ -179,7 +179,7 @@ static void name_redundant(sinew_solve *s)
     if (r->redundant_count == 0)
         return;
     open_message(&n, s, "redundant: ");
-    name_marked(&n, r->constraints, r->redundant);
+    name_marked_constraints(&n, r->constraints, r->redundant);
     close_message(&n);
 }
 
@@ -195,7 +195,7 @@ bool sinew_kkt_describe(sinew_solve *s, double tolerance)
         return false;
     }
     open_message(&n, s, "contradictory, take one away or make it compliant: ");
-    name_marked(&n, r->constraints, r->active);
+    name_marked_constraints(&n, r->constraints, r->active);
     close_message(&n);
     return true;
 }

@@ -55,7 +55,7 @@ static void compute_force_residual(sinew_saddle *s)
         s->right[k] = s->is_multiplier[k] ? 0 : s->right[k];
 }
 
-static double largest_right(const sinew_saddle *s)
+static double largest_right_hand_side(const sinew_saddle *s)
 {
     double max = 0;
     for (int32_t k = 0; k < s->count; k++)
@@ -65,9 +65,9 @@ static double largest_right(const sinew_saddle *s)
 
 double sinew_overdetermined_multipliers(sinew_saddle *s, int refinements)
 {
-    const double size = largest_right(s);
+    const double size = largest_right_hand_side(s);
     compute_force_residual(s);
-    const double left = largest_right(s) * sinew_ldl_solve(s->ldl, s->right, s->least, refinements);
+    const double left = largest_right_hand_side(s) * sinew_ldl_solve(s->ldl, s->right, s->least, refinements);
     for (int32_t k = 0; k < s->count; k++)
         if (s->is_multiplier[k] == SINEW_EARLY_OVERDETERMINED)
             s->solution[k] = s->least[k];

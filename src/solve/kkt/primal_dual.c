@@ -141,7 +141,7 @@ static double kkt_residuals_left(const sinew_solve *s, double scale)
 }
 
 /* True if the KKT conditions hold, to tolerance or round-off. Without hard constraints the driver decides. */
-static bool is_solved(sinew_solve *s, double scale)
+static bool kkt_is_solved(sinew_solve *s, double scale)
 {
     const sinew_kkt *r = s->memory;
     const double tolerance = (double)s->def.tolerance, before = ((primal_dual *)r->own)->before;
@@ -165,7 +165,7 @@ static void assemble_matrix(sinew_solve *s, bool definite)
 /* Solves the KKT system for dq and dlambda. If the matrix is not definite within the constraints or the solution is
  * inaccurate, the matrix is projected, then shifted by multiples of the identity. `definite`: the first matrix is the
  * projected one. Returns false if no shift up to SINEW_SHIFT_MAX suffices, or if interrupted. */
-static bool solve_system(sinew_solve *s, bool definite)
+static bool solve_kkt_system(sinew_solve *s, bool definite)
 {
     sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
@@ -194,7 +194,7 @@ static bool primal_dual_find_direction(sinew_solve *s)
 {
     sinew_kkt_gather(s, s->q, true);
     sinew_kkt_gather_constraints(s->memory);
-    return solve_system(s, false);
+    return solve_kkt_system(s, false);
 }
 
 /* Copies dq to p->step. Returns the fraction of dq that stays short of the barrier of an energy; 1 without one. */
@@ -249,7 +249,7 @@ static bool primal_dual_restore(sinew_solve *s)
     p->moves++;
     memset(r->particle_rhs, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->particle_rhs);
     sinew_kkt_gather_constraints(r);
-    if (!solve_system(s, true))
+    if (!solve_kkt_system(s, true))
         return false;
     sinew_kkt_move(s, primal_dual_find_step(s), s->q);
     for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
@@ -278,7 +278,7 @@ static double weighted_violation(const sinew_kkt *r)
 
 /* Sets merit weights for the current multipliers. Returns the slope of the merit along p->step: grad g_soft . dq minus
  * the weighted violation, which a full step removes to first order. */
-static double find_slope(sinew_solve *s)
+static double find_merit_slope(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
@@ -311,7 +311,7 @@ static void move_to_trial(sinew_solve *s, double fraction)
     s->gradient_known = false;
 }
 
-static double merit_at(sinew_solve *s)
+static double merit_of_iterate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     const double g = sinew_objective_value(s->error_objective, s->q, NULL);
@@ -333,7 +333,7 @@ static bool try_merit(void *context, double fraction, double *change)
     const bool first = t->first;
     t->first = false;
     move_to_trial(t->s, p->fraction = fraction);
-    const double now = merit_at(t->s), noise = 1e-14 * fabs(t->merit);
+    const double now = merit_of_iterate(t->s), noise = 1e-14 * fabs(t->merit);
     *change = now - t->merit;
     if (isfinite(now) && t->slope < 0 && now <= t->merit + ARMIJO * fraction * t->slope + noise)
         return true;
@@ -349,9 +349,9 @@ static bool search_merit(sinew_solve *s, double scale)
 {
     const sinew_backtracking lengths = {.first = primal_dual_find_step(s), .factor = 0.5, .trials = TRIALS};
     merit_trial t = {.s = s, .scale = scale, .left = kkt_residuals_left(s, scale), .first = true};
-    t.slope = find_slope(s);
+    t.slope = find_merit_slope(s);
     save_iterate(s);
-    t.merit = merit_at(s);
+    t.merit = merit_of_iterate(s);
     if (sinew_backtrack(&lengths, try_merit, &t))
         return true;
     move_to_trial(s, 0);
@@ -369,7 +369,7 @@ static uint32_t primal_dual_iterate(sinew_solve *s)
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
     const double scale = force_scale(s);
-    if (is_solved(s, scale)) {
+    if (kkt_is_solved(s, scale)) {
         if (p->shift > 0)
             s->warnings |= SINEW_STEP_INDEFINITE;
         s->converged = true;

@@ -36,7 +36,7 @@ static const effort *effort_of(const sinew_saddle *s)
 }
 
 /* Number of hard constraints whose pivots are above round-off and below `max`. */
-static int32_t count_small(const sinew_saddle *s, double max)
+static int32_t count_small_pivots(const sinew_saddle *s, double max)
 {
     int32_t count = 0;
     for (int32_t k = 0; k < s->count; k++) {
@@ -49,10 +49,10 @@ static int32_t count_small(const sinew_saddle *s, double max)
 double sinew_saddle_certain_pivot(const sinew_saddle *s)
 {
     const effort *own = effort_of(s);
-    if (count_small(s, own->small) == 0)
+    if (count_small_pivots(s, own->small) == 0)
         return 0;
     double clear = CLEAR;
-    while (clear > own->small && count_small(s, clear) > own->constraints)
+    while (clear > own->small && count_small_pivots(s, clear) > own->constraints)
         clear /= 10;
     return clear > own->small ? clear : 0;
 }
@@ -73,7 +73,7 @@ static void fill_rank_matrix(sinew_saddle *s)
     }
 }
 
-static void set_floors(sinew_saddle *s, double floor)
+static void set_pivot_floors(sinew_saddle *s, double floor)
 {
     for (int32_t k = 0; k < s->count; k++)
         s->floors[k] = is_hard(s, k) ? floor : s->floors[k];
@@ -123,7 +123,7 @@ static void compute_independent_components(sinew_saddle *s, int32_t count)
 /* Chooses independent constraints among the uncertain ones by pivoted factorisation of their matrix T
  * (rank_check.h), largest diagonal entry first. Constraints with pivots above `floor` get the floor DBL_MIN (kept),
  * others HUGE_VAL (dropped). */
-static void keep_independent(sinew_saddle *s, int32_t count, double floor)
+static void choose_independent(sinew_saddle *s, int32_t count, double floor)
 {
     double *T = s->left;
     for (int32_t e = 0; e < count; e++)
@@ -150,16 +150,16 @@ bool sinew_saddle_check_rank(sinew_saddle *s, double clear, double floor)
 {
     sinew_pivots inertia;
     fill_rank_matrix(s);
-    set_floors(s, clear);
+    set_pivot_floors(s, clear);
     const int32_t count = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &inertia) ? list_uncertain(s) : INT32_MAX;
     if (count > SINEW_RANK_CHECK_MAX) {
-        set_floors(s, floor);
+        set_pivot_floors(s, floor);
         return false;
     }
     compute_independent_components(s, count);
     for (int32_t k = 0; k < s->count; k++)
         if (is_hard(s, k))
             s->floors[k] = sinew_ldl_dropped(s->ldl, k) ? HUGE_VAL : DBL_MIN;
-    keep_independent(s, count, floor);
+    choose_independent(s, count, floor);
     return true;
 }

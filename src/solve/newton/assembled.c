@@ -45,7 +45,7 @@ static sinew_status failure_status(const sinew_error *error)
 
 /* Returns a fill-reducing elimination order of the Hessian of the objective's first task_count tasks, released by the
  * caller; NULL on failure. */
-static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_error *error)
+static int32_t *find_elimination_order(const sinew_objective *o, int32_t task_count, sinew_error *error)
 {
     sinew_assembly *first = sinew_assembly_create(o, task_count, NULL, error);
     if (!first)
@@ -76,7 +76,7 @@ static assembled *assembled_prepare_common(sinew_solve *s, sinew_newton *n, int3
         return NULL;
     }
     if (reorder)
-        a->order = find_order(o, task_count, error);
+        a->order = find_elimination_order(o, task_count, error);
     if (!reorder || a->order)
         a->assembly = sinew_assembly_create(o, task_count, a->order, error);
     if (!a->assembly)
@@ -126,7 +126,7 @@ static void scatter_direction(const assembled *a, sinew_real *d)
 /* ---- Linear solver `direct`: sparse Cholesky ------------------------------------------------- */
 
 /* Number of the objective's tasks that are not contacts; contacts come last. */
-static int32_t plain_tasks(const sinew_objective *o)
+static int32_t count_tasks_without_contacts(const sinew_objective *o)
 {
     int32_t count = o->task_count;
     while (count > o->fixed_task_count && o->tasks[count - 1].batch->ops->contact)
@@ -169,7 +169,7 @@ static sinew_status direct_update_contacts(sinew_solve *s, sinew_newton *n, sine
     const sinew_status status = assembled_lay_out(o, n, a->order, error);
     if (status != SINEW_OK || (double)sinew_cholesky_factor_size(a->cholesky) <= max * (double)a->plain_size)
         return status;
-    int32_t *order = find_order(o, o->task_count, error);
+    int32_t *order = find_elimination_order(o, o->task_count, error);
     const sinew_status again = order ? assembled_lay_out(o, n, order, error) : failure_status(error);
     sinew_release(&o->allocator, order);
     return again;
@@ -178,7 +178,7 @@ static sinew_status direct_update_contacts(sinew_solve *s, sinew_newton *n, sine
 static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
-    const int32_t plain = plain_tasks(o);
+    const int32_t plain = count_tasks_without_contacts(o);
     assembled *a = assembled_prepare_common(s, n, plain, true, error);
     if (!a)
         return failure_status(error);

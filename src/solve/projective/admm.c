@@ -184,7 +184,7 @@ static bool reserve_dual(const sinew_objective *o, admm *a, size_t kept)
     return true;
 }
 
-static size_t hard_numbers(const sinew_task *task)
+static size_t count_hard_data(const sinew_task *task)
 {
     return task->batch->hard ? sinew_task_padded_count(task) * (size_t)task->batch->ops->data_count : 0;
 }
@@ -194,7 +194,7 @@ static bool reserve_hard(const sinew_objective *o, admm *a)
     size_t count = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
         a->first_hard[t] = count;
-        count += hard_numbers(&o->tasks[t]);
+        count += count_hard_data(&o->tasks[t]);
     }
     a->any_hard = count > 0;
     return !a->any_hard || sinew_reserve_spare(&o->allocator, &a->hard, &a->hard_capacity, count, sizeof *a->hard);
@@ -206,7 +206,7 @@ static void copy_hard_data(const sinew_objective *o, admm *a)
     for (int32_t t = 0; a->any_hard && t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
         const size_t W = (size_t)task->batch->width, D = (size_t)task->batch->ops->data_count;
-        const size_t count = hard_numbers(task);
+        const size_t count = count_hard_data(task);
         sinew_real *data = a->hard + a->first_hard[t];
         if (count > 0)
             memcpy(data, sinew_batch_groups(task->batch, task->chunk).data, count * sizeof *data);
@@ -381,7 +381,7 @@ static void admm_contacts_changed(sinew_solve *s, uint32_t what)
 }
 
 /* w^2 |du|^2, the change of the duals in the last local step, summed over the elements of task t, in J */
-static double dual_move(const sinew_solve *s, int32_t t)
+static double dual_change_of_task(const sinew_solve *s, int32_t t)
 {
     const admm *a = s->memory;
     const sinew_task *task = &s->objective->tasks[t];
@@ -420,10 +420,10 @@ static void admm_local_step(void *context, int32_t task, sinew_reduced_kernel *k
         kernel->groups.data = a->hard + a->first_hard[task];
     of->batch->ops->local_prox(kernel);
     if (a->automatic)
-        a->task_moves[task] = dual_move(s, task);
+        a->task_moves[task] = dual_change_of_task(s, task);
 }
 
-static void inertia_terms(const void *context, int32_t first, int32_t last, double *sums)
+static void sum_inertia_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const sinew_solve *s = context;
     const sinew_real *dq = ((const admm *)s->memory)->dq;
@@ -471,7 +471,7 @@ static void observe_iteration(sinew_solve *s)
     const double global = sinew_dot(a->b, a->dq, o->particle_count, o->thread_count);
     double inertia = 0, local = 0;
     if (!o->step.quasistatic)
-        sinew_sum(inertia_terms, s, o->particle_count, 1, &inertia, o->thread_count);
+        sinew_sum(sum_inertia_terms, s, o->particle_count, 1, &inertia, o->thread_count);
     for (int32_t t = 0; t < o->task_count; t++)
         local += a->task_moves[t];
     const double size = sqrt(fmax(global, 0) + local), elastic = fmax(global - inertia, 0);

@@ -57,7 +57,7 @@ static double clamp_between_limits(const sinew_weight_memory *m, double c)
 
 /* Multiplies the weight factor c by about `factor`; the old c becomes a limit. A strong change removes a limit that
  * blocks it. Returns false if c stays. */
-static bool penalty_change(sinew_weight_rule *rule, double factor)
+static bool change_weight(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
     const double wanted = fmin(fmax(m->c * factor, min), max);
@@ -91,7 +91,7 @@ static bool leave_cycle(sinew_weight_rule *rule, double factor)
     m->firm = m->c;
     if (m->high < 1.2 * m->c * factor)
         m->high = INFINITY;
-    return penalty_change(rule, factor);
+    return change_weight(rule, factor);
 }
 
 void sinew_weight_disturb(sinew_weight_rule *rule)
@@ -127,7 +127,7 @@ bool sinew_weight_begin(sinew_weight_rule *rule)
     m->high /= yield;
     rule->changes = 0;
     const bool wanted = m->rate > slow && (m->ratio > far_off || m->ratio < 1 / far_off);
-    const bool changed = wanted && penalty_change(rule, wanted_factor(m->ratio));
+    const bool changed = wanted && change_weight(rule, wanted_factor(m->ratio));
     m->rate = 0;
     m->ratio = 1;
     restart_observation(rule, 2);
@@ -162,8 +162,8 @@ static bool change_after_slow_progress(sinew_weight_rule *rule, double ratio)
         m->low = m->firm = 0;
     if (ratio > far_off)
         m->high = INFINITY;
-    return (ratio > off && penalty_change(rule, fmax(wanted_factor(ratio), step))) ||
-           (ratio < 1 / off && penalty_change(rule, fmin(wanted_factor(ratio), 1 / step)));
+    return (ratio > off && change_weight(rule, fmax(wanted_factor(ratio), step))) ||
+           (ratio < 1 / off && change_weight(rule, fmin(wanted_factor(ratio), 1 / step)));
 }
 
 static bool review_weight(sinew_weight_rule *rule)
@@ -183,7 +183,7 @@ static bool review_weight(sinew_weight_rule *rule)
         return change_after_slow_progress(rule, ratio);
     /* If the last block contradicts the average, the residual ratio R oscillates, and c is kept. */
     return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) &&
-           penalty_change(rule, wanted_factor(ratio));
+           change_weight(rule, wanted_factor(ratio));
 }
 
 /* Raises c after EARLY_REVIEW iterations if c is below PD's weight (c = 1), the mean residual ratio R is large, and
@@ -193,7 +193,7 @@ static bool review_weight_early(sinew_weight_rule *rule, double size)
     const double slow = 0.5, far_off = 5;
     const double ratio = exp(rule->log_ratio / EARLY_REVIEW), rate = pow(size / rule->sizes[0], 1.0 / EARLY_REVIEW);
     return rule->changes == 0 && rule->memory.c < 0.9 && ratio > far_off && rate > slow &&
-           penalty_change(rule, fmin(sqrt(ratio), 2.5));
+           change_weight(rule, fmin(sqrt(ratio), 2.5));
 }
 
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio)

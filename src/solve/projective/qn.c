@@ -165,7 +165,7 @@ static void qn_release(sinew_solve *s)
 
 /* ---- Quasi-Newton direction by L-BFGS -------------------------------------------------------- */
 
-static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
+static sinew_real *pair_vector(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
     int32_t pair = (n->newest - age + n->window) % n->window;
     return n->pairs + (2 * (size_t)pair + (size_t)which) * 4 * (size_t)s->objective->particle_count;
@@ -203,7 +203,7 @@ static void first_by_identity(const sinew_solve *s, qn *n, bool alone, sinew_rea
 
 /* Initial inverse Hessian as a multiple of the identity, in m/N: the reciprocal of the largest mean diagonal entry of a
  * particle's Hessian block at rest. Later the factor is s.y / y.y of the last pair (Nocedal and Wright 2006, 7.20). */
-static double first_scale(const sinew_solve *s)
+static double initial_scale(const sinew_solve *s)
 {
     double max = 0;
     for (int32_t i = 0; i < s->objective->particle_count; i++)
@@ -213,19 +213,19 @@ static double first_scale(const sinew_solve *s)
 
 /* d <- H d, H the inverse Hessian of L-BFGS, by the two-loop recursion, thesis algorithm 7, with B0^-1 between the
  * loops. */
-static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
+static void two_loop_recursion(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 {
     static first_matrix *const firsts[] = {first_by_matrix, first_by_diagonal, first_by_identity};
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     double xi[WINDOW_MAX];
     for (int32_t age = 0; age < n->count; age++) {
-        xi[age] = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 0), d, count, threads);
-        sinew_add_scaled(d, (sinew_real)-xi[age], pair_of(s, n, age, 1), count, threads);
+        xi[age] = rho_of(n, age) * sinew_dot(pair_vector(s, n, age, 0), d, count, threads);
+        sinew_add_scaled(d, (sinew_real)-xi[age], pair_vector(s, n, age, 1), count, threads);
     }
     firsts[(int)s->def.parameters[FIRST]](s, n, alone, d);
     for (int32_t age = n->count - 1; age >= 0; age--) {
-        double eta = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 1), d, count, threads);
-        sinew_add_scaled(d, (sinew_real)(xi[age] - eta), pair_of(s, n, age, 0), count, threads);
+        double eta = rho_of(n, age) * sinew_dot(pair_vector(s, n, age, 1), d, count, threads);
+        sinew_add_scaled(d, (sinew_real)(xi[age] - eta), pair_vector(s, n, age, 0), count, threads);
     }
 }
 
@@ -234,7 +234,7 @@ static void apply_inverse_hessian(void *context, const sinew_real *r, sinew_real
 {
     const sinew_solve *s = context;
     memcpy(z, r, 4 * (size_t)s->objective->particle_count * sizeof *z);
-    two_loops(s, s->memory, true, z);
+    two_loop_recursion(s, s->memory, true, z);
 }
 
 /* Computes the direction d = -H grad g, H the inverse Hessian of L-BFGS. With contact blocks C: d = -(H^-1 + C)^-1 grad
@@ -247,11 +247,11 @@ static void qn_find_direction(sinew_solve *s, qn *n)
         sinew_global_solve_with_contacts(&n->global, s->objective, (sinew_linear_map){apply_inverse_hessian, s}, n->d,
                                          n->d);
     else
-        two_loops(s, n, false, n->d);
+        two_loop_recursion(s, n, false, n->d);
 }
 
 /* Makes the vectors at index `pair` of n->pairs the newest L-BFGS pair if their curvature s . y is positive. */
-static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
+static void accept_pair(const sinew_solve *s, qn *n, int32_t pair)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     const sinew_real *step = n->pairs + 2 * (size_t)pair * 4 * (size_t)count, *change = step + 4 * (size_t)count;
@@ -277,7 +277,7 @@ static void store_pair(const sinew_solve *s, qn *n, double alpha)
         step[i] = (sinew_real)alpha * n->d[i];
         change[i] = s->gradient[i] - n->old_gradient[i];
     }
-    keep_pair(s, n, pair);
+    accept_pair(s, n, pair);
 }
 
 /* Stores the L-BFGS pair s = q - q_old, y = change of the gradient without contacts, between two iterations with
@@ -299,7 +299,7 @@ static void store_elastic_pair(const sinew_solve *s, qn *n)
             step[i] = s->q[i] - n->old_q[i];
             change[i] = elastic[i] - n->old_gradient[i];
         }
-        keep_pair(s, n, pair);
+        accept_pair(s, n, pair);
     }
     memcpy(n->old_q, s->q, size * sizeof *n->old_q);
     memcpy(n->old_gradient, elastic, size * sizeof *elastic);
@@ -314,11 +314,11 @@ static void qn_begin(sinew_solve *s)
     n->count = n->newest = 0;
     n->old_known = false;
     n->global.solves = 0;
-    n->scale = first_scale(s);
+    n->scale = initial_scale(s);
     sinew_solve_start(s, (int)s->def.parameters[START]);
 }
 
-static double qn_advance(sinew_solve *s, qn *n)
+static double qn_line_search(sinew_solve *s, qn *n)
 {
     static sinew_search *const searches[] = {sinew_line_search, sinew_line_search_wolfe, sinew_full_step};
     const double beta = (double)s->def.parameters[SHRINK], min = (double)s->def.parameters[LEAST];
@@ -341,12 +341,12 @@ static uint32_t qn_step(sinew_solve *s, qn *n)
         n->old_known = false;
     }
     qn_find_direction(s, n);
-    double alpha = qn_advance(s, n);
+    double alpha = qn_line_search(s, n);
     if (alpha == 0 && n->count > 0) {
         /* The L-BFGS pairs gave no descent direction: they are dropped, and the constant matrix alone is used. */
         n->count = 0;
         qn_find_direction(s, n);
-        alpha = qn_advance(s, n);
+        alpha = qn_line_search(s, n);
     }
     if (alpha == 0)
         return SINEW_STEP_STALLED;

@@ -8,7 +8,7 @@
  *     scale the masses of coarse layers, their contact forces, and the stiffness of bindings by
  *     kappa = sqrt(1 - l^2 / (k + r_pad)^2)
  *     coarse_sweeps sweeps over the coarsest layer by itself
- *     one sweep over all the others, coloured together
+ *     one sweep over all other layers, coloured together
  *
  * and after the last iteration fine_sweeps sweeps over the finest layer, without its bindings. The layers
  * (mpbng_layers.h) change the problem while kappa > 0; errors are measured on the world's own objective, which
@@ -94,7 +94,7 @@ typedef struct subsystem {
 
 typedef struct memory {
     sinew_layers layers;
-    subsystem coarsest, others; /* subsystems of the coarsest layer and of the others; empty if there is one layer */
+    subsystem coarsest, others; /* subsystems of the coarsest and of all other layers; empty if there is one layer */
     sinew_vertex_layout fine;   /* vertex layout of the world itself (layer 0) */
     int32_t iteration;
 } memory;

@@ -10,7 +10,7 @@
  * halved (run.c). Acceleration over sweeps, PBNG section 7.3:
  *
  *     sor        x^{l+1} = omega (x_swept - x^{l-1}) + x^{l-1}                        the two-term form of Vivace
- *     sor_node   x_i += omega dx_i inside the sweep; never increases the objective for omega < 2
+ *     sor_node   x_i += omega dx_i inside the sweep; does not increase the objective for omega < 2
  *     chebyshev  x^{l+1} = w_{l+1} (gamma (x_swept - x^l) + x^l - x^{l-1}) + x^{l-1},  w = 1, 2/(2 - rho^2), then
  *                4/(4 - rho^2 w); the first sweep is plain
  *
@@ -359,7 +359,7 @@ static void extrapolate_range(const void *context, int32_t member, int32_t first
         }
 }
 
-static void extrapolate_sweep(sinew_solve *s, memory *m, double a, double b)
+static void extrapolate_iterate(sinew_solve *s, memory *m, double a, double b)
 {
     const extrapolation_pass pass = {s->q, m->last, m->before, (sinew_real)a, (sinew_real)b};
     sinew_over_particles(s->objective->thread_count, s->objective->particle_count, extrapolate_range, &pass);
@@ -395,7 +395,7 @@ static void sweep_accelerated(sinew_solve *s, memory *m)
     correct_by_aggregates(s, m);
     sweep_nodes(s, m);
     choose_extrapolation(s, m, &a, &b);
-    extrapolate_sweep(s, m, a, b);
+    extrapolate_iterate(s, m, a, b);
     move_components(s, m);
     m->streak++;
     if (m->safeguard && (a != 0 || b != 0) && !made_progress(before, merit_of(s), s->value_noise)) {

@@ -202,7 +202,7 @@ typedef struct component {
     const sinew_real *origin; /* [3] position q of the component's first particle */
 } component;
 
-static void add_positions(const void *context, int32_t first, int32_t last, double *sums)
+static void add_position_sums(const void *context, int32_t first, int32_t last, double *sums)
 {
     const component *p = context;
     const sinew_objective *o = p->objective;
@@ -310,7 +310,7 @@ static void move_particles(const void *context, int32_t member, int32_t first, i
  * of q, relative to p->origin. */
 static void sum_component(const component *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
 {
-    sinew_sum(add_positions, p, p->count, SUM_COUNT, sums, threads);
+    sinew_sum(add_position_sums, p, p->count, SUM_COUNT, sums, threads);
     for (int c = 0; c < 3; c++)
         centre[c] = sums[SUM_Q + c] / sums[SUM_MASS];
     for (int i = 0; i < 9; i++)
@@ -374,7 +374,7 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
 
 /* Excess momentum of a component times h: sums[0..2] += m (q - q_n - h v) - h^2 f with the damped velocity v; sums[3]
  * += m. */
-static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
+static void add_excess_momentum(const void *context, int32_t first, int32_t last, double *sums)
 {
     const component *p = context;
     const sinew_objective *o = p->objective;
@@ -461,7 +461,7 @@ void sinew_rigid_velocities(const sinew_rigid *r, const sinew_real *q_start, con
     for (int32_t k = 0; k < r->component_count; k++) {
         const component p = component_of(r, k, q_start, q);
         double sums[4];
-        sinew_sum(add_excess, &p, p.count, 4, sums, o->thread_count);
+        sinew_sum(add_excess_momentum, &p, p.count, 4, sums, o->thread_count);
         const rounding work = {&p, {sums[0] / sums[3], sums[1] / sums[3], sums[2] / sums[3]}, v};
         sinew_tasks_for(p.count < SINEW_PARALLEL_PARTICLES ? 1 : o->thread_count, (p.count + BLOCK - 1) / BLOCK, 1,
                         round_blocks, &work);

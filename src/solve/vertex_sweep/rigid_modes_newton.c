@@ -51,7 +51,7 @@ static double contact_state(const sinew_rigid_contact *t, const double z[3], dou
     return fmax(0, t->lambda + t->kn * (t->r - vec3_dot(t->n, z)));
 }
 
-static double contact_energy(const sinew_rigid_contact *t, const double z[3])
+static double rigid_contact_energy(const sinew_rigid_contact *t, const double z[3])
 {
     double u[3], slip, stick;
     const double force = contact_state(t, z, u, &slip, &stick);
@@ -384,7 +384,7 @@ static bool try_step(void *context, double alpha, double *change)
         const sinew_rigid_contact *t = cluster_contact(c, k);
         double z[3];
         trial_contact_point(c->all, t, z);
-        sum += contact_energy(t, z) - contact_energy(t, t->z);
+        sum += rigid_contact_energy(t, z) - rigid_contact_energy(t, t->z);
     }
     *change = sum;
     return sum < 0;

@@ -78,7 +78,7 @@ static void filter_sums(const sinew_objective *o, const sinew_vertex_move *move,
 }
 
 /* Takes one step of every node of the SIMD groups of `move`, from group `first` on. */
-static void move_groups(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first,
+static void step_groups(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first,
                         const sinew_vertex_move *move, sinew_real *sum)
 {
     const size_t padded_count = (size_t)move->group_count * (size_t)v->simd->width;
@@ -115,10 +115,10 @@ static void vertex_sweep_run_groups(const sinew_vertex_layout *v, const sinew_in
                                     .inertia = (sinew_real)(o->step.quasistatic ? 0 : 1 / (o->step.h * o->step.h)),
                                     .relaxation = (sinew_real)relaxation};
     for (int32_t k = 0; k == 0 || k < v->inner; k++)
-        move_groups(v, g, first, &move, sum);
+        step_groups(v, g, first, &move, sum);
 }
 
-static bool is_idle(const sinew_incidence_groups *g, int32_t group, int32_t W)
+static bool group_is_idle(const sinew_incidence_groups *g, int32_t group, int32_t W)
 {
     for (int32_t padded_index = group * W; padded_index < (group + 1) * W; padded_index++)
         if (g->mass[padded_index] > 0)
@@ -132,7 +132,7 @@ static void run_tile(const sinew_vertex_layout *v, const sinew_incidence_groups 
 {
     while (first < last) {
         int32_t end = first;
-        while (end < last && !is_idle(g, end, v->simd->width))
+        while (end < last && !group_is_idle(g, end, v->simd->width))
             end++;
         if (end > first)
             vertex_sweep_run_groups(v, g, first, end - first, relaxation, q);

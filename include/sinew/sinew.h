@@ -332,7 +332,7 @@ typedef enum sinew_energy_kind {
     /* Tets: k/2 |F - T|^2, T: F with singular values clamped to limits; Bouaziz et al. 2014, (22), (23). */
     SINEW_ENERGY_STRAIN_LIMIT,
     SINEW_ENERGY_FIBRE_STRAIN, /* tets: strain along a fibre direction, zero between two limits */
-    SINEW_ENERGY_VOLUME,       /* tets: distance of F to det F within bounds; Bouaziz et al. 2014, (24)-(26) */
+    SINEW_ENERGY_VOLUME,       /* tets: distance of F to matrices of bounded determinant; Bouaziz et al. 2014, (24) */
     /* Tets: neo-Hookean with shape and volume separated; NEO HOOKE of CalculiX and Abaqus. */
     SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC,
     SINEW_ENERGY_EXAMPLES,   /* tets: strain relative to a blend of example shapes; Bouaziz et al. 2014, (17), (18) */
@@ -342,7 +342,7 @@ typedef enum sinew_energy_kind {
     /* Energies on triangles: membranes and projection sets. */
     SINEW_ENERGY_TRIANGLE_STRAIN,    /* triangles: distance of the stretches to stretches within limits; PD (16) */
     SINEW_ENERGY_WOVEN_STRAIN,       /* triangles: distance of warp and weft lengths to limits */
-    SINEW_ENERGY_AREA,               /* triangles: distance of the stretches to areas within bounds; PD (24) */
+    SINEW_ENERGY_AREA,               /* triangles: distance of the stretches to stretches of bounded area; PD (24) */
     SINEW_ENERGY_MEMBRANE_COROTATED, /* triangles: corotated membrane, mu |F - R|^2 + lambda/2 (J - 1)^2; PBNG (36) */
     /* Triangles: St. Venant-Kirchhoff membrane of thickness h, h (mu |E|^2 + lambda/2 (tr E)^2) A. */
     SINEW_ENERGY_MEMBRANE_STVK,
@@ -354,7 +354,7 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_ISOMETRIC,      /* hinges: quadratic bending for small angles; Bergou et al. 2006 */
     SINEW_ENERGY_MEAN_CURVATURE, /* wheels: D A/2 (|z| - L)^2, z the mean-curvature vector; PD (20), (21) */
     /* Energies on shells: triangles with a slope at each edge. */
-    SINEW_ENERGY_SHELL_BENDING, /* shells: bending of a plate, Morley 1968; converges on every mesh */
+    SINEW_ENERGY_SHELL_BENDING, /* shells: bending of a plate, with the element of Morley 1968 */
     /* Energies on rods: edges with a frame. */
     SINEW_ENERGY_ROD,      /* two rod segments: bending and twist, EI_1, EI_2, GJ; Bergou et al. 2008 */
     SINEW_ENERGY_DIRECTOR, /* director points: stay perpendicular to their edge, at their distance from it */

@@ -429,7 +429,7 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
 
 /* Sets the multipliers of contacts to `unit` times the forces in their data, so that contacts keep them: only the same
  * constraint can undo the impulses that positions already include. */
-static void take_contact_forces(sinew_sweep_batch *b, double unit)
+static void set_contact_multipliers(sinew_sweep_batch *b, double unit)
 {
     static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_STICK_FORCE, SINEW_CONTACT_STICK_FORCE + 1,
                                SINEW_CONTACT_STICK_FORCE + 2};
@@ -445,6 +445,6 @@ void sinew_sweep_contacts_changed(sinew_sweep *sweep, double unit)
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++) {
         zero_multipliers(&sweep->batches[k]);
         update_batch_data(&sweep->batches[k]);
-        take_contact_forces(&sweep->batches[k], unit);
+        set_contact_multipliers(&sweep->batches[k], unit);
     }
 }

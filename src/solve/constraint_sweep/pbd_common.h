@@ -25,7 +25,7 @@
 #include "solve/solver.h"
 #include "solve/constraint_sweep/sweep.h"
 
-/* Changes of the world that sinew_pbd_refresh() handles: the colours of the constraints stay valid. */
+/* Changes of the world that sinew_pbd_refresh() handles: the colours of the fixed constraints stay valid. */
 #define SINEW_PBD_REFRESHES                                                                                            \
     (SINEW_CHANGED_DEF | SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |  \
      SINEW_CHANGED_TRANSIENT)

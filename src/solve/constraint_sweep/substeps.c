@@ -148,20 +148,20 @@ const sinew_pbd_time sinew_pbd_substeps = {substeps_prepare, substeps_begin, sub
 
 /* ---- Pseudo-time of quasistatic steps -------------------------------------------------------- */
 
-static sinew_status pseudo_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
+static sinew_status pseudo_time_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {
     w->substep_h = w->options.h;
     return allocate_substeps(s, w, error);
 }
 
 /* Starts a quasistatic step in pseudo-time from rest, with pins at their targets in s->q. */
-static void pseudo_begin(sinew_solve *s, sinew_pbd *w)
+static void pseudo_time_begin(sinew_solve *s, sinew_pbd *w)
 {
     memcpy(w->q_last, s->q, vector_bytes(s));
     memset(w->v, 0, vector_bytes(s));
 }
 
-static void pseudo_before_sweep(sinew_solve *s, sinew_pbd *w)
+static void pseudo_time_before_sweep(sinew_solve *s, sinew_pbd *w)
 {
     if (w->sweep_count % w->options.sweeps != 0)
         return;
@@ -169,10 +169,11 @@ static void pseudo_before_sweep(sinew_solve *s, sinew_pbd *w)
     start_sweeps(s, w);
 }
 
-static void pseudo_after_sweep(sinew_solve *s, sinew_pbd *w)
+static void pseudo_time_after_sweep(sinew_solve *s, sinew_pbd *w)
 {
     if (w->sweep_count % w->options.sweeps == 0)
         end_substep(s, w, w->options.keep);
 }
 
-const sinew_pbd_time sinew_pbd_pseudo = {pseudo_prepare, pseudo_begin, pseudo_before_sweep, pseudo_after_sweep};
+const sinew_pbd_time sinew_pbd_pseudo = {pseudo_time_prepare, pseudo_time_begin, pseudo_time_before_sweep,
+                                         pseudo_time_after_sweep};

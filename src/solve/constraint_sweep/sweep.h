@@ -146,8 +146,8 @@ void sinew_sweep_keep(sinew_sweep *sweep);
 void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor);
 /* Sets lambda = -C / alpha~ of every compliant constraint (thesis 4.1.6), alpha~ = alpha / h^2; needs rule.numbers. */
 void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how);
-/* x = x_begin + M^-1 sum lambda grad C(x), x_begin the positions of sinew_sweep_begin() (q_tilde): the residual of the
- * momentum equation becomes zero. Needs rule.numbers. */
+/* x = x_begin + M^-1 sum lambda grad C(x), x_begin the positions of sinew_sweep_begin() (q_tilde): with the gradients
+ * at the old x, the residual of the momentum equation becomes zero. Needs rule.numbers. */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how);
 /* Copies the swept positions to q; the fourth number of each point becomes zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);

@@ -32,7 +32,7 @@ typedef struct lanczos {
 } lanczos;
 
 /* Fills the Lanczos start vector u with pseudo-random numbers, scaled to norm 1. */
-static void fill_start(const lanczos *l)
+static void fill_start_vector(const lanczos *l)
 {
     const int32_t n = l->view.particle_count;
     sinew_spectrum_noise(&l->view, l->u);
@@ -93,7 +93,7 @@ static void lanczos_run(lanczos *l)
 {
     bool more = true;
     fill_inverse_root_masses(l);
-    fill_start(l);
+    fill_start_vector(l);
     while (more) {
         more = lanczos_step(l);
         if (!more || l->count % CHECK_INTERVAL == 0)

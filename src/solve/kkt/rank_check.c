@@ -98,7 +98,7 @@ static int32_t list_uncertain(sinew_saddle *s)
 
 /* J_k x of hard constraint k. A hard constraint follows its particles, so its column of the upper triangle holds all of
  * J_k. */
-static double constraint_product(const sinew_saddle *s, int32_t k, const double *x)
+static double constraint_jacobian_product(const sinew_saddle *s, int32_t k, const double *x)
 {
     double sum = 0;
     for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++)
@@ -116,7 +116,7 @@ static void compute_independent_components(sinew_saddle *s, int32_t count)
             s->right[s->row[at]] = s->scaled[at];
         sinew_ldl_solve(s->ldl, s->right, s->solution, REFINEMENTS);
         for (int32_t d = 0; d < count; d++)
-            s->left[e * SINEW_RANK_CHECK_MAX + d] = constraint_product(s, s->uncertain[d], s->solution);
+            s->left[e * SINEW_RANK_CHECK_MAX + d] = constraint_jacobian_product(s, s->uncertain[d], s->solution);
     }
 }
 

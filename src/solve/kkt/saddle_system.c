@@ -100,7 +100,7 @@ typedef struct key_list {
     size_t count;
 } key_list;
 
-static void collect_key(void *context, int list, size_t at, int32_t i, int32_t j)
+static void collect_entry_key(void *context, int list, size_t at, int32_t i, int32_t j)
 {
     key_list *keys = context;
     (void)list;
@@ -161,7 +161,7 @@ static void drop_columns(sinew_saddle *s)
 static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 {
     key_list keys = {0};
-    visit_saddle_entries(s, collect_key, &keys);
+    visit_saddle_entries(s, collect_entry_key, &keys);
     if (keys.count > INT32_MAX)
         return sinew_fail(error, SINEW_ERROR_DATA, "the system of constraints has too many numbers: %.3g",
                           (double)keys.count);
@@ -169,7 +169,7 @@ static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
     keys.count = 0;
     bool good = keys.keys != NULL;
     if (good) {
-        visit_saddle_entries(s, collect_key, &keys);
+        visit_saddle_entries(s, collect_entry_key, &keys);
         good = saddle_fill_columns(s, &keys);
     }
     sinew_release(&s->allocator, keys.keys);

@@ -318,7 +318,7 @@ static double refine_advance(void *context, double alpha)
     return refine_dot(f->r, f->z, f->size);
 }
 
-static void refine_turn(void *context, double beta)
+static void refine_update_direction(void *context, double beta)
 {
     const refinement *f = context;
     for (size_t i = 0; i < f->size; i++)
@@ -344,7 +344,7 @@ int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton 
     const size_t size = 3 * (size_t)a->assembly->free_count;
     refinement f = {
         a, other->cholesky, a->solution, a->krylov, a->krylov + size, a->krylov + 2 * size, a->krylov + 3 * size, size};
-    const sinew_cg_vectors vectors = {refine_multiply, refine_advance, refine_turn, &f};
+    const sinew_cg_vectors vectors = {refine_multiply, refine_advance, refine_update_direction, &f};
     if (a->rank_one.count > 0 || !same_layout(a->assembly, other->assembly))
         return -1;
     sinew_assembly_fill(a->assembly, s->objective, s->q, false, sinew_cholesky_values(a->cholesky));

@@ -8,11 +8,11 @@
 #include <math.h>
 
 enum {
-    BLOCK = 8,        /* iterations of a block: the weight c is reviewed after each block */
-    SETTLING = 3,     /* number of ignored iterations after a change of c: they reflect the change, not the weight */
-    EARLY_REVIEW = 3, /* number of iterations after which a weight c that is far too small is raised */
-    BLOW_UP_BLOCKS = 8,
-    LONG = 4 /* number of blocks of iterations after which slow convergence counts as long */
+    BLOCK = 8,          /* iterations of a block: the weight c is reviewed after each block */
+    SETTLING = 3,       /* number of ignored iterations after a change of c: they reflect the change, not the weight */
+    EARLY_REVIEW = 3,   /* number of iterations after which a weight c that is far too small is raised */
+    BLOW_UP_BLOCKS = 8, /* number of first blocks in which a strong growth of the changes raises the weight */
+    LONG = 4            /* number of blocks of iterations after which slow convergence counts as long */
 };
 
 /* Range of the weight factor c: smaller weights let iterates oscillate too far, larger weights stall. */

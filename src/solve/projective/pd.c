@@ -109,7 +109,7 @@ static const char *pd_contact_refused_by(const sinew_solver_def *def)
 }
 
 /* Rebuilds the copies, weights and matrix of pd_general.h; the old ones are released also on failure. */
-static sinew_status make_pd_general(sinew_solve *s, pd *p, sinew_error *error)
+static sinew_status rebuild_pd_general(sinew_solve *s, pd *p, sinew_error *error)
 {
     const sinew_coordinates coordinates = (sinew_coordinates)s->def.parameters[COORDINATES];
     sinew_error local = {0};
@@ -153,14 +153,14 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "pd: form = position goes with coordinates = reduced and sets = own; use form = increment");
     p->work = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->work);
-    return p->work ? make_pd_general(s, p, error) : sinew_fail_memory(error, "projective dynamics");
+    return p->work ? rebuild_pd_general(s, p, error) : sinew_fail_memory(error, "projective dynamics");
 }
 
 static sinew_status pd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     pd *p = s->memory;
     if (has_copies(&s->def))
-        return make_pd_general(s, p, error);
+        return rebuild_pd_general(s, p, error);
     const sinew_status status = sinew_global_refresh(&p->global, s->objective, changed, error);
     return status == SINEW_OK ? allocate_search(s, p, error) : status;
 }

@@ -176,7 +176,7 @@ static double rho_of(const qn *n, int32_t age)
     return n->rho[(n->newest - age + n->window) % n->window];
 }
 
-static void first_by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+static void divide_by_first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     if (alone)
         sinew_global_solve_factor(&n->global, s->objective, x, x);
@@ -186,7 +186,7 @@ static void first_by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real 
 
 /* x = B0^-1 x, the initial Hessian B0 a third of the trace of each particle's Hessian block at rest, times the
  * identity; zero at pins, where stiffness_of is zero. */
-static void first_by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+static void divide_by_first_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)n;
     (void)alone;
@@ -194,7 +194,7 @@ static void first_by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_rea
         x[i] = s->stiffness_of[i / 4] > 0 ? (sinew_real)(3 * (double)x[i] / s->stiffness_of[i / 4]) : 0;
 }
 
-static void first_by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+static void divide_by_first_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)alone;
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
@@ -215,7 +215,7 @@ static double initial_scale(const sinew_solve *s)
  * loops. */
 static void two_loop_recursion(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 {
-    static first_matrix *const firsts[] = {first_by_matrix, first_by_diagonal, first_by_identity};
+    static first_matrix *const firsts[] = {divide_by_first_matrix, divide_by_first_diagonal, divide_by_first_identity};
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     double xi[WINDOW_MAX];
     for (int32_t age = 0; age < n->count; age++) {

@@ -185,7 +185,7 @@ typedef struct pencil {
 } pencil;
 
 /* Preconditioner z = S^-1 r with the global matrix S, without rigid motions of free components */
-static void apply_inverse(void *context, const sinew_real *r, sinew_real *z)
+static void apply_preconditioner(void *context, const sinew_real *r, sinew_real *z)
 {
     const pencil *p = context;
     sinew_global_solve(p->global, p->o, r, z);
@@ -211,7 +211,7 @@ void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
  * mode. */
 static void spectrum_run(pencil *p, sinew_pcg *pcg, sinew_real *b, sinew_spectrum *spectrum)
 {
-    const sinew_linear_map H = {apply_hessian, p}, inverse = {apply_inverse, p};
+    const sinew_linear_map H = {apply_hessian, p}, inverse = {apply_preconditioner, p};
     double diagonal[STEPS], off_diagonal[STEPS];
     sinew_spectrum_noise(p->o, b);
     remove_resultant_force(p->o, p->t, b);

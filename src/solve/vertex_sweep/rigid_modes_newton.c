@@ -29,7 +29,7 @@ enum {
     Y
 };
 
-#define CG_FRACTION   1e-2 /* relative residual at which conjugate gradients stop */
+#define CG_FRACTION   1e-2 /* relative residual, in the norm of the preconditioner, at which conjugate gradients stop */
 #define STEP_FRACTION 1e-4 /* Newton steps end if the predicted decrease is below this fraction of the first one */
 /* Fraction of the trace that is added to the rotational inertia, which is zero about the axis of a straight rope. */
 #define TURN_FLOOR 1e-9
@@ -260,7 +260,7 @@ static void rigid_newton_apply(const cluster *c)
 
 /* ---- Conjugate gradients over the bodies of a cluster ---------------------------------------- */
 
-static double rigid_newton_inner(const cluster *c, int first, int second)
+static double rigid_newton_dot(const cluster *c, int first, int second)
 {
     double sum = 0;
     for (int32_t k = 0; k < c->body_count; k++)
@@ -289,14 +289,14 @@ static double rigid_newton_precondition(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
         back_substitute(body_at(c, k)->factor, body_at(c, k)->v[R], body_at(c, k)->v[Y]);
-    return rigid_newton_inner(c, R, Y);
+    return rigid_newton_dot(c, R, Y);
 }
 
 /* Y = H D for the Hessian H and direction D of a cluster; returns D . Y */
 static double rigid_newton_multiply_direction(void *context)
 {
     rigid_newton_apply(context);
-    return rigid_newton_inner(context, D, Y);
+    return rigid_newton_dot(context, D, Y);
 }
 
 static double rigid_newton_advance(void *context, double alpha)
@@ -307,7 +307,7 @@ static double rigid_newton_advance(void *context, double alpha)
 }
 
 /* New direction of conjugate gradients, of all bodies of the cluster: D = Y + beta D. */
-static void rigid_newton_turn(void *context, double beta)
+static void rigid_newton_update_direction(void *context, double beta)
 {
     const cluster *c = context;
     for (int32_t k = 0; k < c->body_count; k++)
@@ -318,14 +318,15 @@ static void rigid_newton_turn(void *context, double beta)
 /* Newton step X = -H^-1 G of a cluster by conjugate gradients; returns the predicted decrease, J. */
 static double rigid_newton_solve(cluster *c)
 {
-    const sinew_cg_vectors vectors = {rigid_newton_multiply_direction, rigid_newton_advance, rigid_newton_turn, c};
+    const sinew_cg_vectors vectors = {rigid_newton_multiply_direction, rigid_newton_advance,
+                                      rigid_newton_update_direction, c};
     rigid_newton_clear(c, X);
     rigid_newton_clear(c, D);
     rigid_newton_clear(c, R);
     rigid_newton_add(c, R, -1, G);
     sinew_cg cg = {.rz = rigid_newton_precondition(c)};
     const double target = CG_FRACTION * CG_FRACTION * cg.rz;
-    rigid_newton_turn(c, 0);
+    rigid_newton_update_direction(c, 0);
     for (int k = 0; k < CG_MAX && cg.rz > target; k++) {
         const double rz = cg.rz;
         if (!sinew_cg_iterate(&cg, &vectors))
@@ -334,7 +335,7 @@ static double rigid_newton_solve(cluster *c)
          * amplify, so that the other form would give other results. */
         cg.rz = rz * cg.beta;
     }
-    return -rigid_newton_inner(c, G, X) / 2;
+    return -rigid_newton_dot(c, G, X) / 2;
 }
 
 /* ---- Newton's method over the rigid motions of a cluster ------------------------------------- */

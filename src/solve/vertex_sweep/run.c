@@ -13,7 +13,7 @@ enum {
     TILE = 16,
     PARALLEL_TILES = 16, /* smallest number of tiles of all colours for which several threads run */
     WIDTH_MAX = 8,       /* largest SIMD width of all compiled variants */
-    HALVINGS = 10        /* largest number of halvings of a node's step that would not lower the objective */
+    HALVINGS = 10        /* largest number of halvings of a node's step while it does not lower the objective */
 };
 
 /* Runs the vertex kernels of all energies over the SIMD groups of `move`, from group `first` on. `change`: kernels

@@ -33,7 +33,8 @@ bool sinew_incidence_groups_reserve(sinew_incidence_groups *g, int32_t count, co
     return true;
 }
 
-/* Index of the incidence batch of an energy, `first` or later; created if there is none. */
+/* Index of the incidence batch of an energy, `first` or later; created if there is none. `apart`: one that couples
+ * arbitrary points always gets a new batch. */
 static int32_t find_incidence_batch(sinew_incidence_groups *g, int32_t first, const sinew_energy_ops *ops, bool apart)
 {
     for (int32_t b = first; !(apart && is_coupling(ops)) && b < g->batch_count; b++)

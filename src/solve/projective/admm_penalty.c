@@ -116,8 +116,9 @@ static double wanted_factor(double ratio)
     return fmin(fmax(sqrt(ratio), largest_fall), largest_rise);
 }
 
-/* Relaxes the limits of c at the start of a step. Steps with few iterations keep their weight; if the whole previous
- * step suggests a change, this step starts with the new weight. Returns true if c has changed. */
+/* Relaxes the limits of c at the start of a step. If the measurements of the whole previous step suggest a change, this
+ * step starts with the new weight; a step with fewer than BLOCK iterations measures nothing. Returns true if c has
+ * changed. */
 bool sinew_weight_begin(sinew_weight_rule *rule)
 {
     const double yield = 0.85, slow = 0.65, far_off = 4;

@@ -72,7 +72,7 @@ extern "C" {
 typedef struct sinew_world sinew_world;
 
 /* Ids of objects in a world. index < 0: none. The slot (index) of a removed object is reused, lowest first, with the
- * next generation (the first is 0), so that ids of removed objects are always rejected. */
+ * next generation (the first is 0), so that ids of removed objects are rejected. */
 typedef struct sinew_body {
     int32_t index;
     uint32_t generation;
@@ -468,9 +468,10 @@ typedef struct sinew_energy_def {
     int32_t example_vertex_count;
     /* [3 * example_vertex_count] vertex positions of each example shape, in m */
     const sinew_real *examples[SINEW_EXAMPLE_MAX];
-    /* True: the energy's elements may change in every step, at a cost proportional to their number. No factor contains
-     * transient elements, so many permanent elements cost pd, qn and admm more than with `transient` false. Default
-     * true for energies over pairs, false for others. */
+    /* True: the energy's elements may change in every step, at a cost proportional to their number. The factors that
+     * pd, qn and admm keep contain no transient elements, unless nothing else constrains a body of a quasistatic world;
+     * so many permanent elements cost these solvers more than with `transient` false. Default true for energies over
+     * pairs, false for others. */
     bool transient;
     /* Treatment by constraint solvers, independent of other energies. Hard: xpbd and xpbd-qs use zero compliance, as
      * pbd does for every energy; admm projects onto the constraint set; sap, primal-dual, kkt, scd and dae satisfy its

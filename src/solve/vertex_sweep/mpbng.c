@@ -214,7 +214,7 @@ static void scale_elements(const sinew_incidence_groups *g, const sinew_batch *b
     }
 }
 
-/* Scales the masses of nodes of coarse layers by kappa; nodes of mass zero are padding or belong to transient groups. */
+/* Scales the masses of nodes of coarse layers by kappa. Mass zero: padding, or a node of the transient groups. */
 static void scale_masses(const sinew_layers *l, const sinew_incidence_groups *g, size_t W, double kappa)
 {
     for (size_t padded_index = 0; padded_index < (size_t)g->group_count * W; padded_index++) {

@@ -86,7 +86,7 @@ static void make_local(scene *s)
 {
     const sinew_objective *o = &s->world->objective;
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    const size_t padded_count = sinew_wide_between(o, 0, o->task_count);
+    const size_t padded_count = sinew_tasks_padded_count(o, 0, o->task_count);
     s->first_wide = sinew_allocate(&allocator, (size_t)o->task_count, sizeof *s->first_wide);
     s->weights = sinew_allocate(&allocator, padded_count, sizeof *s->weights);
     s->duals = sinew_allocate_zero(&allocator, 9 * padded_count, sizeof *s->duals);

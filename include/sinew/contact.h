@@ -3,9 +3,9 @@
  * contact.h: contact of bodies with each other, with themselves, and with kinematic colliders.
  *
  * Contact is off until sinew_world_set_contact(). Then surfaces keep a distance of half the sum of their thicknesses,
- * with Coulomb friction, in every solver that supports contact. Surfaces that do not intersect at the start never
- * intersect (docs/guides/contact.md states the guarantee and its limits). *Distance* is measured between two
- * surfaces; *clearance* is distance less half of both thicknesses, negative if the surfaces are too near.
+ * with Coulomb friction, in every solver that supports contact. By default, surfaces that do not intersect at the start
+ * do not intersect later (docs/guides/contact.md states this guarantee and its limits). *Distance* is measured between
+ * two surfaces; *clearance* is distance less half of both thicknesses, negative if the surfaces are too near.
  *
  *     sinew_contact_def contact = sinew_default_contact_def();
  *     contact.thickness = 2e-3f;
@@ -37,7 +37,7 @@ typedef enum sinew_contact_mode {
     SINEW_CONTACT_AUGMENTED = 0, /* contact mode: augmented Lagrangian; no stiffness to choose, static friction */
     /* Contact mode: weak constraints of a given stiffness, PBNG (18), (19); friction by penalty_tangent. */
     SINEW_CONTACT_PENALTY,
-    /* Contact mode of PBNG 7.2: vertices inside colliders are projected onto their surfaces. */
+    /* Contact mode of PBNG 7.2: vertices inside a collider are projected onto the surface of the collider. */
     SINEW_CONTACT_PROJECTION,
     /* Contact mode of PD, section 6: unilateral planes; friction and restitution change velocities. */
     SINEW_CONTACT_HALF_SPACE,
@@ -68,7 +68,7 @@ typedef struct sinew_contact_def {
      * and particles by contact (docs/guides/contact.md, Restitution). A pair has the larger value. Default 0. */
     sinew_real restitution;
     /* Stiffness of contacts in the mode AUGMENTED, > 0: relative to the stiffness of the bodies at the contact, 0.1 ..
-     * 1e4, default 10. A larger value needs fewer but harder multiplier updates. */
+     * 1e4, default 10. A larger value needs fewer multiplier updates, but makes the systems between them stiffer. */
     sinew_real stiffness;
     sinew_real penalty;         /* normal stiffness k_n of the modes PENALTY and HALF_SPACE in N/m, > 0. Default 1e8 */
     sinew_real penalty_tangent; /* tangential stiffness k_t of the mode PENALTY in N/m, >= 0. Default 0 */
@@ -219,8 +219,9 @@ typedef struct sinew_contact_report {
     double stationarity; /* residual of the step in N: norm of the objective's gradient, including contact forces */
     /* Largest violation of the thickness (negative clearance) in m; NaN with SINEW_MEASURE_NOTHING. */
     double violation;
-    /* Number of contacts with a force that have yielded because there is no room for their offset; largest difference
-     * between such an offset and the distance that the contact keeps, in m. `violation` does not contain it. */
+    /* Number of contacts with a force that have yielded because there is no space for their offset (half the sum of
+     * both thicknesses); largest difference between the offset of a yielded contact and the distance that it keeps, in
+     * m. `violation` does not contain it. */
     int32_t yielded;
     double yield_depth;
     double complementarity; /* sum of force times |clearance| of active contacts, in J */
@@ -229,7 +230,7 @@ typedef struct sinew_contact_report {
      * used. */
     double friction_lag;
     int32_t filtered_vertices; /* number of vertices that the step filter truncated at the end of the step */
-    double filtered_residual;  /* residual in N of the truncated vertices, which the step filter hides */
+    double filtered_residual;  /* residual in N of the truncated vertices: the force that the step filter bears */
     int32_t intersections;     /* number of intersecting pairs of triangles; -1 with SINEW_MEASURE_NOTHING */
     /* Number of intersecting pairs at the start of the step, which the step filter ignores; -1: unknown. */
     int32_t intersections_before;
@@ -292,7 +293,7 @@ typedef struct sinew_world_hit {
     sinew_real weights[3];
     sinew_real point[3];  /* point of the surface that was hit, in m */
     sinew_real normal[3]; /* unit normal of the surface, towards the origin of the ray or the query point */
-    sinew_real t;         /* ray: the hit is at origin + t direction; nearest-point query: distance in m */
+    sinew_real t;         /* ray: the hit is at origin + t direction; nearest-point query: the distance in m */
 } sinew_world_hit;
 
 /* Finds the first triangle of a body or collider along a ray, t <= longest, or the nearest point within `limit` (m).

@@ -287,10 +287,8 @@ SINEW_API const sinew_real *sinew_mesh_fractions(const sinew_mesh *mesh);
 typedef struct sinew_inertia {
     double volume;    /* volume of the shape, in m3 */
     double centre[3]; /* centroid of the shape's volume, in m */
-    double second
-        /* m5: second moment S, the integral of (x - centre) (x - centre)^T; inertia tensor per density: trace(S) 1 -
-         * S */
-        [9];
+    /* m5: second moment S, the integral of (x - centre) (x - centre)^T; inertia tensor per density: trace(S) 1 - S */
+    double second[9];
 } sinew_inertia;
 
 /* Computes the inertia of a mesh. Fails for inverted and open surfaces; the error has the number of open edges. */

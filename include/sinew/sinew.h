@@ -6,8 +6,8 @@
  *
  *     g(q) = 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 + sum_j psi_j(q),    q_tilde = q_n + h v_n + h^2 M^-1 f_ext
  *
- * (implicit Euler; quasistatic: no first term, and -f_ext . q). One keyword chooses the solver. Each step reports a
- * residual in newtons and an optimality gap, called gap for short, in joules. No status bit means solved.
+ * (implicit Euler; quasistatic: no first term, and -f_ext . q). One keyword chooses the solver. Steps report a residual
+ * in newtons and, if it is measured, an optimality gap, called gap for short, in joules. No status bit means solved.
  *
  * Hello, world. A rubber bar, held at one end, falls under its own weight for one second:
  *
@@ -72,7 +72,7 @@ extern "C" {
 typedef struct sinew_world sinew_world;
 
 /* Ids of objects in a world. index < 0: none. The slot (index) of a removed object is reused, lowest first, with the
- * next generation (the first is 0), so that ids of removed objects are always rejected. */
+ * next generation (the first is 0), so that ids of removed objects are rejected. */
 typedef struct sinew_body {
     int32_t index;
     uint32_t generation;
@@ -138,8 +138,8 @@ typedef struct sinew_solver_def {
     int32_t iterations;   /* maximum number of iterations per step, >= 0; more bring the step closer to the minimum */
     sinew_real tolerance; /* relative residual at which iterations stop, >= 0; 0: never. Default 1e-8 (single 1e-4).
                              The status of the step uses it only if it is not the default */
-    /* Accuracy, 1e-15 to 1: a step is solved if no body's position error exceeds this fraction of the diagonal of the body's
-     * bounding box at rest. Does not change the iterations. Default 1e-4. */
+    /* Accuracy, 1e-15 to 1: a step is solved if no body's position error exceeds this fraction of the diagonal of the
+     * body's bounding box at rest. Does not change the iterations. Default 1e-4. */
     sinew_real accuracy;
     /* Limit of wall-clock time per step in s; 0: none. A limit makes results depend on the machine. */
     double time_budget;
@@ -173,8 +173,8 @@ typedef struct sinew_world_def {
                                 SINEW_STEP_UNPREPARED; the world keeps its state and can go on. Meshes, caches and
                                 pictures are not counted. Results do not depend on it */
     bool balance;            /* true: each step computes its energy balance (sinew_world_balance) and stores residual
-                                and reactions (sinew_world_field): 16 numbers per particle, three more evaluations.
-                                Default false. Results do not depend on it */
+                                and reactions (sinew_world_field), at the cost of memory and evaluations
+                                (docs/guides/embedding.md). Default false. Results do not depend on it */
     sinew_solver_def solver;
 } sinew_world_def;
 
@@ -332,7 +332,7 @@ typedef enum sinew_energy_kind {
     /* Tets: k/2 |F - T|^2, T: F with singular values clamped to limits; Bouaziz et al. 2014, (22), (23). */
     SINEW_ENERGY_STRAIN_LIMIT,
     SINEW_ENERGY_FIBRE_STRAIN, /* tets: strain along a fibre direction, zero between two limits */
-    SINEW_ENERGY_VOLUME,       /* tets: distance of F to det F within bounds; Bouaziz et al. 2014, (24)-(26) */
+    SINEW_ENERGY_VOLUME,       /* tets: distance of F to matrices of bounded determinant; Bouaziz et al. 2014, (24) */
     /* Tets: neo-Hookean with shape and volume separated; NEO HOOKE of CalculiX and Abaqus. */
     SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC,
     SINEW_ENERGY_EXAMPLES,   /* tets: strain relative to a blend of example shapes; Bouaziz et al. 2014, (17), (18) */
@@ -342,19 +342,19 @@ typedef enum sinew_energy_kind {
     /* Energies on triangles: membranes and projection sets. */
     SINEW_ENERGY_TRIANGLE_STRAIN,    /* triangles: distance of the stretches to stretches within limits; PD (16) */
     SINEW_ENERGY_WOVEN_STRAIN,       /* triangles: distance of warp and weft lengths to limits */
-    SINEW_ENERGY_AREA,               /* triangles: distance of the stretches to areas within bounds; PD (24) */
+    SINEW_ENERGY_AREA,               /* triangles: distance of the stretches to stretches of bounded area; PD (24) */
     SINEW_ENERGY_MEMBRANE_COROTATED, /* triangles: corotated membrane, mu |F - R|^2 + lambda/2 (J - 1)^2; PBNG (36) */
     /* Triangles: St. Venant-Kirchhoff membrane of thickness h, h (mu |E|^2 + lambda/2 (tr E)^2) A. */
     SINEW_ENERGY_MEMBRANE_STVK,
     SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, /* triangles: membrane of incompressible rubber in plane stress */
     SINEW_ENERGY_BARAFF_WITKIN,        /* triangles: stretch and shear conditions of Baraff and Witkin 1998 */
     SINEW_ENERGY_ORTHOTROPIC,          /* triangles: orthotropic membrane with moduli along warp, weft and for shear */
-    /* Bending energies on hinges and wheels. */
+    /* Bending energies on hinges and wheels; D: bending rigidity, e: edge, A: area of the element. */
     SINEW_ENERGY_HINGE,          /* hinges: D/2 |e|^2/A (theta - theta_0)^2, theta the dihedral angle; PBNG (35) */
     SINEW_ENERGY_ISOMETRIC,      /* hinges: quadratic bending for small angles; Bergou et al. 2006 */
     SINEW_ENERGY_MEAN_CURVATURE, /* wheels: D A/2 (|z| - L)^2, z the mean-curvature vector; PD (20), (21) */
     /* Energies on shells: triangles with a slope at each edge. */
-    SINEW_ENERGY_SHELL_BENDING, /* shells: bending of a plate, Morley 1968; converges on every mesh */
+    SINEW_ENERGY_SHELL_BENDING, /* shells: bending of a plate, with the element of Morley 1968 */
     /* Energies on rods: edges with a frame. */
     SINEW_ENERGY_ROD,      /* two rod segments: bending and twist, EI_1, EI_2, GJ; Bergou et al. 2008 */
     SINEW_ENERGY_DIRECTOR, /* director points: stay perpendicular to their edge, at their distance from it */
@@ -468,9 +468,10 @@ typedef struct sinew_energy_def {
     int32_t example_vertex_count;
     /* [3 * example_vertex_count] vertex positions of each example shape, in m */
     const sinew_real *examples[SINEW_EXAMPLE_MAX];
-    /* True: the energy's elements may change in every step, at a cost proportional to their number. No factor contains
-     * transient elements, so many permanent elements cost pd, qn and admm more than with `transient` false. Default
-     * true for energies over pairs, false for others. */
+    /* True: the energy's elements may change in every step, at a cost proportional to their number. The factors that
+     * pd, qn and admm keep contain no transient elements, unless nothing else constrains a body of a quasistatic world;
+     * so many permanent elements cost these solvers more than with `transient` false. Default true for energies over
+     * pairs, false for others. */
     bool transient;
     /* Treatment by constraint solvers, independent of other energies. Hard: xpbd and xpbd-qs use zero compliance, as
      * pbd does for every energy; admm projects onto the constraint set; sap, primal-dual, kkt, scd and dae satisfy its
@@ -563,10 +564,9 @@ typedef struct sinew_tear_def {
 typedef struct sinew_tear_report {
     int64_t edges;    /* number of torn edges of the body */
     int64_t vertices; /* number of copies of vertices that tearing has added */
-    int64_t
-        /* Number of times that an edge above the limit could not tear: both ends are pinned, or the mesh cannot open
-         * there. */
-        refused;
+    /* Number of times that an edge above the limit could not tear: both ends are pinned, or the mesh cannot open
+     * there. */
+    int64_t refused;
 } sinew_tear_report;
 
 SINEW_API sinew_tear_def sinew_default_tear_def(void);
@@ -583,8 +583,9 @@ SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body
 
 /* ---- Pins and clamps -------------------------------------------------------------------------- */
 
-/* Particles with prescribed motion. Pins are exact in every solver, because pinned particles are not unknowns. Pins
- * that constrain only some directions, like rails and rollers, need a solver that supports them
+/* Particles with prescribed motion. Pins are exact in every solver, because pinned particles are not unknowns; only the
+ * step filter of contact may delay them (motion_lag of sinew/contact.h). Pins that constrain only some directions, like
+ * rails and rollers, need a solver that supports them
  * (sinew_solver_info.directions). Several such pins may constrain one particle if their directions are linearly
  * independent. */
 typedef struct sinew_pin_def {
@@ -742,9 +743,9 @@ typedef struct sinew_iteration {
 /* How well the optimality gap is known. The gap refers to the local minimum downhill from the end of the step; a lower
  * minimum elsewhere cannot be detected. */
 typedef enum sinew_gap_kind {
-    SINEW_GAP_NONE = 0, /* the optimality gap was not requested; gap is NaN */
-    SINEW_GAP_ESTIMATE, /* the optimality gap is an estimate, verified by minimisation on a copy */
-    SINEW_GAP_BELOW,    /* the true optimality gap is below `gap`, which is the round-off of g */
+    SINEW_GAP_NONE = 0, /* the optimality gap was not measured in this step; gap is NaN */
+    SINEW_GAP_ESTIMATE, /* the optimality gap is an estimate, by minimisation on a copy of the positions */
+    SINEW_GAP_BELOW,    /* round-off hides the optimality gap; `gap` is an estimate of its upper bound */
     SINEW_GAP_UNKNOWN   /* the optimality gap was not found; gap is +inf, and gap_reason gives the reason */
 } sinew_gap_kind;
 
@@ -756,14 +757,14 @@ typedef struct sinew_step_result {
     double objective, inertia, elastic;
     /* Residual |grad g| in N at the end of the step; after not_finite: at the start, whose state is kept. */
     double residual;
-    double relative_residual; /* residual / (|grad g| at the start of the step), at least round-off; NaN if
-                                           the start was not measured */
+    double relative_residual; /* residual over |grad g| at the start of the step, which counts as at least its
+                                           round-off; NaN if the start was not measured */
     sinew_gap_kind gap_kind;  /* how well the optimality gap `gap` is known */
     double gap;               /* optimality gap in J: g(q) less the minimum downhill from q; see gap_kind */
     const char *gap_reason;   /* reason why the optimality gap is unknown, static text; "" otherwise */
     double gap_seconds;       /* wall-clock time in s spent on the optimality gap and on the position error */
     int32_t gap_steps;        /* number of Newton steps on a copy of the positions to find the gap */
-    /* Number of CG iterations in the Newton steps of the gap; 0: a small world, whose system is factorised. */
+    /* Number of CG iterations in the Newton steps of the gap; 0 in small worlds, whose systems are factorised. */
     int32_t gap_linear_iterations;
     sinew_gap_kind position_error_kind; /* how well position_error is known; measured together with the gap */
     double position_error;              /* largest distance in m of a particle from q*, the minimum downhill from q */

@@ -100,9 +100,8 @@ typedef struct sinew_embedding_def {
 SINEW_API sinew_embedding_def sinew_default_embedding_def(void);
 SINEW_API sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sinew_embedding_def *def,
                                            sinew_error *error);
-SINEW_API const sinew_skin *sinew_body_skin(const sinew_world *world,
-                                            /* Returns the skin of a body, owned by the world; NULL: none. */
-                                            sinew_body body);
+/* Returns the skin of a body, owned by the world; NULL: none. */
+SINEW_API const sinew_skin *sinew_body_skin(const sinew_world *world, sinew_body body);
 /* Return the embedding of each skin vertex: vertices of the body [4 * count] and weights [4 * count]. Both are valid
  * until the skin or the body's shape changes. NULL: no skin. */
 SINEW_API const int32_t *sinew_body_skin_vertices(const sinew_world *world, sinew_body body);

@@ -89,16 +89,16 @@ typedef struct sinew_ray_hit {
     sinew_real u, v; /* barycentric coordinates of the hit: its point is (1 - u - v) a + u b + v c */
 } sinew_ray_hit;
 
-/* Rays hit both sides of a triangle. No ray passes between two triangles that share an edge. */
-SINEW_API bool sinew_tree_ray(const sinew_tree *tree, const sinew_ray *ray,
-                              sinew_ray_hit *hit); /* returns the hit with the smallest t */
+/* Finds the hit with the smallest t; false: none. Rays hit both sides of a triangle. No ray passes between two
+ * triangles that share an edge. */
+SINEW_API bool sinew_tree_ray(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_hit *hit);
 SINEW_API bool sinew_tree_ray_any(const sinew_tree *tree, const sinew_ray *ray); /* true: the ray hits a triangle */
 
 /* ---- Winding numbers (triangles) ------------------------------------------------------------- */
 
 /* Computes the generalised winding number of each of `points` [3 * count]: 1 inside a closed outward surface, 0
  * outside, values in between near holes, 2 inside a doubled surface. Distant subtrees are approximated by moments:
- * the error is 3e-4 on average and below 3e-3 in the worst case (docs/reference/bvh.md). Needs def.winding. */
+ * the measured error is 3e-4 on average and at most 3e-3 (docs/evidence/bvh.md). Needs def.winding. */
 SINEW_API void sinew_tree_winding(const sinew_tree *tree, int64_t count, const sinew_real *points,
                                   sinew_real *windings);
 

@@ -99,8 +99,8 @@ typedef struct sinew_allocator {
 /* ---- Threads and tasks ------------------------------------------------------------------------ */
 
 /* A task system of the embedding program, used instead of the library's threads. If it is zero-filled, the library
- * starts its own threads when there is work for several, and ends them with the last world or tree. With both set,
- * the library starts no threads for this world. Results have the same bits in both cases.
+ * starts its own threads when there is work for several, and ends them with the last world or tree. With `start` and
+ * `finish` set, the library starts no threads for this world. Results have the same bits in both cases.
  *
  * `start` requests task(data, 1) .. task(data, count - 1), count >= 2, each at most once: immediately or later,
  * concurrently or one after another, in any order, on any thread, also within `start` and `finish`. Meanwhile the

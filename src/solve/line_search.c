@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_search.c: backtracking on the objective. See line_search.h.
+ * line_search.c: backtracking and the strong Wolfe line search. See line_search.h.
  */
 #include "solve/line_search.h"
 
@@ -24,7 +24,7 @@
 
 /* Backtracking step: minimum of the parabola through g(0), g'(0) and g(alpha), clamped to [SHRINK_MIN, SHRINK_MAX]
  * alpha. */
-static double shrink(double change, double alpha, double slope)
+static double shrink_step(double change, double alpha, double slope)
 {
     const double curvature = change - alpha * slope;
     const double best = isfinite(change) && curvature > 0 ? -slope * alpha * alpha / (2 * curvature) : 0;
@@ -38,15 +38,15 @@ bool sinew_backtrack(const sinew_backtracking *b, sinew_backtrack_trial *trial, 
         double change = 0;
         if (trial(context, alpha, &change))
             return true;
-        alpha = b->factor > 0 ? b->factor * alpha : shrink(change, alpha, b->slope);
+        alpha = b->factor > 0 ? b->factor * alpha : shrink_step(change, alpha, b->slope);
     }
     return false;
 }
 
 /* ---- Searches on the objective --------------------------------------------------------------- */
 
-static bool good_enough(const sinew_solve *s, double before, double after, double alpha, double slope,
-                        double slope_after)
+static bool trial_is_acceptable(const sinew_solve *s, double before, double after, double alpha, double slope,
+                                double slope_after)
 {
     if (after <= before + DELTA * alpha * slope)
         return true;
@@ -84,7 +84,7 @@ static double longest_step(sinew_solve *s, const sinew_real *d, double max)
 }
 
 /* Accepts the last trial point: copies its positions, gradient, terms and residual to s. Returns its alpha. */
-static double accept(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
+static double accept_point(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
 {
     const int32_t n = s->objective->particle_count;
     memcpy(s->q, trial, 4 * (size_t)n * sizeof *trial);
@@ -94,7 +94,7 @@ static double accept(sinew_solve *s, const point *p, const sinew_real *trial, co
     return p->alpha;
 }
 
-static point first_point(const sinew_solve *s, const sinew_real *d)
+static point start_point(const sinew_solve *s, const sinew_real *d)
 {
     const sinew_objective *o = s->objective;
     return (point){.value = s->terms.inertia + s->terms.elastic,
@@ -115,18 +115,19 @@ static bool try_objective(void *context, double alpha, double *change)
     t->at = try_point(t->s, t->d, alpha, t->trial, t->trial_gradient);
     *change = t->at.value - t->start.value;
     return isfinite(t->at.value) &&
-           (good_enough(t->s, t->start.value, t->at.value, alpha, t->start.slope, t->at.slope) || alpha < t->min);
+           (trial_is_acceptable(t->s, t->start.value, t->at.value, alpha, t->start.slope, t->at.slope) ||
+            alpha < t->min);
 }
 
 double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double min, sinew_real *trial,
                             sinew_real *trial_gradient)
 {
-    objective_trial t = {s, d, trial, trial_gradient, min, .start = first_point(s, d)};
+    objective_trial t = {s, d, trial, trial_gradient, min, .start = start_point(s, d)};
     if (!(t.start.slope < 0))
         return 0;
     const sinew_backtracking lengths = {
         .first = longest_step(s, d, 1), .factor = beta, .slope = t.start.slope, .min = ALPHA_MIN, .trials = INT_MAX};
-    return sinew_backtrack(&lengths, try_objective, &t) ? accept(s, &t.at, trial, trial_gradient) : 0;
+    return sinew_backtrack(&lengths, try_objective, &t) ? accept_point(s, &t.at, trial, trial_gradient) : 0;
 }
 
 double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
@@ -138,18 +139,18 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
 
 /* Bisects between the trial points `low`, the best so far, and `high` until the strong Wolfe curvature condition holds;
  * after TRIALS_MAX trials `low` is accepted without it. Returns the accepted step length; 0 if no point decreases g. */
-static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
-                   sinew_real *trial_gradient)
+static double wolfe_zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
+                         sinew_real *trial_gradient)
 {
     for (int i = 0; i < TRIALS_MAX && !sinew_stop_came(); i++) {
         const point p = try_point(s, d, 0.5 * (low.alpha + high.alpha), trial, trial_gradient);
-        if (!isfinite(p.value) || !good_enough(s, start.value, p.value, p.alpha, start.slope, p.slope) ||
+        if (!isfinite(p.value) || !trial_is_acceptable(s, start.value, p.value, p.alpha, start.slope, p.slope) ||
             p.value > low.value) {
             high = p;
             continue;
         }
         if (fabs(p.slope) <= -CURVATURE * start.slope)
-            return accept(s, &p, trial, trial_gradient);
+            return accept_point(s, &p, trial, trial_gradient);
         if (p.slope * (high.alpha - low.alpha) >= 0)
             high = low;
         low = p;
@@ -157,25 +158,25 @@ static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, 
     if (low.alpha == 0)
         return 0;
     low = try_point(s, d, low.alpha, trial, trial_gradient);
-    return accept(s, &low, trial, trial_gradient);
+    return accept_point(s, &low, trial, trial_gradient);
 }
 
 double sinew_line_search_wolfe(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
 {
-    const point start = first_point(s, d);
+    const point start = start_point(s, d);
     point last = start;
     if (!(start.slope < 0))
         return 0;
     const double longest = longest_step(s, d, ALPHA_MAX);
     for (double alpha = fmin(1, longest);; alpha = fmin(2 * alpha, longest)) {
         const point p = try_point(s, d, alpha, trial, trial_gradient);
-        bool enough = isfinite(p.value) && good_enough(s, start.value, p.value, alpha, start.slope, p.slope);
+        bool enough = isfinite(p.value) && trial_is_acceptable(s, start.value, p.value, alpha, start.slope, p.slope);
         if (!enough || (last.alpha > 0 && p.value >= last.value))
-            return zoom(s, d, start, last, p, trial, trial_gradient);
+            return wolfe_zoom(s, d, start, last, p, trial, trial_gradient);
         if (fabs(p.slope) <= -CURVATURE * start.slope || alpha >= longest)
-            return accept(s, &p, trial, trial_gradient);
+            return accept_point(s, &p, trial, trial_gradient);
         if (p.slope >= 0)
-            return zoom(s, d, start, p, last, trial, trial_gradient);
+            return wolfe_zoom(s, d, start, p, last, trial, trial_gradient);
         last = p;
     }
 }
@@ -183,5 +184,5 @@ double sinew_line_search_wolfe(sinew_solve *s, const sinew_real *d, sinew_real *
 double sinew_full_step(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient)
 {
     const point p = try_point(s, d, 1, trial, trial_gradient);
-    return accept(s, &p, trial, trial_gradient);
+    return accept_point(s, &p, trial, trial_gradient);
 }

@@ -17,12 +17,12 @@ typedef struct sinew_backtracking {
     int trials;   /* largest number of step lengths that are tried */
 } sinew_backtracking;
 
-/* Makes the trial step of length alpha in the caller's data. *change: value of the function at alpha minus its value at
- * 0. Returns true if the trial is acceptable. */
+/* Makes the trial step of length alpha in the data that `context` points to. *change: value of the function at alpha
+ * minus its value at 0. Returns true if the trial is acceptable. */
 typedef bool sinew_backtrack_trial(void *context, double alpha, double *change);
 
-/* Backtracking: makes trial steps until one is acceptable; returns false if none is. The caller's data hold the last
- * trial. */
+/* Backtracking: makes trial steps until one is acceptable; returns false if none is. The data of `context` hold the
+ * last trial. */
 bool sinew_backtrack(const sinew_backtracking *b, sinew_backtrack_trial *trial, void *context);
 
 /* Moves s->q to q + alpha d with an alpha in (0, 1] that decreases g sufficiently, and sets gradient, terms and

@@ -24,7 +24,7 @@
 
 typedef struct sinew_solve sinew_solve;
 
-/* Bits for the changes of a world since its solver was prepared. */
+/* Bits for the changes of a world since its solver was last prepared or refreshed. */
 enum {
     SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, measurement or recording changed */
     SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver changed: prepare always runs again */
@@ -51,11 +51,12 @@ enum {
     SINEW_UPDATE_FAILED = 1 << 3   /* collision detection failed: the step is abandoned */
 };
 
-/* Operations of contact between iterations (src/contact/step.c). The driver calls them; line searches call `limit`. */
+/* Operations of contact between iterations (src/contact/step.c). The driver calls them, except `limit`, which line
+ * searches and other trial steps of solvers call. */
 typedef struct sinew_contact_hooks {
     void *context;
-    /* Truncates the displacements from s->q to the points of a trial [particle_count][4] like the step filter, without
-     * a change of s->q: line searches evaluate only points that a step can reach. */
+    /* Truncates the displacements from the last filtered positions to the points of a trial [particle_count][4] like
+     * the step filter, without a change of s->q: line searches evaluate only points that a step can reach. */
     void (*limit)(void *context, sinew_real *trial);
     /* Step filter: truncates displacements of s->q that could cause an intersection. Returns true if s->q changed. */
     bool (*filter)(void *context, sinew_solve *s);
@@ -66,9 +67,9 @@ typedef struct sinew_contact_hooks {
     void (*finish)(void *context, sinew_solve *s);
     /* For the estimate of the position error after the last iteration (driver/objective_gap.h). settle_begin saves the
      * data of contacts, or returns the reason why the position error is unknown; *multipliers: contacts have
-     * multipliers that settle_update sets to the normal forces at q, as `update` does; *adopted: these multipliers now
-     * are those that the solver found itself. settle_end restores the data, bit by bit; it is called only if there are
-     * multipliers. */
+     * multipliers that settle_update sets to the normal forces at q, as `update` does; *adopted: settle_begin has
+     * replaced these multipliers by the solver's own (XPBD). settle_end restores the data, bit by bit; it is called
+     * only if *multipliers is true. */
     const char *(*settle_begin)(void *context, bool *multipliers, bool *adopted);
     void (*settle_update)(void *context, const sinew_real *q);
     void (*settle_end)(void *context);
@@ -76,7 +77,7 @@ typedef struct sinew_contact_hooks {
     sinew_batch *const *batches;
     int32_t batch_count;
     bool truncated;     /* the last filtering truncated a vertex: a violated constraint is then no contradiction */
-    double seconds;     /* time in this step that the driver spent on updates of transient elements, in s */
+    double seconds;     /* time in this step spent in sinew_solve_take_contacts(), in s */
     sinew_error *error; /* receives the error message of a failed contact update */
 } sinew_contact_hooks;
 
@@ -121,9 +122,9 @@ typedef struct sinew_solver_ops {
     /* Frees s->memory, which may be NULL or incomplete after a failed prepare. */
     void (*release)(sinew_solve *s);
     /* Changes (SINEW_CHANGED_...) that `refresh` applies; after all others the driver releases and prepares the
-     * solver. A solver takes contact if it lists TRANSIENT, or IN_STEP: then `refresh` applies TRANSIENT changes
-     * within a step only, which are of contacts alone. The driver handles changes of limits (DEF) itself; a solver
-     * whose set-up reads limits lists DEF. */
+     * solver. A solver supports contact if it lists TRANSIENT or IN_STEP. With IN_STEP alone, `refresh` applies
+     * TRANSIENT changes only within a step, where only contacts change. The driver handles changes of limits (DEF)
+     * itself; a solver whose set-up reads limits lists DEF. */
     uint32_t refreshes;
     /* Applies the changes in `changed`, a subset of `refreshes`, at a cost in proportion to them. NULL: data are read
      * when a step begins. With DATA all elements are switched on; a call with SWITCHED follows every prepare and every
@@ -155,11 +156,11 @@ typedef struct sinew_solver_ops {
      * (world/bodies/rigid.c). False: their distances are hard constraints, which the solver takes or refuses as any
      * others. */
     bool affine_bodies;
-    /* Optional: the residual in N at s->q that gates multiplier updates (contact/step.c), of solvers whose iterations
-     * do not balance the forces of g. NULL: the residual of the step. */
+    /* Optional: the residual in N at s->q that must be small before multipliers are updated (contact/step.c), for
+     * solvers whose iterations do not balance the forces of g. NULL: the residual of the step. */
     double (*contact_residual)(sinew_solve *s);
-    /* Few iterations correct a contact multiplier that is too large, so that multipliers may take over the force that
-     * the step filter bears (contact/step.c). */
+    /* True: few iterations correct a contact multiplier that is too large, so that multipliers may take over the force
+     * with which the step filter holds truncated vertices (contact/step.c). */
     bool corrects_forces;
     /* Optional, for solvers whose iterations move a copy of the positions: writes the copy to s->q. Called before q is
      * read. */
@@ -195,15 +196,16 @@ typedef struct sinew_solver_ops {
     /* Optional, all three or none: state of a prepared solver between steps (weights, the age of a factor), so that a
      * loaded state continues with the same bits. state_size is called before each save; 0 means that a fresh prepare
      * gives the same state. state_save writes exactly state_size bytes. state_load follows prepare; it validates the
-     * bytes and returns false, with nothing changed, if they do not match. If a state has no such bytes, the world
-     * prepares the solver again. */
+     * bytes and returns false, with nothing changed, if they do not match. If a saved world has no such bytes, the
+     * world prepares the solver again. */
     size_t (*state_size)(const sinew_solve *s);
     void (*state_save)(const sinew_solve *s, void *bytes);
     bool (*state_load)(sinew_solve *s, const void *bytes, size_t size);
 } sinew_solver_ops;
 
 /* Callback that relates the position error to body sizes: returns the largest error of a body over its size. error: q*
- * - q [particle_count][4]; `largest`: the reported largest length, which exceeds that of `error` if it is a bound. */
+ * - q [particle_count][4], q* the minimiser; `largest`: the reported largest length, which may exceed that of `error`
+ * if it is a bound. */
 typedef struct sinew_error_hook {
     void *context; /* first argument that the driver passes to `relative` */
     double (*relative)(void *context, const sinew_real *error, double largest);
@@ -291,7 +293,7 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *solver, sinew_ene
                                        sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 
-/* Prepares a solver for s->objective and s->def (driver/driver.c). Allocates; on failure the solver is released. */
+/* Prepares the solver s->def.kind for s->objective (driver/driver.c). Allocates; on failure the solver is released. */
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
 /* Applies a def and changes (SINEW_CHANGED_...); prepares the solver again if it cannot refresh. Elements are switched
  * as `refresh` requires. On failure the solver is released. */
@@ -299,8 +301,8 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
 /* Passes the contacts of s->contact to the objective's transient elements, then to the solver, which must be able to
  * refresh transient elements. On failure the solver must be prepared again. */
 sinew_status sinew_solve_take_contacts(sinew_solve *s);
-/* q* - q [particle_count][4] of the last step whose position error is known (driver/objective_gap.h), in m. Needs
- * s->gap. */
+/* The position error q* - q [particle_count][4] of the last step (driver/objective_gap.h), in m; valid if the step's
+ * position error is known. Needs s->gap. */
 const sinew_real *sinew_solve_position_error(const sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
 /* Work of the last step's iterations, without measurements, in Newton iterations of this world (solve/work.h): the unit

@@ -2,7 +2,7 @@
  *
  * work.c: cost model of Newton iterations, and the work of a step. See work.h.
  *
- * Work of an element of k vertices is counted per k^2. Measured on blocks of 4^3 to 20^3 vertices of tets, in double
+ * Work of an element of k vertices is counted per k^2. Measured on blocks of tets with 4^3 to 20^3 vertices, in double
  * with AVX2 on one core, where a multiply-add of a large factorisation took 0.028 ns:
  *
  *     gradient 12 ns, product 8 ns, tangents 130 ns, assembled Hessian 250 ns per tet
@@ -14,6 +14,7 @@
 
 #include "solve/solver.h"
 
+/* Multiply-adds per element of k vertices, divided by k^2. */
 #define GRADIENT 27.0
 #define PRODUCT  18.0
 #define TANGENTS 290.0

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * work.h: the work of solvers and of estimates, counted from sizes alone and never by clocks, so that decisions by work
- * are the same on every run and machine.
+ * work.h: the work of solvers and of estimates, counted from sizes and iterations and never by clocks, so that
+ * decisions by work are the same on every run and machine.
  *
- * The unit inside is one multiply-add of a Cholesky factorisation; the unit outside is one Newton iteration of the same
- * world: gradient, exact Hessian, factorisation and one solve. The constants in work.c were measured on one core, on
- * blocks of 4^3 to 20^3 vertices; ratios between solvers are right within a factor of about 2.
+ * A cost model counts in multiply-adds of a Cholesky factorisation. sinew_solve_work() counts in Newton iterations of
+ * the same world: gradient, exact Hessian, factorisation and one solve. The constants in work.c were measured on one
+ * core, on blocks of 4^3 to 20^3 vertices; ratios between solvers are right within a factor of about 2.
  */
 #ifndef SINEW_SRC_SOLVE_WORK_H
 #define SINEW_SRC_SOLVE_WORK_H
 
 #include "objective/objective.h"
 
-/* Work of one iteration of a solver: the sum of three parts, each a multiple of a part of a Newton iteration. */
+/* Work of one iteration of a solver: the sum of three parts, each a multiple of a known cost. */
 typedef struct sinew_iteration_work {
     double gradients; /* part of the work that is counted in evaluations of the objective's gradient */
     double solves;    /* part of the work that is counted in solves with the Hessian's factor */

@@ -18,7 +18,7 @@ enum {
 /* ---- Choice of one or two levels --------------------------------------------------------------- */
 
 /* Mean rest positions of the particles of each aggregate, m, [count][4]; NULL: out of memory. */
-static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_objective *o)
+static sinew_real *mean_rest_positions(const sinew_coarse_space *space, const sinew_objective *o)
 {
     sinew_real *middles = sinew_allocate_zero(&o->allocator, 4 * (size_t)space->count, sizeof *middles);
     for (int32_t a = 0; middles && a < space->count; a++) {
@@ -32,10 +32,10 @@ static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_obj
 }
 
 /* Creates the Cholesky factor of a coarse matrix whose block rows are the aggregates of a space. */
-static sinew_status make_system(sinew_coarse *c, const sinew_coarse_space *space, const sinew_coarse_matrix *matrix,
-                                sinew_error *error)
+static sinew_status create_coarse_system(sinew_coarse *c, const sinew_coarse_space *space,
+                                         const sinew_coarse_matrix *matrix, sinew_error *error)
 {
-    sinew_real *middles = find_middles(space, c->objective);
+    sinew_real *middles = mean_rest_positions(space, c->objective);
     const sinew_status status = middles ? sinew_coarse_system_create(&c->system, c->objective, matrix, middles, error)
                                         : sinew_fail_memory(error, "the coarse system");
     sinew_release(&c->objective->allocator, middles);
@@ -44,27 +44,28 @@ static sinew_status make_system(sinew_coarse *c, const sinew_coarse_space *space
 
 /* Largest accepted number of entries of the coarse factor: c->max, or the size of the fine matrix, with particle pairs
  * counted chunk by chunk. In the second case factors of up to SMALL entries are always accepted. */
-static int64_t max_numbers(const sinew_coarse *c)
+static int64_t max_factor_entries(const sinew_coarse *c)
 {
     const int64_t fine = 9 * (int64_t)c->galerkin.first_fine[c->galerkin.task_count];
     return c->max > 0 ? c->max : fine > SMALL ? fine : SMALL;
 }
 
 /* Uses one coarse level if its factor is small enough, else a second level whose groups grow until the factor is small
- * enough. */
+ * enough, one group is left, or no connected groups are left to join. */
 static sinew_status choose_levels(sinew_coarse *c, sinew_error *error)
 {
     const sinew_allocator *allocator = &c->objective->allocator;
     const sinew_coarse_matrix matrix = {c->space.count, c->galerkin.column, c->galerkin.row, c->galerkin.values};
-    sinew_status status = make_system(c, &c->space, &matrix, error);
-    for (int32_t width = WIDTH; status == SINEW_OK && sinew_cholesky_factor_size(c->system.factor) > max_numbers(c) &&
-                                c->system.matrix.count > 1;
+    sinew_status status = create_coarse_system(c, &c->space, &matrix, error);
+    for (int32_t width = WIDTH;
+         status == SINEW_OK && sinew_cholesky_factor_size(c->system.factor) > max_factor_entries(c) &&
+         c->system.matrix.count > 1;
          width *= WIDTH) {
         sinew_coarse_system_destroy(&c->system, allocator);
         sinew_second_level_destroy(&c->second_level, c->objective);
         status = sinew_second_level_create(&c->second_level, c->objective, &matrix, &c->space, width, error);
         if (status == SINEW_OK)
-            status = make_system(c, &c->second_level.space, &c->second_level.matrix, error);
+            status = create_coarse_system(c, &c->second_level.space, &c->second_level.matrix, error);
         if (c->second_level.stuck)
             break;
     }

@@ -66,7 +66,8 @@ static void list_coarse_entries(sinew_coarse_system *c)
         sinew_sort(c->slots + first[j], (size_t)(first[j + 1] - first[j]), sizeof *c->slots, compare_coarse_entries);
 }
 
-/* Writes the rows of the factor's lower triangle: one row of 3x3 blocks for every basis function of every aggregate. */
+/* Writes the row indices of the factor's lower triangle: one column of 3x3 blocks for each basis function of each
+ * aggregate. */
 static void fill_pattern(const sinew_coarse_system *c, int32_t *row)
 {
     int32_t at = 0;

@@ -44,9 +44,8 @@ typedef struct sinew_coarse_system {
 sinew_status sinew_coarse_system_create(sinew_coarse_system *system, const sinew_objective *objective,
                                         const sinew_coarse_matrix *matrix, const sinew_real *points,
                                         sinew_error *error);
-void sinew_coarse_system_destroy(sinew_coarse_system *system,
-                                 /* frees the arrays of the coarse factor; accepts a zeroed struct */
-                                 const sinew_allocator *allocator);
+/* Frees the arrays of the coarse factor; accepts a zeroed struct. */
+void sinew_coarse_system_destroy(sinew_coarse_system *system, const sinew_allocator *allocator);
 /* Factorises the current values of the coarse matrix. Returns false if the matrix is not positive definite even with a
  * small diagonal shift. */
 bool sinew_coarse_system_factorise(sinew_coarse_system *system, int32_t thread_count);

@@ -15,7 +15,7 @@ enum {
     WEIGHTS = SINEW_MODES * SINEW_MODES,
     ITERATIONS = 200 /* upper limit of conjugate gradient iterations per coarse solve */
 };
-#define TOLERANCE 1e-4 /* relative residual of a coarse solve: ten times more accurate than callers need */
+#define TOLERANCE 1e-4 /* relative residual at which the conjugate gradients of a coarse solve end */
 
 /* ---- Groups of aggregates that form the second level --------------------------------------------- */
 
@@ -44,7 +44,7 @@ static void list_links(sinew_second_level *u)
 }
 
 /* The largest group adjacent to aggregate a, other than the group of a; -1: none. */
-static int32_t neighbour_of(const sinew_second_level *u, int32_t a, const int32_t *size)
+static int32_t largest_neighbour_group(const sinew_second_level *u, int32_t a, const int32_t *size)
 {
     int32_t best = -1;
     for (size_t k = u->first_link[a]; k < u->first_link[a + 1]; k++) {
@@ -56,7 +56,7 @@ static int32_t neighbour_of(const sinew_second_level *u, int32_t a, const int32_
 }
 
 /* Grows a group of aggregates from `seed` breadth-first to at most `width` aggregates. queue [lower.count] receives
- * them. Returns the group's size. */
+ * the aggregates. Returns the group's size. */
 static int32_t grow_group(sinew_second_level *u, int32_t seed, int32_t number, int32_t width, int32_t *queue)
 {
     int32_t count = 1;
@@ -73,8 +73,8 @@ static int32_t grow_group(sinew_second_level *u, int32_t seed, int32_t number, i
     return count;
 }
 
-/* Builds groups of about `width` aggregates, numbered by their first aggregates; small groups join a neighbour. Returns
- * the number of groups. work [2 * lower.count]. */
+/* Builds groups of about `width` aggregates, numbered in the order of their first aggregates; groups of less than a
+ * quarter of `width` join a neighbour. Returns the number of groups. work [2 * lower.count]. */
 static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
 {
     int32_t count = 0, *queue = work, *size = work + u->lower.count;
@@ -85,7 +85,7 @@ static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
         size[count] = grow_group(u, a, count, width, queue);
         int32_t into = -1;
         for (int32_t k = 0; size[count] < width / 4 && into < 0 && k < size[count]; k++)
-            into = neighbour_of(u, queue[k], size);
+            into = largest_neighbour_group(u, queue[k], size);
         for (int32_t k = 0; into >= 0 && k < size[count]; k++)
             u->group[queue[k]] = into;
         if (into >= 0)
@@ -98,7 +98,7 @@ static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
 
 /* Computes the 4x4 block of the prolongation R from groups to aggregates, for each aggregate. The aggregate's basis
  * functions are orthonormal, so the entries of R are their inner products with the group's basis functions. */
-static void find_transfers(sinew_second_level *u)
+static void compute_prolongation(sinew_second_level *u)
 {
     const sinew_coarse_space *low = u->lower_space;
     for (int32_t a = 0; a < low->count; a++) {
@@ -196,7 +196,7 @@ sinew_status sinew_second_level_create(sinew_second_level *u, const sinew_object
     }
     sinew_release(a, work);
     if (status == SINEW_OK)
-        find_transfers(u);
+        compute_prolongation(u);
     if (status == SINEW_OK && !make_pattern(u, a))
         status = sinew_fail_memory(error, "the coarse levels");
     /* sinew_pcg_create() takes a count of points with four numbers each; the twelve unknowns of an aggregate are three
@@ -238,7 +238,8 @@ static void second_level_add_product(const double *A, const double *X, const dou
 
 /* Adds R_i^T A_ij R_j, transposed if needed, to a block of the second-level matrix: A_ij is a block of the
  * first-level matrix, R_i the prolongation from its group to aggregate i. */
-static void add_member(const sinew_second_level *u, int32_t pair, int32_t i, int32_t j, bool transposed, double *out)
+static void add_member_block(const sinew_second_level *u, int32_t pair, int32_t i, int32_t j, bool transposed,
+                             double *out)
 {
     const double *X = u->lower.values + SINEW_PAIR_NUMBERS * (size_t)pair;
     for (size_t e = 0; e < 9; e++)
@@ -270,9 +271,9 @@ static void second_level_fill_columns(const void *context, int32_t member, int32
             for (int32_t k = u->first_member[block]; k < u->first_member[block + 1]; k++) {
                 const int32_t pair = u->members[k] / 2, i = u->lower.row[pair],
                               j = second_level_column_of(&u->lower, pair);
-                add_member(u, pair, i, j, u->members[k] & 1, out);
+                add_member_block(u, pair, i, j, u->members[k] & 1, out);
                 if (u->row[block] == g && i != j)
-                    add_member(u, pair, i, j, true, out);
+                    add_member_block(u, pair, i, j, true, out);
             }
             for (size_t f = u->space.mode_count[g]; u->row[block] == g && f < SINEW_MODES; f++)
                 for (size_t e = 0; e < 9; e += 4)

@@ -29,12 +29,12 @@ typedef struct sinew_second_level {
     sinew_coarse_link *links; /* [first_link[lower.count]] blocks of the first-level matrix, row by row */
     int32_t *group;           /* [lower.count] group that each aggregate belongs to */
     sinew_coarse_space space; /* affine basis functions of the groups, as values at particles */
-    double *transfer;         /* [lower.count][12][12] inverses of the diagonal blocks of the first-level matrix */
-    double *inverse;          /* [lower.count][12][12] inverses of the diagonal blocks of A */
+    double *transfer;         /* [lower.count][4][4] block of the prolongation R, from its group to each aggregate */
+    double *inverse;          /* [lower.count][12][12] inverses of the diagonal blocks of the first-level matrix A */
     /* second-level matrix R^T A R over the groups: A is the first-level matrix, R the prolongation from groups */
     sinew_coarse_matrix matrix;
-    /* pattern of the second-level matrix: block columns, block rows; the first-level blocks that sum up to each
-     * block; members: 2 * (index of a first-level block) + transposed */
+    /* pattern of the second-level matrix: index of each block column's first block; block row of each block; index in
+     * `members` of the first summand of each block; summands: 2 * (index of a first-level block) + transposed */
     int32_t *column, *row, *first_member, *members;
     double *values;
     sinew_pcg pcg;
@@ -49,14 +49,13 @@ typedef struct sinew_second_level {
 sinew_status sinew_second_level_create(sinew_second_level *level, const sinew_objective *objective,
                                        const sinew_coarse_matrix *lower, const sinew_coarse_space *lower_space,
                                        int32_t width, sinew_error *error);
-void sinew_second_level_destroy(sinew_second_level *level,
-                                /* frees the arrays of the second level; accepts a zeroed struct */
-                                const sinew_objective *objective);
+/* Frees the arrays of the second level; accepts a zeroed struct. */
+void sinew_second_level_destroy(sinew_second_level *level, const sinew_objective *objective);
 /* Computes the second-level matrix R^T A R and the inverses of the diagonal blocks from the current values of the
  * first-level matrix A; R is the prolongation from groups. */
 void sinew_second_level_fill(sinew_second_level *level);
-/* x = A^-1 x with the first-level matrix A, x [lower.count][12]; `system` holds the factor of the second-level
- * matrix. */
+/* x = A^-1 x by conjugate gradients, with the first-level matrix A, x [lower.count][12]; `system` holds the factor of
+ * the second-level matrix. */
 void sinew_second_level_solve(sinew_second_level *level, const sinew_coarse_system *system, double *x);
 
 #endif

@@ -12,9 +12,10 @@
  *
  *     dlambda = (-C - alpha~ lambda + grad C . M^-1 g) / (sum w |grad C|^2 + alpha~),  dx = M^-1 (grad C dlambda - g)
  *
- * (PBNG (22)-(26)). The first update of a particle in a sweep with g removes g, up to the rotation of gradients within
- * the sweep. So a sweep with g equals a sweep without it from x - M^-1 g = q_tilde + M^-1 sum lambda grad C(x), with C
- * evaluated there instead of linearised. sinew_sweep_balance moves x to that point.
+ * (PBNG (22)-(26)), with w the inverse masses and alpha~ = alpha / h^2. The first update of a particle in a sweep with
+ * g removes g, up to the rotation of gradients within the sweep. So a sweep with g equals a sweep without g from
+ * x - M^-1 g = q_tilde + M^-1 sum lambda grad C(x), with C evaluated there instead of linearised.
+ * sinew_sweep_balance() moves x to that point.
  */
 #include <math.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static size_t multiplier_count(const sinew_sweep_batch *b)
 
 /* Stores the current numbers as newest of the last two iterates: past[1] = past[0], past[0] = now. The buffers are
  * swapped, then overwritten. */
-static void push(sinew_real *past[2], const sinew_real *now, size_t count)
+static void push_iterate(sinew_real *past[2], const sinew_real *now, size_t count)
 {
     sinew_real *oldest = past[1];
     past[1] = past[0];
@@ -49,13 +50,13 @@ static void push(sinew_real *past[2], const sinew_real *now, size_t count)
 
 void sinew_sweep_keep(sinew_sweep *sweep)
 {
-    push(sweep->past, sweep->xw, 4 * (size_t)sweep->objective->particle_count);
+    push_iterate(sweep->past, sweep->xw, 4 * (size_t)sweep->objective->particle_count);
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         sinew_sweep_batch *b = &sweep->batches[k];
         const size_t capacity = b->past_capacity[0];
         b->past_capacity[0] = b->past_capacity[1];
         b->past_capacity[1] = capacity;
-        push(b->past, b->lambda, multiplier_count(b));
+        push_iterate(b->past, b->lambda, multiplier_count(b));
     }
 }
 
@@ -77,8 +78,8 @@ void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor)
 
 /* Evaluates one SIMD group of constraints at sweep->xw: values C [m][W], Jacobian J [m][n][3][W] and compliance alpha
  * [m][m][W] in sweep->numbers. */
-static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew_sweep_batch *b,
-                                           const sinew_constrain_kernel *manner, int32_t group)
+static sinew_jacobian_kernel evaluate_group(const sinew_sweep *sweep, const sinew_sweep_batch *b,
+                                            const sinew_constrain_kernel *manner, int32_t group)
 {
     const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
     const sinew_jacobian_kernel kernel = {.groups = {.count = 1,
@@ -96,8 +97,8 @@ static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew
 
 /* Guess of the multipliers of one element (one lane of a SIMD group): lambda = -(alpha~)^-1 C by elimination, from
  * the constraint values C and alpha~ = factor alpha. Zero for hard constraints, whose alpha is zero. */
-static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
-                       sinew_real *lambda)
+static void guess_element_multipliers(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
+                                      sinew_real *lambda)
 {
     double A[CONSTRAINTS_MAX][CONSTRAINTS_MAX], b[CONSTRAINTS_MAX];
     for (size_t i = 0; i < m; i++) {
@@ -127,7 +128,7 @@ static void guess_global_constraint(const sinew_sweep *sweep, const sinew_sweep_
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, padded_count = (size_t)b->group_count * W;
     double C = 0, weight = 0;
     for (int32_t group = 0; group < b->group_count; group++) {
-        const sinew_jacobian_kernel at = group_numbers(sweep, b, manner, group);
+        const sinew_jacobian_kernel at = evaluate_group(sweep, b, manner, group);
         for (size_t lane = 0; lane < W; lane++) {
             C += (double)at.C[lane];
             weight = fmax(weight, (double)b->data[(size_t)group * D * W + lane]);
@@ -141,22 +142,23 @@ void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how)
 {
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         const sinew_sweep_batch *b = &sweep->batches[k];
-        const sinew_constrain_kernel manner = sinew_sweep_manner(sweep, b, how);
+        const sinew_constrain_kernel manner = sinew_sweep_settings_for(sweep, b, how);
         const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count;
         if (b->ops->global_constraint)
             guess_global_constraint(sweep, b, &manner);
         for (int32_t group = 0; !b->ops->contact && !b->ops->global_constraint && group < b->group_count; group++) {
-            const sinew_jacobian_kernel at = group_numbers(sweep, b, &manner, group);
+            const sinew_jacobian_kernel at = evaluate_group(sweep, b, &manner, group);
             for (size_t lane = 0; lane < W; lane++)
-                guess_wide(&at, m, W, lane, (double)manner.compliance, b->lambda + (size_t)group * m * W);
+                guess_element_multipliers(&at, m, W, lane, (double)manner.compliance,
+                                          b->lambda + (size_t)group * m * W);
         }
     }
 }
 
-/* Moves the particles of one SIMD group's elements by x += w sum lambda grad C, with the gradients in `at`; w inverse
- * masses. */
-static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_jacobian_kernel *at,
-                           int32_t group, sinew_real *x)
+/* Moves the particles of one SIMD group's elements by x += w sum lambda grad C, with the gradients in `at` and the
+ * inverse masses w. */
+static void move_by_multipliers(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_jacobian_kernel *at,
+                                int32_t group, sinew_real *x)
 {
     const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
     const sinew_real *lambda = b->lambda + (size_t)group * m * W;
@@ -178,10 +180,10 @@ void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how)
     memcpy(sweep->balanced, sweep->start, size * sizeof *sweep->start);
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         const sinew_sweep_batch *b = &sweep->batches[k];
-        const sinew_constrain_kernel manner = sinew_sweep_manner(sweep, b, how);
+        const sinew_constrain_kernel manner = sinew_sweep_settings_for(sweep, b, how);
         for (int32_t group = 0; group < b->group_count; group++) {
-            const sinew_jacobian_kernel at = group_numbers(sweep, b, &manner, group);
-            push_particles(sweep, b, &at, group, sweep->balanced);
+            const sinew_jacobian_kernel at = evaluate_group(sweep, b, &manner, group);
+            move_by_multipliers(sweep, b, &at, group, sweep->balanced);
         }
     }
     memcpy(sweep->xw, sweep->balanced, size * sizeof *sweep->xw);

@@ -26,7 +26,7 @@ static bool sweep_layout_reserve_buffers(const sinew_sweep *sweep, const sinew_s
                                 : sinew_reserve(allocator, slot, capacity, count, size);
 }
 
-static bool reserve_past(const sinew_sweep *sweep, sinew_sweep_batch *b)
+static bool reserve_past_multipliers(const sinew_sweep *sweep, sinew_sweep_batch *b)
 {
     const size_t count = (size_t)b->group_count * (size_t)b->width * (size_t)b->ops->constraint_count;
     return sweep_layout_reserve_buffers(sweep, b, &b->past[0], &b->past_capacity[0], count, sizeof *b->lambda) &&
@@ -34,7 +34,7 @@ static bool reserve_past(const sinew_sweep *sweep, sinew_sweep_batch *b)
 }
 
 /* Grows sweep->numbers so that values, Jacobians and compliances of one SIMD group of this batch fit. */
-static bool make_numbers(sinew_sweep *sweep, const sinew_sweep_batch *b)
+static bool reserve_numbers(sinew_sweep *sweep, const sinew_sweep_batch *b)
 {
     const size_t m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
     return sinew_reserve(&sweep->objective->allocator, &sweep->numbers, &sweep->number_capacity,
@@ -52,13 +52,15 @@ static bool reserve_batch(sinew_sweep *sweep, sinew_sweep_batch *b)
                                         sizeof *b->element) &&
            sweep_layout_reserve_buffers(sweep, b, &b->lambda, &b->lambda_capacity,
                                         padded_count * (size_t)b->ops->constraint_count, sizeof *b->lambda) &&
-           (!sweep->rule.extrapolates || reserve_past(sweep, b)) && (!sweep->rule.numbers || make_numbers(sweep, b)) &&
+           (!sweep->rule.extrapolates || reserve_past_multipliers(sweep, b)) &&
+           (!sweep->rule.numbers || reserve_numbers(sweep, b)) &&
            (!b->ops->global_constraint || sinew_sweep_global_capacity(sweep, b));
 }
 
-/* Copies the data of all elements from the source batch. Padding lanes of a SIMD group repeat its first element with
- * weight zero: kernels also write zero corrections, and another thread may process another group. */
-static void fill_data(sinew_sweep_batch *b)
+/* Copies the data of all elements from the source batch. Padding lanes of a SIMD group repeat the group's first element
+ * with weight zero: kernels write the zero correction of a padding lane, too, and must not write it to a particle that
+ * another thread moves. */
+static void copy_element_data(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
     for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++) {
@@ -73,8 +75,9 @@ static void fill_data(sinew_sweep_batch *b)
     b->form_version = b->source->form_version;
 }
 
-/* Copies only the weights of all elements: they change with the material, and when elements are switched on or off. */
-static void fill_weights(sinew_sweep_batch *b)
+/* Copies only the weights of all elements; weights change with the material, and when elements are switched on or
+ * off. */
+static void copy_element_weights(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
     for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++)
@@ -104,7 +107,7 @@ static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *
                     SINEW_POINT * (list->low + list->elements.vertices[(size_t)element * n + a]);
             b->element[padded_index] = filler ? -1 : element;
         }
-    fill_data(b);
+    copy_element_data(b);
 }
 
 /* Finds the class of each element: its colour, or its domain and colour. There is one class if the order of the sweep
@@ -128,8 +131,8 @@ static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b,
     return status;
 }
 
-/* Sorts elements by class. Within a class, fixed elements follow the order of particles, so that a thread's elements of
- * each colour lie in about the same region of the body. This order affects caching only. */
+/* Sorts elements by class. Within a class of a coloured sweep, fixed elements follow the order of particles, so that a
+ * thread's elements of each colour lie in about the same region of the body. This order affects caching only. */
 static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b, const listed *list,
                            sinew_sweep_work *work)
 {
@@ -152,7 +155,7 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
     return true;
 }
 
-static void forget_multipliers(sinew_sweep_batch *b)
+static void zero_multipliers(sinew_sweep_batch *b)
 {
     const size_t padded_count = (size_t)b->group_count * (size_t)b->width;
     memset(b->lambda, 0, padded_count * (size_t)b->ops->constraint_count * sizeof *b->lambda);
@@ -176,7 +179,7 @@ static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const liste
     if (!reserve_batch(sweep, b))
         return false;
     fill_batch(b, list, work->first, work->order);
-    forget_multipliers(b); /* zero: contacts may read multipliers before the first sweep */
+    zero_multipliers(b); /* zero: contacts may read multipliers before the first sweep */
     return true;
 }
 
@@ -229,7 +232,7 @@ static void count_elements(const sinew_sweep_batch *b, int32_t by, int32_t *crow
             crowd[b->vertex[(padded_index / W * n + a) * W + padded_index % W] / SINEW_POINT] += by;
 }
 
-static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const uint8_t *pinned)
+static void fill_averaging_weights(const sinew_sweep_batch *b, const int32_t *crowd, const uint8_t *pinned)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
     for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++) {
@@ -257,7 +260,7 @@ static sinew_status set_averaging_weights(sinew_sweep *sweep, sinew_error *error
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++)
         count_elements(&sweep->batches[k], 1, sweep->crowd);
     for (int32_t k = 0; k < sweep->batch_count; k++)
-        fill_shares(&sweep->batches[k], sweep->crowd, o->step.pinned);
+        fill_averaging_weights(&sweep->batches[k], sweep->crowd, o->step.pinned);
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++)
         count_elements(&sweep->batches[k], -1, sweep->crowd);
     return SINEW_OK;
@@ -299,19 +302,20 @@ static sinew_status add_batches(sinew_sweep *sweep, int32_t first, int32_t last,
     return status;
 }
 
-static bool couples(const sinew_sweep_batch *b)
+static bool batch_is_coupling(const sinew_sweep_batch *b)
 {
     return sinew_get_stencil(b->ops->info.stencil)->couples;
 }
 
 /* Sets the order of batches in a sweep: the objective's order; after sinew_sweep_arrange() with coupling energies
- * before or after all others. */
-static void set_turns(sinew_sweep *sweep)
+ * before or after all others. Coupling energies join arbitrary points, not neighbours of a mesh (`couples` of their
+ * stencil). */
+static void set_batch_order(sinew_sweep *sweep)
 {
     int32_t at = 0;
     for (int pass = 0; pass < (sweep->arranged ? 2 : 1); pass++)
         for (int32_t k = 0; k < sweep->batch_count; k++)
-            if (!sweep->arranged || couples(&sweep->batches[k]) == (sweep->couplings_first == (pass == 0)))
+            if (!sweep->arranged || batch_is_coupling(&sweep->batches[k]) == (sweep->couplings_first == (pass == 0)))
                 sweep->turn[at++] = k;
 }
 
@@ -319,7 +323,7 @@ void sinew_sweep_arrange(sinew_sweep *sweep, bool first)
 {
     sweep->arranged = true;
     sweep->couplings_first = first;
-    set_turns(sweep);
+    set_batch_order(sweep);
 }
 
 /* Rebuilds the batches of transient elements of the sweep. */
@@ -329,7 +333,7 @@ static sinew_status build_transient_batches(sinew_sweep *sweep, sinew_error *err
     sweep->batch_count = sweep->fixed_count;
     sinew_status status = add_batches(sweep, o->fixed_task_count, o->task_count, &sweep->work, error);
     if (status == SINEW_OK)
-        set_turns(sweep);
+        set_batch_order(sweep);
     return status == SINEW_OK && sweep->crowd ? set_averaging_weights(sweep, error) : status;
 }
 
@@ -400,12 +404,12 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     *sweep = (sinew_sweep){0};
 }
 
-static void sweep_layout_take_numbers(sinew_sweep_batch *b)
+static void update_batch_data(sinew_sweep_batch *b)
 {
     if (b->form_version != b->source->form_version)
-        fill_data(b);
+        copy_element_data(b);
     else if (b->version != b->source->version)
-        fill_weights(b);
+        copy_element_weights(b);
 }
 
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
@@ -416,8 +420,8 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
         sweep->xw[4 * (size_t)i + 3] = o->step.pinned[i] ? 0 : 1 / o->step.mass[i];
     }
     for (int32_t k = 0; k < sweep->batch_count; k++) {
-        forget_multipliers(&sweep->batches[k]);
-        sweep_layout_take_numbers(&sweep->batches[k]);
+        zero_multipliers(&sweep->batches[k]);
+        update_batch_data(&sweep->batches[k]);
     }
     if (sweep->start)
         memcpy(sweep->start, sweep->xw, 4 * (size_t)o->particle_count * sizeof *sweep->start);
@@ -425,7 +429,7 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
 
 /* Sets the multipliers of contacts to `unit` times the forces in their data, so that contacts keep them: only the same
  * constraint can undo the impulses that positions already include. */
-static void take_multipliers(sinew_sweep_batch *b, double unit)
+static void set_contact_multipliers(sinew_sweep_batch *b, double unit)
 {
     static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_STICK_FORCE, SINEW_CONTACT_STICK_FORCE + 1,
                                SINEW_CONTACT_STICK_FORCE + 2};
@@ -439,8 +443,8 @@ static void take_multipliers(sinew_sweep_batch *b, double unit)
 void sinew_sweep_contacts_changed(sinew_sweep *sweep, double unit)
 {
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++) {
-        forget_multipliers(&sweep->batches[k]);
-        sweep_layout_take_numbers(&sweep->batches[k]);
-        take_multipliers(&sweep->batches[k], unit);
+        zero_multipliers(&sweep->batches[k]);
+        update_batch_data(&sweep->batches[k]);
+        set_contact_multipliers(&sweep->batches[k], unit);
     }
 }

@@ -3,9 +3,11 @@
  * global_constraint.c: one constraint formed by all elements of an energy (global_constraint in energy/energy.h),
  * projected when a sweep reaches its energy:
  *
- *     C = sum_e C_e,  g = sum_e grad C_e        dlambda = (-C - alpha~ lambda - gamma g . (x - x_old)) / (...)
+ *     C = sum_e C_e,  g = sum_e grad C_e
+ *     dlambda = (-C - alpha~ lambda - gamma g . (x - x_old)) / ((1 + gamma) sum w |g|^2 + alpha~)
  *
- * as in energy/constrain.h for one element. The energy's `jacobian` operation gives the contributions of elements; one
+ * with w the inverse masses, as in energy/constrain.h for one element, whose header explains alpha~ and the damping
+ * gamma. The energy's `jacobian` operation gives the contributions of elements; one
  * thread adds them in order, so the bits do not depend on threads. Every element stores the multiplier lambda: the
  * force on its vertices is lambda grad C_e.
  */
@@ -49,7 +51,7 @@ static constraint_corner corner_of(const sinew_sweep_batch *b, size_t padded_ind
 
 /* Returns C = sum_e C_e and adds grad C to b->slope. alpha is the compliance of an active element; 0 if no element is
  * active or the constraint is hard. */
-static double sum_shares(const sinew_sweep_batch *b, const sinew_constrain_kernel *how, double *alpha)
+static double sum_elements(const sinew_sweep_batch *b, const sinew_constrain_kernel *how, double *alpha)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, padded_count = (size_t)b->group_count * W;
     double C = 0;
@@ -70,8 +72,8 @@ static double sum_shares(const sinew_sweep_batch *b, const sinew_constrain_kerne
 
 /* Returns sum w |g|^2 over particles, w inverse masses, to which each element vertex adds w g . grad C_e; writes g . (x
  * - x_old) to `motion`. */
-static double sum_mass(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
-                       double *motion)
+static double sum_inverse_mass(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
+                               double *motion)
 {
     double mass = 0;
     *motion = 0;
@@ -125,7 +127,7 @@ void sinew_sweep_project_global(const sinew_sweep *sweep, const sinew_sweep_batc
                                           .compliance = b->numbers + padded_count * (1 + 3 * n)};
     double alpha, motion;
     b->ops->jacobian(&kernel);
-    const double C = sum_shares(b, how, &alpha), mass = sum_mass(sweep, b, how, &motion);
+    const double C = sum_elements(b, how, &alpha), mass = sum_inverse_mass(sweep, b, how, &motion);
     const double tilde = alpha * (double)how->compliance, gamma = how->x_old ? alpha * (double)how->damping : 0;
     const double top = -C - tilde * (double)b->lambda[0] - gamma * motion, bottom = (1 + gamma) * mass + tilde;
     const double change = bottom > 0 ? (double)how->stiffness * averaging_weight_of(b) * top / bottom : 0;

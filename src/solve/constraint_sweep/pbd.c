@@ -2,13 +2,13 @@
  *
  * pbd.c: position based dynamics (Mueller et al. 2006; thesis algorithm 2).
  *
- *     q = q_tilde; then for every constraint in turn    q -= k w grad C  C / sum w |grad C|^2
+ *     q = q_tilde; then for every constraint in turn    q -= k w grad C  C / sum w |grad C|^2,   w inverse masses
  *
  * Energies become constraints: C = sqrt(2 psi) per unit of stiffness, zero at rest, or psi itself (thesis 4.1.4). Their
- * own stiffness is not used: only k is, directly or as k' = 1 - (1 - k)^(1/n) for n iterations. The result depends on
- * the number of iterations and on h, not on the material; it does not approximate the minimum of g, as the residual
- * shows. Quasistatic steps do the same from q_n at rest: forces enter through q_tilde alone, and their effect vanishes
- * with the number of sweeps (PBNG 6.1).
+ * own stiffness is not used: only k is (of the energy, or else of the solver), directly or as k' = 1 - (1 - k)^(1/n)
+ * for n iterations. The result depends on the number of iterations and on h, and does not approximate the minimum of g,
+ * as the residual shows. Quasistatic steps do the same with v_n = 0: forces enter through q_tilde alone, and their
+ * effect vanishes with the number of sweeps (PBNG 6.1).
  */
 #include <math.h>
 
@@ -58,7 +58,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 static const sinew_pbd_options one_step = {.count = 1};
 
-/* The exponent e of PBD's stiffness rule: a sweep applies the fraction 1 - (1 - k)^e of each correction. */
+/* The exponent e of PBD's stiffness rule: a sweep applies the fraction 1 - (1 - k)^e of each correction, k the
+ * stiffness. */
 static double pbd_exponent(const sinew_solve *s)
 {
     return s->def.parameters[RULE] > 0 && s->def.iterations > 0 ? 1.0 / s->def.iterations : 1;
@@ -74,7 +75,7 @@ static sinew_constrain_kernel pbd_kernel(const sinew_solve *s)
                                     .form = s->def.parameters[CONSTRAINT] > 0 ? SINEW_FORM_ENERGY : SINEW_FORM_ROOT};
 }
 
-static void take_exponent(sinew_solve *s)
+static void set_stiffness_exponent(sinew_solve *s)
 {
     ((sinew_pbd *)s->memory)->sweep.stiffness_exponent = pbd_exponent(s);
 }
@@ -86,7 +87,7 @@ static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
                                      .rho = (double)s->def.parameters[RHO]};
     const sinew_status status = sinew_pbd_prepare(s, &how, &one_step, &extras, error);
     if (status == SINEW_OK)
-        take_exponent(s);
+        set_stiffness_exponent(s);
     return status;
 }
 
@@ -95,7 +96,7 @@ static sinew_status pbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *e
     const sinew_constrain_kernel how = pbd_kernel(s);
     const sinew_status status = sinew_pbd_refresh(s, &how, &one_step, changed, error);
     if (status == SINEW_OK)
-        take_exponent(s);
+        set_stiffness_exponent(s);
     return status;
 }
 

@@ -13,8 +13,8 @@ static const sinew_pbd_time *time_of(const sinew_pbd_options *options)
 
 /* Stores the kernel settings and substep options, which depend on h and the solver's definition, and prepares the
  * substeps. */
-static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
-                                  sinew_error *error)
+static sinew_status store_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
+                                   sinew_error *error)
 {
     sinew_pbd *w = s->memory;
     w->how = *how;
@@ -34,7 +34,7 @@ sinew_status sinew_pbd_prepare(sinew_solve *s, const sinew_constrain_kernel *how
     w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
     if (extras)
         w->extras = *extras;
-    const sinew_status status = take_settings(s, how, options, error);
+    const sinew_status status = store_settings(s, how, options, error);
     if (status != SINEW_OK)
         return status;
     sinew_sweep_rule rule = {.order = (sinew_sweep_order)sinew_solve_parameter(s, "order"),
@@ -48,7 +48,7 @@ sinew_status sinew_pbd_refresh(sinew_solve *s, const sinew_constrain_kernel *how
                                uint32_t changed, sinew_error *error)
 {
     sinew_pbd *w = s->memory;
-    const sinew_status status = take_settings(s, how, options, error);
+    const sinew_status status = store_settings(s, how, options, error);
     if (status != SINEW_OK)
         return status;
     return sinew_sweep_refresh(&w->sweep, changed & SINEW_CHANGED_TRANSIENT, changed & SINEW_CHANGED_PINS, error);
@@ -99,7 +99,7 @@ static void sweep_once(sinew_pbd *w)
 
 /* Extrapolates positions and multipliers by Chebyshev's next weight; the first sweep has weight 1 and is not
  * extrapolated. */
-static void go_beyond(sinew_pbd *w)
+static void extrapolate_sweep(sinew_pbd *w)
 {
     const double square = w->extras.rho * w->extras.rho;
     w->weight = w->streak == 0 ? 1 : w->streak == 1 ? 2 / (2 - square) : 4 / (4 - square * w->weight);
@@ -116,7 +116,7 @@ static void sweep_with_extras(sinew_pbd *w)
         sinew_sweep_keep(&w->sweep);
     sweep_once(w);
     if (w->extras.chebyshev && !plain)
-        go_beyond(w);
+        extrapolate_sweep(w);
     w->streak = plain ? 0 : w->streak + 1;
 }
 
@@ -140,8 +140,8 @@ void sinew_pbd_flush(sinew_solve *s)
     w->moved = false;
 }
 
-/* Sweeps treat contacts as hard constraints with multipliers of their own, so only new elements matter; other changes
- * of contact data are ignored. */
+/* The sweeps find the multipliers of contacts, as those of hard constraints. So only new contact elements matter; other
+ * changes of contact data are ignored. */
 void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what)
 {
     sinew_pbd *w = s->memory;
@@ -151,7 +151,7 @@ void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what)
     w->streak = 0;
 }
 
-/* Returns the number of colours of constraints, summed over all energies. `colours` is not written: particles have no
+/* Returns the number of colours of constraints, summed over all batches. `colours` is not written: particles have no
  * colours. */
 int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {

@@ -3,21 +3,21 @@
  * pbd_common.h: common code of solvers that project one constraint after the other; PBD is XPBD with another kernel
  * setting.
  *
- * All have the parameters order, symmetric and relaxation (parameters.h). PBD and XPBD also have Chebyshev acceleration
- * of Jacobi sweeps (Wang 2015), with the weights w = 1, 2/(2 - rho^2), then 4/(4 - rho^2 w), which restart with each
- * substep. Sweeps with contacts are not accelerated. A step starts at q_tilde with all multipliers zero (or guessed,
- * sinew_pbd_extras), and an iteration is one sweep. XPBD may divide the step into substeps (Macklin et al. 2019, "Small
- * steps in physics simulation"): substep k of n goes from q_k with velocity v_k to
+ * These solvers have the parameters order, symmetric and relaxation (parameters.h). PBD and XPBD also have Chebyshev
+ * acceleration of Jacobi sweeps (Wang 2015), with the weights w = 1, 2/(2 - rho^2), then 4/(4 - rho^2 w), which restart
+ * with each substep. Sweeps with contacts are not accelerated. A step starts at q_tilde with all multipliers zero (or
+ * guessed, sinew_pbd_extras), and an iteration is one sweep. XPBD may divide the step into substeps (Macklin et al.
+ * 2019, "Small steps in physics simulation"): substep k of n goes from q_k with velocity v_k to
  *
  *     y = q_k + (h/n) v_k + (h/n)^2 M^-1 f_ext,   sweeps,   v_k+1 = (q_k+1 - q_k) / (h/n)
  *
  * with equal numbers of iterations, up to a difference of one. Pins move in a straight line; targets are those of the
  * end of the step. The velocity of the last substep becomes the velocity of the world.
  *
- * A quasistatic step has no inertia. XPBD then integrates in pseudo-time until nothing moves (Chentanez et al. 2020, as
- * in PBNG 6.1). Substeps have a given length and number of sweeps and start from rest, with pins at their targets and
- * damped velocities. PBD, whose constraints are hard, sweeps from the positions that the forces alone would reach
- * within h.
+ * A quasistatic step has no inertia. xpbd-qs integrates in pseudo-time towards rest (Chentanez et al. 2020, as in PBNG
+ * 6.1): substeps have a given length and number of sweeps, with pins at their targets and damped velocities; the first
+ * starts from rest. PBD, whose constraints are hard, sweeps from the positions that the forces alone would reach within
+ * h.
  */
 #ifndef SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_PBD_COMMON_H
 #define SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_PBD_COMMON_H
@@ -25,7 +25,7 @@
 #include "solve/solver.h"
 #include "solve/constraint_sweep/sweep.h"
 
-/* Changes of the world that sinew_pbd_refresh() handles: the colours of the constraints stay valid. */
+/* Changes of the world that sinew_pbd_refresh() handles: the colours of the fixed constraints stay valid. */
 #define SINEW_PBD_REFRESHES                                                                                            \
     (SINEW_CHANGED_DEF | SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |  \
      SINEW_CHANGED_TRANSIENT)

@@ -49,9 +49,9 @@ static sinew_status allocate_substeps(const sinew_solve *s, sinew_pbd *w, sinew_
     return w->v && w->q_last ? SINEW_OK : sinew_fail_memory(error, "the substeps");
 }
 
-/* Predicted positions of a substep: stores the end of the last substep in q_last and moves q from there by inertia and
- * external forces alone; pins continue with their velocities. */
-static void coast(sinew_solve *s, sinew_pbd *w)
+/* Moves s->q to the predicted positions of a substep: stores the end of the last substep in q_last and moves q from
+ * there by inertia and external forces alone; pins continue with their velocities. */
+static void predict_substep(sinew_solve *s, sinew_pbd *w)
 {
     const sinew_objective *o = s->objective;
     const double h = w->substep_h;
@@ -98,7 +98,7 @@ static sinew_status substeps_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *
 
 /* Velocity of the first substep: v = (q_tilde - q_n) / h - h M^-1 f, the damped v_n; at pins the velocity towards their
  * targets. */
-static void first_velocity(const sinew_solve *s, sinew_real *v)
+static void set_first_velocity(const sinew_solve *s, sinew_real *v)
 {
     const sinew_objective *o = s->objective;
     for (int32_t i = 0; i < o->particle_count; i++)
@@ -112,7 +112,7 @@ static void first_velocity(const sinew_solve *s, sinew_real *v)
 static void substeps_begin(sinew_solve *s, sinew_pbd *w)
 {
     memcpy(w->q_last, s->q_start, vector_bytes(s));
-    first_velocity(s, w->v);
+    set_first_velocity(s, w->v);
     s->v_end = w->v;
 }
 
@@ -124,54 +124,56 @@ static int32_t substep_of(const sinew_solve *s, const sinew_pbd *w, int32_t swee
 
 /* Begins a substep before its first sweep. The last substep sets pins to their targets exactly: extrapolated positions
  * would miss them by round-off. */
-static void substeps_before(sinew_solve *s, sinew_pbd *w)
+static void substeps_before_sweep(sinew_solve *s, sinew_pbd *w)
 {
     const sinew_objective *o = s->objective;
     const int32_t substep = substep_of(s, w, w->sweep_count);
     if (w->sweep_count > 0 && substep == substep_of(s, w, w->sweep_count - 1))
         return;
-    coast(s, w);
+    predict_substep(s, w);
     for (int32_t i = 0; substep == w->options.count - 1 && i < o->particle_count; i++)
         for (size_t c = 0, at = 4 * (size_t)i; o->step.pinned[i] && c < 3; c++, at++)
             s->q[at] = o->step.q_tilde[at];
     start_sweeps(s, w);
 }
 
-static void substeps_after(sinew_solve *s, sinew_pbd *w)
+static void substeps_after_sweep(sinew_solve *s, sinew_pbd *w)
 {
     if (substep_of(s, w, w->sweep_count) != substep_of(s, w, w->sweep_count - 1))
         end_substep(s, w, 1);
 }
 
-const sinew_pbd_time sinew_pbd_substeps = {substeps_prepare, substeps_begin, substeps_before, substeps_after};
+const sinew_pbd_time sinew_pbd_substeps = {substeps_prepare, substeps_begin, substeps_before_sweep,
+                                           substeps_after_sweep};
 
 /* ---- Pseudo-time of quasistatic steps -------------------------------------------------------- */
 
-static sinew_status pseudo_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
+static sinew_status pseudo_time_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {
     w->substep_h = w->options.h;
     return allocate_substeps(s, w, error);
 }
 
 /* Starts a quasistatic step in pseudo-time from rest, with pins at their targets in s->q. */
-static void pseudo_begin(sinew_solve *s, sinew_pbd *w)
+static void pseudo_time_begin(sinew_solve *s, sinew_pbd *w)
 {
     memcpy(w->q_last, s->q, vector_bytes(s));
     memset(w->v, 0, vector_bytes(s));
 }
 
-static void pseudo_before(sinew_solve *s, sinew_pbd *w)
+static void pseudo_time_before_sweep(sinew_solve *s, sinew_pbd *w)
 {
     if (w->sweep_count % w->options.sweeps != 0)
         return;
-    coast(s, w);
+    predict_substep(s, w);
     start_sweeps(s, w);
 }
 
-static void pseudo_after(sinew_solve *s, sinew_pbd *w)
+static void pseudo_time_after_sweep(sinew_solve *s, sinew_pbd *w)
 {
     if (w->sweep_count % w->options.sweeps == 0)
         end_substep(s, w, w->options.keep);
 }
 
-const sinew_pbd_time sinew_pbd_pseudo = {pseudo_prepare, pseudo_begin, pseudo_before, pseudo_after};
+const sinew_pbd_time sinew_pbd_pseudo = {pseudo_time_prepare, pseudo_time_begin, pseudo_time_before_sweep,
+                                         pseudo_time_after_sweep};

@@ -15,8 +15,8 @@
     32 /* smallest mean number of SIMD groups per phase for several threads: below, synchronisation dominates */
 #define SLICE_ELEMENTS 128 /* largest number of elements in a slice of a colour, the unit of work of a thread */
 
-sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
-                                          const sinew_constrain_kernel *how)
+sinew_constrain_kernel sinew_sweep_settings_for(const sinew_sweep *sweep, const sinew_sweep_batch *b,
+                                                const sinew_constrain_kernel *how)
 {
     sinew_constrain_kernel kernel = *how;
     const double k = (double)b->source->pbd_stiffness;
@@ -35,7 +35,7 @@ static void sweep_run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *
                              int32_t first, int32_t last)
 {
     const size_t offset = (size_t)first * (size_t)b->width;
-    sinew_constrain_kernel kernel = sinew_sweep_manner(sweep, b, how);
+    sinew_constrain_kernel kernel = sinew_sweep_settings_for(sweep, b, how);
     kernel.groups.count = last - first;
     kernel.groups.vertex = b->vertex + offset * (size_t)b->ops->info.vertex_count;
     kernel.groups.data = b->data + offset * (size_t)b->ops->data_count;
@@ -60,7 +60,7 @@ typedef struct sweep_pass {
 } sweep_pass;
 
 /* Number of phases of a batch: levels of domains, or colours without domains. */
-static int32_t batch_phases(const sinew_sweep_batch *b)
+static int32_t count_batch_phases(const sinew_sweep_batch *b)
 {
     return b->domains.level_count > 0 ? b->domains.level_count : b->colour_count;
 }
@@ -130,7 +130,7 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         sinew_sweep_batch *b = &sweep->batches[sweep->turn[k]];
         b->first_phase = pass.phases;
-        pass.phases += batch_phases(b);
+        pass.phases += count_batch_phases(b);
         groups += b->group_count;
     }
     const sinew_phases work = {pass.phases, count_slices, run_slice, &pass};
@@ -152,7 +152,7 @@ static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, cons
 }
 
 /* Applies the averaged position changes of a Jacobi sweep: x += dx, dx = 0. */
-static void sweep_move(sinew_sweep *sweep)
+static void apply_position_changes(sinew_sweep *sweep)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;
     for (size_t i = 0; i < size; i++)
@@ -172,7 +172,7 @@ void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool
             run_batch(sweep, &sweep->batches[sweep->turn[backward ? sweep->batch_count - 1 - k : k]], &kernel,
                       backward);
     if (sweep->dx)
-        sweep_move(sweep);
+        apply_position_changes(sweep);
 }
 
 typedef struct position_pass {
@@ -180,7 +180,7 @@ typedef struct position_pass {
     sinew_real *q;
 } position_pass;
 
-static void position_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void copy_positions(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const position_pass *p = context;
     (void)member;
@@ -192,7 +192,7 @@ static void position_range(const void *context, int32_t member, int32_t first, i
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q)
 {
     const sinew_objective *o = sweep->objective;
-    sinew_over_particles(o->thread_count, o->particle_count, position_range, &(position_pass){sweep->xw, q});
+    sinew_over_particles(o->thread_count, o->particle_count, copy_positions, &(position_pass){sweep->xw, q});
 }
 
 void sinew_sweep_multipliers(const sinew_sweep_batch *b, double factor, sinew_real *values)

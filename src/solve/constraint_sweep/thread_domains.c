@@ -57,7 +57,7 @@ static int32_t domain_of(const division *d, const sinew_elements *elements, int3
 }
 
 /* Number of elements that cross the two halves of the body but belong to neither side. */
-static int32_t count_rest(const division *d, const sinew_elements *elements)
+static int32_t count_rest_elements(const division *d, const sinew_elements *elements)
 {
     int32_t rest = 0;
     for (int32_t e = 0; e < elements->count; e++)
@@ -71,7 +71,7 @@ static int32_t choose_sides(division *d, const sinew_elements *elements)
     int32_t rest[2];
     for (int i = 0; i < 2; i++) {
         memcpy(d->sides, facing[i], sizeof d->sides);
-        rest[i] = count_rest(d, elements);
+        rest[i] = count_rest_elements(d, elements);
     }
     const int better = rest[1] < rest[0];
     memcpy(d->sides, facing[better], sizeof d->sides);

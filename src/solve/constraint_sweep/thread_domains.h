@@ -25,9 +25,10 @@ typedef struct sinew_domains {
 
 /* Number of domains, summed over all levels. */
 int32_t sinew_domain_count(const sinew_domains *domains);
-/* Divides a world of particle_count particles if this is worthwhile for the elements; vertex indices are relative to
- * particle `low`. classes[e], on entry the element's colour out of colour_count, becomes domain * colour_count +
- * colour: elements of one class share no particle. */
+/* Divides a world of particle_count particles into domains if it is large and few elements are left to one thread;
+ * vertex indices are relative to particle `low`. classes[e], on entry the element's colour out of colour_count, becomes
+ * domain * colour_count + colour: elements of one class share no particle. Without a division, level_count is 0 and
+ * classes do not change. */
 void sinew_domains_divide(sinew_domains *domains, int32_t particle_count, int32_t low, const sinew_elements *elements,
                           int32_t colour_count, int32_t *classes);
 

@@ -5,11 +5,12 @@
  *     q = q_tilde, lambda = 0; then for every constraint in turn
  *     dlambda = (-C - alpha/h^2 lambda) / (sum w |grad C|^2 + alpha/h^2),  q += w grad C dlambda,  lambda += dlambda
  *
- * Each energy is a compliant constraint, psi = C^2 / (2 alpha). The update drops the residual of the momentum equation
- * and the second derivatives of C. It converges near, but not to, the minimum of g: the residual stalls. (`residual` =
- * yes keeps the momentum residual: chebyshev.c.) The error is small if C vanishes at rest. In the thesis' neo-Hookean
- * forms C does not, and XPBD is unstable on stiff bodies. Options: Gauss-Seidel by colours or in mesh order, symmetric
- * sweeps, Jacobi; damping; neo-Hookean as sqrt(2 psi), combined, split, or split with hard incompressibility.
+ * with the inverse masses w. Each energy is a compliant constraint, psi = C^2 / (2 alpha). The update drops the
+ * residual of the momentum equation and the second derivatives of C. It converges near, but not to, the minimum of g:
+ * the residual stalls. (`residual` = yes keeps the momentum residual: chebyshev.c.) The error is small if C vanishes at
+ * rest. In the thesis' neo-Hookean forms C does not, and XPBD is unstable on stiff bodies. Options: Gauss-Seidel by
+ * colours or in mesh order, symmetric sweeps, Jacobi; damping; neo-Hookean as sqrt(2 psi), combined, split, or split
+ * with hard incompressibility.
  */
 #include "solve/parameters.h"
 #include "solve/constraint_sweep/pbd_common.h"

@@ -4,7 +4,7 @@
  *
  * A step stops at the largest number of iterations, at the tolerance on the relative residual |grad g(q)| / |grad
  * g(q_0)|, q_0 the starting guess, or at the time budget. It also stops when the residual is within its round-off and
- * no longer decreases, or when the solver sets `converged`.
+ * no longer halves, or when an iteration sets `converged` or returns status bits.
  */
 #include <float.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 /* ---- Preparation and refresh of a solver ----------------------------------------------------- */
 
 /* Sets s->stiffness_of, the stiffness of each particle in N/m. Returns its norm over the free particles plus the
- * stiffness of global constraints: a bound of the change of forces per distance. */
+ * stiffness of global constraints: an estimate of the change of forces per distance. */
 static double sum_stiffness(sinew_solve *s)
 {
     const sinew_objective *o = s->error_objective;
@@ -72,8 +72,8 @@ static bool wants_gap(const sinew_solve *s)
     return s->def.measure >= SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
 }
 
-/* Adds the solver's name and a remedy to the error text of a factorisation, which knows neither. */
-static void name_solver(const sinew_solve *s, sinew_error *error)
+/* Adds the solver's name and a remedy to the error text of a factorisation. */
+static void add_solver_name_to_error(const sinew_solve *s, sinew_error *error)
 {
     char reason[sizeof error->text];
     memcpy(reason, error->text, sizeof reason);
@@ -110,7 +110,7 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
     if (s->has_hard)
         sinew_gap_destroy(s);
     if (status == SINEW_ERROR_NUMERIC && error)
-        name_solver(s, error);
+        add_solver_name_to_error(s, error);
     if (status != SINEW_OK)
         sinew_solve_release(s);
     return status;
@@ -123,7 +123,7 @@ static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *e
                        (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_takes_contacts(s, changed));
     if (!wanted || stale)
         sinew_gap_destroy(s);
-    /* With contacts, find_gap() creates s->gap at the end of the step, because contacts may still change before. */
+    /* With contacts, measure_gap() creates s->gap at the end of the step, because contacts may still change before. */
     return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
 }
 
@@ -210,9 +210,9 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->scale = fmax(s->residual, s->noise);
 }
 
-/* True if g is finite at s->q; evaluated only if some energy has a barrier. A barrier may be infinite at q_tilde though
- * it is not at q_n, and no solver returns from an infinite energy. */
-static bool is_finite(sinew_solve *s)
+/* True if g is finite at s->q; evaluated only if some energy may be infinite: a barrier, or a coupled energy with a
+ * potential. Such an energy may be infinite at q_tilde and finite at q_n, and a descent needs a finite start. */
+static bool objective_is_finite(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
     bool barrier = false;
@@ -224,7 +224,7 @@ static bool is_finite(sinew_solve *s)
     return isfinite(s->terms.elastic);
 }
 
-static void start_from(sinew_solve *s, bool inertia)
+static void move_to_guess(sinew_solve *s, bool inertia)
 {
     const sinew_objective *o = s->objective;
     const sinew_real *first = s->first_guess ? s->first_guess : o->step.q_tilde;
@@ -242,15 +242,15 @@ void sinew_solve_start(sinew_solve *s, int start)
     if (s->objective->step.quasistatic)
         return;
     if (inertia)
-        start_from(s, true);
-    if (is_finite(s))
+        move_to_guess(s, true);
+    if (objective_is_finite(s))
         return;
-    start_from(s, !inertia);
-    if (!is_finite(s))
-        start_from(s, inertia);
+    move_to_guess(s, !inertia);
+    if (!objective_is_finite(s))
+        move_to_guess(s, inertia);
 }
 
-static void driver_record(sinew_solve *s, int32_t iteration, double began)
+static void record_iteration(sinew_solve *s, int32_t iteration, double began)
 {
     sinew_objective *o = s->objective;
     if (s->record_count >= s->record_capacity)
@@ -273,7 +273,7 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
 
 /* Stopping rule: true if the residual is at the tolerance, or within round-off and above half of `before`, the residual
  * one iteration earlier. */
-static bool driver_finished(const sinew_solve *s, double before)
+static bool residual_has_converged(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
            (s->residual <= s->noise && s->residual > 0.5 * before);
@@ -282,7 +282,7 @@ static bool driver_finished(const sinew_solve *s, double before)
 /* Sets the round-off of forces (N) and of g (J). Positions are accurate to `step`, the spacing of floating-point
  * numbers, and forces to stiffness times step. An energy is a sum of terms as large as stiffness times length squared:
  * a stiff body near rest has a small energy with a large error. */
-static void set_noise(sinew_solve *s)
+static void set_round_off(sinew_solve *s)
 {
     sinew_solve_stiffness(s);
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
@@ -310,14 +310,14 @@ static void driver_start(sinew_solve *s)
     s->record_count = 0;
     s->v_end = NULL;
     if (looks_at_residuals(s) || s->ops->needs_noise)
-        set_noise(s);
+        set_round_off(s);
     if (looks_at_residuals(s))
         sinew_solve_evaluate(s);
 }
 
 /* ---- Measurement of the gap and the result of a step -------------------------------------------- */
 
-/* True if the velocities at the end of the step are finite in sinew_real. Positions of a world that explodes stay
+/* True if the velocities at the end of the step are finite in sinew_real. Positions of a world that explodes may stay
  * finite for one step longer. */
 static bool velocities_are_finite(const sinew_solve *s)
 {
@@ -332,7 +332,7 @@ static bool velocities_are_finite(const sinew_solve *s)
     return finite;
 }
 
-static bool ended_in_numbers(const sinew_solve *s)
+static bool step_is_finite(const sinew_solve *s)
 {
     if (!velocities_are_finite(s))
         return false;
@@ -342,7 +342,7 @@ static bool ended_in_numbers(const sinew_solve *s)
 }
 
 /* The gap estimate of a step that has none: not requested (SINEW_GAP_NONE), or unknown for a reason. */
-static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
+static sinew_gap_estimate gap_not_measured(sinew_gap_kind kind, const char *reason)
 {
     const double value = kind == SINEW_GAP_NONE ? NAN : HUGE_VAL;
     return (sinew_gap_estimate){.kind = kind,
@@ -363,22 +363,22 @@ static bool gap_is_due(const sinew_solve *s)
     return s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
 }
 
-static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
+static sinew_gap_estimate measure_gap(sinew_solve *s, uint32_t bits)
 {
     if (!gap_is_due(s))
-        return without_gap(SINEW_GAP_NONE, "");
+        return gap_not_measured(SINEW_GAP_NONE, "");
     if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
         sinew_gap_destroy(s);
-        return without_gap(SINEW_GAP_UNKNOWN, "there is too little memory for it");
+        return gap_not_measured(SINEW_GAP_UNKNOWN, "there is too little memory for it");
     }
     if (!s->gap && wants_gap(s))
-        return without_gap(SINEW_GAP_NONE, "");
+        return gap_not_measured(SINEW_GAP_NONE, "");
     if (bits & SINEW_STEP_NOT_FINITE)
-        return without_gap(SINEW_GAP_UNKNOWN, "the step is not finite");
+        return gap_not_measured(SINEW_GAP_UNKNOWN, "the step is not finite");
     if (sinew_objective_is_hard(s->objective))
-        return without_gap(SINEW_GAP_UNKNOWN, "an energy is hard, and the objective infinite off its constraints");
+        return gap_not_measured(SINEW_GAP_UNKNOWN, "an energy is hard, and the objective infinite off its constraints");
     if (!wants_gap(s))
-        return without_gap(SINEW_GAP_UNKNOWN, "an explicit step seeks no minimum");
+        return gap_not_measured(SINEW_GAP_UNKNOWN, "an explicit step seeks no minimum");
     return sinew_gap_find(s);
 }
 
@@ -432,8 +432,9 @@ static void filter_step(sinew_solve *s)
         contacts_changed(s, SINEW_UPDATE_POSITIONS);
 }
 
-/* Moves s->q back to q_n if g is larger at the filtered first guess than at q_n: the filter may have truncated only
- * some vertices of a body. The way back is filtered, too. */
+/* In a dynamic step of a solver that evaluates gradients: moves s->q back to q_n if g is larger at the filtered
+ * s->first_guess than at q_n, because the filter may have truncated only some vertices of a body. The displacement back
+ * is filtered, too. */
 static void choose_start(sinew_solve *s)
 {
     sinew_objective *o = s->error_objective;
@@ -448,8 +449,8 @@ static void choose_start(sinew_solve *s)
     filter_step(s);
 }
 
-/* Runs a contact update and passes changed contacts to the objective and the solver; no other function changes contacts
- * within a step. Returns true if contacts changed, so that further iterations are useful. */
+/* Runs a contact update and passes changed contacts to the objective and the solver. Returns true if the update changed
+ * positions or contacts, or requires an iteration, so that the step must not end. */
 static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint32_t *bits)
 {
     if (!s->contact)
@@ -474,7 +475,7 @@ static void driver_first_contacts(sinew_solve *s, uint32_t *bits)
 
 /* Updates contacts after the solver has converged or stalled. If contacts changed, clears the stall in `bits` and
  * returns true: the step continues. */
-static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
+static bool continue_after_update(sinew_solve *s, int32_t iteration, uint32_t *bits)
 {
     if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !update_contacts(s, iteration, true, bits))
         return false;
@@ -496,8 +497,8 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
     while (*bits == 0 && !s->converged && iteration < max && !sinew_stop_came()) {
         if (watch)
             sinew_solve_evaluate(s);
-        if (watch && !s->must_iterate && driver_finished(s, before)) {
-            if (!goes_on(s, iteration, bits))
+        if (watch && !s->must_iterate && residual_has_converged(s, before)) {
+            if (!continue_after_update(s, iteration, bits))
                 break;
             before = HUGE_VAL;
             continue;
@@ -509,12 +510,13 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
         if (sinew_stop_came())
             break;
         filter_step(s);
-        if (*bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits) : goes_on(s, iteration, bits)) {
+        if (*bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits)
+                                        : continue_after_update(s, iteration, bits)) {
             s->converged = false;
             before = HUGE_VAL;
         }
         if (s->def.record == SINEW_RECORD_ITERATIONS && !(*bits & SINEW_STEP_UNPREPARED))
-            driver_record(s, iteration, began);
+            record_iteration(s, iteration, began);
         if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
             break;
     }
@@ -530,10 +532,10 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     if (!sinew_stop_came())
         driver_first_contacts(s, &bits);
     if (s->def.record == SINEW_RECORD_ITERATIONS && bits == 0)
-        driver_record(s, 0, began);
+        record_iteration(s, 0, began);
     *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
     s->iterations = result->iterations;
-    /* An interrupted step has no valid result: the caller discards it. */
+    /* An interrupted step has no valid result: sinew_world_step() discards it. */
     if (sinew_stop_came())
         return result->bits = SINEW_STEP_INTERRUPTED;
     if (bits & SINEW_STEP_UNPREPARED) {
@@ -550,12 +552,12 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
         sinew_solve_evaluate(s);
     else if (s->ops->flush)
         s->ops->flush(s);
-    if (!ended_in_numbers(s))
+    if (!step_is_finite(s))
         bits |= SINEW_STEP_NOT_FINITE;
     else if (s->def.record == SINEW_RECORD_STEP)
-        driver_record(s, result->iterations, began);
+        record_iteration(s, result->iterations, began);
     result->seconds = sinew_seconds() - began;
-    sinew_gap_estimate gap = find_gap(s, bits);
+    sinew_gap_estimate gap = measure_gap(s, bits);
     sinew_solve_relate_error(s, &gap);
     result->gap_seconds = sinew_seconds() - began - result->seconds;
     sinew_kkt_residuals found = {.violation = NAN, .stationarity = NAN, .complementarity = NAN};

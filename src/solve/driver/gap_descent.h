@@ -20,7 +20,7 @@ typedef struct sinew_gap_account {
     double uncertain; /* round-off of the predicted decrease `left`, in J */
     bool confirmed;   /* the last step's decrease agreed with the prediction within a constant factor */
     bool chord;       /* the factor of the last direction may serve for the next one */
-    double denied;    /* `left` when the exact Hessian was last tried in vain near the end, in J; HUGE_VAL: never */
+    double denied;    /* `left` before the last call of sinew_gap_make_exact(), in J; HUGE_VAL: never called */
     int in_row;       /* number of consecutive steps whose predicted decrease was confirmed */
     bool indefinite;  /* the exact Hessian was indefinite at some iterate */
     int failures;     /* number of failed sequences of unchecked full steps */
@@ -31,15 +31,16 @@ typedef struct sinew_gap_account {
 
 /* Slope of the objective along newton.d at the copy, in J. */
 double sinew_gap_slope(const sinew_gap *gap);
-/* Round-off of this slope, in J. A particle's force is accurate to its stiffness times the spacing of floating-point
- * numbers. */
+/* Round-off of sinew_gap_slope(), in J. A particle's force is accurate to its stiffness times the spacing of
+ * floating-point numbers. */
 double sinew_gap_slope_noise(const sinew_gap *gap);
-/* Computes newton.d and predicts its decrease: from the last factor if it is good enough, else from the Hessian at the
- * iterate, refined from the last exact factor or factorised. Returns false if there is no direction. */
+/* Computes newton.d and the decrease a->left that it predicts. The Hessian is that of the last factor if its direction
+ * is good enough, else the one at the iterate: conjugate gradients preconditioned by the last exact factor solve its
+ * system, or a factorisation. Returns false if there is no direction. */
 bool sinew_gap_next_direction(sinew_gap *gap, sinew_gap_account *a);
-/* Takes one step along newton.d. Returns the decrease of g, negative if there is none. a->confirmed: the full step
- * gained the predicted decrease. Near round-off (`hidden`) only a full step is tried. If the step along a chord
- * direction fails, a new factor gives another direction. */
+/* Takes one step along newton.d. Returns the decrease of g, negative if there is none. Sets a->confirmed if the full
+ * step gained the predicted decrease within a constant factor. Near round-off (`hidden`) only a full step is tried. If
+ * the step along a chord direction (from an earlier factor) fails, a new factor gives another direction. */
 double sinew_gap_take_step(sinew_gap *gap, bool hidden, sinew_gap_account *a);
 /* True if the predicted remaining decrease may be round-off: it is at most its round-off, or at most a multiple of that
  * and not much below the previous prediction. */
@@ -56,7 +57,8 @@ void sinew_gap_find_settled_error(sinew_gap *gap, sinew_gap_account *a, sinew_ga
 /* Writes the position error vectors.error = copy.q + d - q. Returns its largest length; *correction receives the
  * largest |d|. */
 double sinew_gap_write_error(sinew_gap *gap, double *correction);
-/* Reports the largest error `error` (m) and vectors.error; near round-off the descent only bounds them. */
+/* Writes the largest position error `error` (m) and the root mean square of vectors.error to `estimate`; if the gap is
+ * only bounded (SINEW_GAP_BELOW), bounds of both. */
 void sinew_gap_set_known(sinew_gap *gap, double error, sinew_gap_estimate *estimate);
 void sinew_gap_set_unknown(sinew_gap_estimate *estimate, const char *reason);
 /* Measures the displacement that round-off in the forces causes. For a shift s of some spacings of positions the exact

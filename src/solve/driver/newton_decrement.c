@@ -3,7 +3,8 @@
  * newton_decrement.c: computes Newton's direction for estimates of the optimality gap. See newton_decrement.h.
  *
  * Worlds of up to DIRECT_MAX free particles factorise H, which handles stiffness contrasts of many orders of magnitude.
- * A factor of the exact Hessian preconditions the systems of later iterates, at a third of the cost of another factor.
+ * A factor of the exact Hessian preconditions the systems of later iterates, which in most worlds costs less than
+ * another factor.
  * Larger worlds use conjugate gradients on H, which stop when the decrease of the quadratic model and the length of the
  * direction have stalled (linear/krylov/pcg.h). The preconditioner is the solver's own matrix, or the inverse diagonal
  * blocks.
@@ -68,7 +69,7 @@ static void decrement_multiply(void *context, const sinew_real *x, sinew_real *H
     sinew_objective_product(context, x, Hx);
 }
 
-static void decrement_divide(void *context, const sinew_real *r, sinew_real *z)
+static void decrement_precondition(void *context, const sinew_real *r, sinew_real *z)
 {
     sinew_gap *gap = context;
     sinew_solve *s = gap->solver;
@@ -84,9 +85,10 @@ static bool decrement_run_cg(sinew_gap *gap)
     sinew_real *right = gap->vectors.right;
     for (size_t i = 0; i < 4 * (size_t)copy->objective->particle_count; i++)
         right[i] = -copy->gradient[i];
-    const sinew_pcg_result result = sinew_pcg_solve_until_stalled(
-        &gap->pcg, (sinew_linear_map){decrement_multiply, copy->objective}, (sinew_linear_map){decrement_divide, gap},
-        right, gap->newton.d, CONVERGED_FRACTION, gap->linear_max - gap->linear_iterations);
+    const sinew_pcg_result result =
+        sinew_pcg_solve_until_stalled(&gap->pcg, (sinew_linear_map){decrement_multiply, copy->objective},
+                                      (sinew_linear_map){decrement_precondition, gap}, right, gap->newton.d,
+                                      CONVERGED_FRACTION, gap->linear_max - gap->linear_iterations);
     gap->linear_iterations += result.iterations;
     gap->work += gap->model.tangents + result.iterations * (gap->model.product + gap->model.gradient);
     return result.stalled && !result.indefinite;
@@ -114,7 +116,7 @@ static bool decrement_solve(sinew_gap *gap, bool project)
 /* Largest number of directions with the projected Hessian between two attempts with the exact Hessian. */
 #define PATIENCE_MAX 8
 
-static bool try_exact(sinew_gap *gap)
+static bool try_exact_direction(sinew_gap *gap)
 {
     if (gap->wait > 0) {
         gap->wait--;
@@ -133,7 +135,7 @@ bool sinew_gap_direction(sinew_gap *gap)
 {
     gap->exact = gap->chord = gap->borrowed = false;
     gap->factored = !gap->pcg.r;
-    gap->factored_exact = try_exact(gap);
+    gap->factored_exact = try_exact_direction(gap);
     if (gap->exact || sinew_stop_came() || decrement_solve(gap, true))
         return true;
     gap->work += gap->model.factor;
@@ -152,8 +154,8 @@ bool sinew_gap_make_exact(sinew_gap *gap)
     return gap->exact;
 }
 
-/* Limits of conjugate gradients that refine a direction: largest work, as a fraction of a factorisation; smallest and
- * largest number of iterations. */
+/* Limit of the conjugate gradient iterations that refine a direction: their work is at most this fraction of a
+ * factorisation's, but the limit is at least REFINE_MIN and at most REFINE_MAX. */
 #define REFINE_WORK 0.7
 #define REFINE_MIN  6
 #define REFINE_MAX  24

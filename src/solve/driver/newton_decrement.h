@@ -50,18 +50,19 @@ typedef struct sinew_gap {
 sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error);
 void sinew_gap_direction_destroy(sinew_gap *gap);
 
-/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite, else the projected one. After
- * indefinite Hessians the exact one is tried at growing intervals only. Returns false if neither system could be
- * solved. */
+/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite, else the projected one, else (small
+ * worlds) the projected one plus a multiple of the identity. After indefinite Hessians the exact one is tried at
+ * growing intervals only. Returns false if no system could be solved. */
 bool sinew_gap_direction(sinew_gap *gap);
 /* Replaces the projected direction by that of the exact Hessian. Returns false, with newton.d unchanged, if the exact
- * Hessian is not definite. */
+ * Hessian is not definite, and in large worlds, which have no factor. */
 bool sinew_gap_make_exact(sinew_gap *gap);
 /* newton.d = -H^-1 gradient at copy.q with the exact Hessian there, by conjugate gradients whose preconditioner is the
- * last exact factor of this estimate, or of the solver. Returns false if there is none or they do not converge. */
+ * last exact factor of this estimate, or of the solver. Returns false if there is no such factor or the iterations do
+ * not converge. */
 bool sinew_gap_refine(sinew_gap *gap);
 /* newton.d = -H^-1 gradient at copy.q, with the Hessian of the last factor of this estimate, or of the solver. Returns
- * false if there is none. */
+ * false if there is no factor. */
 bool sinew_gap_chord(sinew_gap *gap);
 /* True if the exact Hessian at copy.q is positive definite up to its own round-off; false in large worlds, which have
  * no factor. Overwrites newton.d. */

@@ -20,7 +20,8 @@
 #include "solve/driver/newton_decrement.h"
 #include "solve/line_search.h"
 
-/* A predicted decrease of g is confirmed if the ratio of observed and predicted decrease is within this factor of 1. */
+/* A predicted decrease of g is confirmed if the ratio of observed and predicted decrease is between the reciprocal of
+ * this factor and the factor. */
 #define AGREEMENT 1.5
 /* The descent ends when the predicted remaining decrease is at most this fraction of the observed decrease. */
 #define LEFT_MAX 0.25
@@ -113,8 +114,8 @@ double sinew_gap_slope(const sinew_gap *gap)
     return sinew_dot(gap->copy.gradient, gap->newton.d, o->particle_count, o->thread_count);
 }
 
-/* Decrease of g from `before` over a step alpha d. If it is below round-off of g, it is computed from the slopes at
- * both ends, which is exact for a quadratic g. */
+/* Decrease of g from `before` over a step alpha d. If it is less than ten times the round-off of g, it is computed from
+ * the slopes at both ends, which is exact for a quadratic g. */
 static double copy_decrease(const sinew_gap *gap, double before, double slope, double alpha)
 {
     const double by_value = before - copy_value(&gap->copy);
@@ -160,8 +161,8 @@ static bool descent_bold_steps(sinew_gap *gap, double before, double enough)
 /* Number of intervals of Simpson's rule along a step; even. */
 #define SIMPSON 8
 
-/* Decrease of g over alpha d from kept_q by slopes within the step. The slopes at both ends do not suffice where
- * contacts become active or slide between them. */
+/* Decrease of g over alpha d from kept_q, by Simpson's rule on slopes along the step. The slopes at both ends do not
+ * suffice if contacts become active or slide within the step. */
 static double copy_decrease_within(sinew_gap *gap, double slope, double alpha)
 {
     const sinew_objective *o = gap->copy.objective;
@@ -336,7 +337,7 @@ static const char saddle_reason[] = "the way down ends at a saddle: the Hessian 
 
 /* Leaves a saddle along newton.d = -(H + shift)^-1 grad g, in which the mode of most negative curvature dominates. The
  * slope along d falls until the step has left the saddle; round-off hides g itself there. Returns false, with the copy
- * unchanged, if no slope exceeds its round-off. */
+ * unchanged, if no slope exceeds its round-off or ESCAPES_MAX saddles have been left. */
 static bool descent_leave_saddle(sinew_gap *gap, sinew_gap_account *a)
 {
     const double noise = sinew_gap_slope_noise(gap);
@@ -447,7 +448,7 @@ const sinew_real *sinew_solve_position_error(const sinew_solve *s)
     return s->gap->vectors.error;
 }
 
-/* Copies the state at the end of the step to the copy and lays out changed contacts. Returns false if out of memory. */
+/* Copies the state at the end of the step to gap->copy and lays out changed contacts. False: out of memory. */
 static bool gap_begin(sinew_gap *gap)
 {
     sinew_solve *copy = &gap->copy, *s = gap->solver;

@@ -9,25 +9,27 @@
  *     seen        f = g(q_k) - g(q_k + d), d = -H^-1 grad g
  *
  * and the estimate is the sum of observed decreases plus the predicted remainder. The estimate is valid only if the
- * observed decrease confirms the last prediction within AGREEMENT and the remainder is a small fraction; otherwise the
- * gap is unknown, with the reason. The observed decrease is always a lower bound. Near a minimum one step is enough, at
- * the cost of one Newton iteration.
+ * observed decrease confirms the last prediction within a constant factor and the remainder is a small fraction;
+ * otherwise the gap is unknown, with the reason. Up to round-off, the observed decrease is a lower bound of the gap.
+ * Near a minimum one step is enough.
  *
- * H is the exact Hessian if it is definite, else the projected one. Small worlds factorise H once; later directions use
- * conjugate gradients on H at the iterate, preconditioned by that factor, or by newton's own. Large worlds use
- * conjugate gradients until the decrease and the length of the direction have converged, preconditioned by the solver's
- * own matrix if there is one (newton_decrement.c).
+ * H is the exact Hessian if it is definite, else the projected one. Small worlds factorise H; later directions use
+ * conjugate gradients on H at the iterate, preconditioned by this factor or by that of the solver `newton`, and another
+ * factor if the iterations do not converge. Large worlds use conjugate gradients until the decrease and the length of
+ * the direction have converged, preconditioned by the solver's own matrix if there is one (newton_decrement.c).
  *
  * Near round-off, slopes replace values of g, and the descent leaves a saddle along its mode of negative curvature.
  *
  * The position error is q* - q, with q* the iterate of the copy plus the last direction. Energy settles before distance
- * does: a quarter of the energy left is half of the distance in soft modes. So the descent continues until the last
- * direction is at most half of the error. If the forces at the end are round-off, the error is a bound: the distance
- * that the descent finds plus a multiple of the displacement that round-off in the forces causes, which is measured.
+ * does: if a quarter of the energy of a mode is left, half of its distance is left. So the descent continues until the
+ * last direction is at most half of the error. If the forces at the end are round-off, the error is a bound: the
+ * distance that the descent finds plus a multiple of the displacement that round-off in the forces causes, which small
+ * worlds measure.
  *
  * With contact, q* is the end of the step with multipliers and friction limits that have converged on the contacts of
- * the last detection pass: the descent continues with multiplier updates, and restores the data of contacts. The gap
- * keeps the multipliers of the step. The position error of a step that the step filter truncated is unknown.
+ * the last detection pass: the descent continues with multiplier updates, and restores the data of contacts. The gap is
+ * that of the objective with the multipliers of the step. The position error of a step that the step filter truncated
+ * is unknown.
  *
  * Limits: another local minimum may be lower than q*. The gap is that of the objective for every solver: hard
  * constraints of PBD count with the stiffness of their energies.
@@ -55,7 +57,8 @@ typedef struct sinew_gap_estimate {
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* frees s->gap, which may be NULL */
 /* True if s->gap stays valid after `changed`, which has SINEW_CHANGED_TRANSIENT: in large worlds, which have no factor,
- * and if contacts alone changed within a step, which the next estimate lays out in its matrix. */
+ * and if contacts alone changed within a step. In the second case s->gap is marked, and the next estimate lays out the
+ * contacts in its matrix. */
 bool sinew_gap_takes_contacts(sinew_solve *s, uint32_t changed);
 /* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Allocates only if contacts changed. */
 sinew_gap_estimate sinew_gap_find(sinew_solve *s);

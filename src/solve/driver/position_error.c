@@ -28,7 +28,7 @@
 #define POSITION_BOUND_MAX   0.05
 #define UNFACTORED_BOUND_MAX 1e-4
 
-static double error_length(const sinew_real *x)
+static double vector_length(const sinew_real *x)
 {
     return sqrt((double)x[0] * (double)x[0] + (double)x[1] * (double)x[1] + (double)x[2] * (double)x[2]);
 }
@@ -111,7 +111,8 @@ bool sinew_gap_sample_noise(sinew_gap *gap, int k, sinew_real *noise)
 }
 
 /* Turns vectors.error into a bound: with the computed gradient, which differs from grad g by its round-off r,
- * |q* - q| <= |H^-1 computed| + |H^-1 r|. Returns the largest bound of a particle. */
+ * |q* - q| <= |H^-1 computed| + |H^-1 r|. |H^-1 r| is the largest of a few samples, and at least the spacing of
+ * positions; large worlds, which have no factor, use the spacing alone. Returns the largest bound of a particle. */
 static double error_widen_by_noise(sinew_gap *gap)
 {
     const sinew_objective *o = gap->copy.objective;
@@ -124,7 +125,7 @@ static double error_widen_by_noise(sinew_gap *gap)
         if (!sinew_gap_sample_noise(gap, k, noise))
             return HUGE_VAL;
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
-        const double own = error_length(error + 4 * i), moved = NOISE_BOUND * fmax((double)noise[4 * i], spacing);
+        const double own = vector_length(error + 4 * i), moved = NOISE_BOUND * fmax((double)noise[4 * i], spacing);
         const double bound = o->step.pinned[i] ? 0 : fmax(POSITION_BOUND * own, own + moved);
         for (size_t c = 4 * i; c < 4 * i + 3; c++)
             error[c] = (sinew_real)(own > 0 ? (double)error[c] * (bound / own) : c % 4 == 0 ? bound : 0);

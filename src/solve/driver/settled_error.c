@@ -47,11 +47,11 @@ static double longest_displacement(const sinew_gap *gap, const sinew_real *a, co
     return sqrt(max);
 }
 
-/* Direction at copy.q: from the last factor, or (`anew`) from the Hessian there. Returns its largest length, negative
- * without a direction. */
-static double settling_direction(sinew_gap *gap, bool anew)
+/* Newton's direction at copy.q: with the Hessian of the last factor, or (`at_iterate`) with the Hessian at copy.q.
+ * Returns its largest length (m); negative: no direction was found. */
+static double settling_direction(sinew_gap *gap, bool at_iterate)
 {
-    const bool found = (!anew && sinew_gap_chord(gap)) || sinew_gap_refine(gap) || sinew_gap_direction(gap);
+    const bool found = (!at_iterate && sinew_gap_chord(gap)) || sinew_gap_refine(gap) || sinew_gap_direction(gap);
     return found ? longest_displacement(gap, gap->newton.d, NULL) : -1;
 }
 
@@ -63,7 +63,8 @@ typedef struct settling {
     int32_t updates;
 } settling;
 
-/* Remaining distance to q* after all further multiplier updates, in m. */
+/* Distance that all further multiplier updates are expected to move the positions, in m: the rest of a geometric
+ * series; infinite if the distances do not decrease. */
 static double settling_left(const settling *s)
 {
     const double ratio = s->change / s->before;
@@ -82,7 +83,8 @@ static void settling_update(sinew_gap *gap, settling *s)
     sinew_gap_evaluate(gap);
 }
 
-/* Whether the copy is near enough to q*: a Newton step of the Hessian there and all further updates are small. */
+/* True if the copy is near enough to q*: all further updates, and a Newton step with the Hessian at the copy, are
+ * small. */
 static bool settling_is_done(sinew_gap *gap, const settling *s)
 {
     const double error = longest_displacement(gap, gap->copy.q, gap->solver->q),
@@ -120,7 +122,8 @@ static void settling_measure_noise(sinew_gap *gap, settling *s)
     s->visible = SETTLE_VISIBLE_NOISE * s->noise;
 }
 
-/* Moves the copy towards q* until it has settled; `restart`: from q instead of the minimum with other multipliers. */
+/* Moves the copy towards q* until it has settled; false: it did not settle. `restart`: from q, because the copy is at
+ * the minimum with other multipliers. */
 static bool settling_run(sinew_gap *gap, bool restart, settling *s)
 {
     const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof *gap->copy.q;
@@ -155,8 +158,8 @@ static bool settling_run(sinew_gap *gap, bool restart, settling *s)
     return false;
 }
 
-/* Near round-off the gap with the step's multipliers is only bounded, but the distance that their updates cause is an
- * estimate if it is well above the round-off of positions. */
+/* Writes the position error to `estimate`. Near round-off the gap with the step's multipliers is only bounded, but the
+ * distance that multiplier updates cause is an estimate if it is well above the round-off of positions. */
 static void settling_report(sinew_gap *gap, const settling *s, sinew_gap_estimate *estimate)
 {
     const sinew_gap_kind kind = estimate->kind;

@@ -144,7 +144,8 @@ static const char *hard_flaw(sinew_solver_kind solver, sinew_energy_kind energy)
 
 /* Lists the names of other solvers that accept the energy, separated by commas: solvers that keep it hard if `hard`,
  * else all but explicit integrators. */
-static void list_takers(sinew_energy_kind energy, bool hard, sinew_solver_kind except, char *text, size_t size)
+static void list_accepting_solvers(sinew_energy_kind energy, bool hard, sinew_solver_kind except, char *text,
+                                   size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -157,11 +158,11 @@ static void list_takers(sinew_energy_kind energy, bool hard, sinew_solver_kind e
     }
 }
 
-static void tell_refusal(sinew_solver_kind solver, sinew_energy_kind energy, bool hard, const char *flaw, char *why,
-                         size_t size)
+static void write_refusal(sinew_solver_kind solver, sinew_energy_kind energy, bool hard, const char *flaw, char *why,
+                          size_t size)
 {
     char takers[256];
-    list_takers(energy, hard, solver, takers, sizeof takers);
+    list_accepting_solvers(energy, hard, solver, takers, sizeof takers);
     snprintf(why, size, "%s cannot take %s: %s; use %s", sinew_solver_get_ops(solver)->info.name,
              sinew_get_energy_info(energy)->name, flaw, takers);
 }
@@ -172,7 +173,7 @@ bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, ch
         return false;
     const char *flaw = needs_flaw(sinew_solver_get_ops(solver)->info.needs, energy);
     if (flaw && why && size)
-        tell_refusal(solver, energy, false, flaw, why, size);
+        write_refusal(solver, energy, false, flaw, why, size);
     return !flaw;
 }
 
@@ -185,13 +186,13 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
                                                                       : sinew_solver_get_ops(solver)->info.needs,
                                   energy);
     if (flaw) {
-        tell_refusal(solver, energy, hard, flaw, why, sizeof why);
+        write_refusal(solver, energy, hard, flaw, why, sizeof why);
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
     }
     flaw = hard ? hard_flaw(solver, energy) : NULL;
     if (!flaw)
         return SINEW_OK;
-    list_takers(energy, true, solver, takers, sizeof takers);
+    list_accepting_solvers(energy, true, solver, takers, sizeof takers);
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s cannot keep %s hard: %s; use %s%sor a large stiffness",
                       sinew_solver_get_ops(solver)->info.name, sinew_get_energy_info(energy)->name, flaw, takers,
                       takers[0] ? ", " : "");

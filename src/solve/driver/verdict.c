@@ -77,7 +77,7 @@ static bool bound_is_sound(const sinew_solve *s, const sinew_gap_estimate *estim
 }
 
 /* True if the residual and the history of measurements show that a step without an estimate is solved. */
-static bool is_inferred(const sinew_solve *s)
+static bool is_solved_by_history(const sinew_solve *s)
 {
     const sinew_measure_history *h = &s->history;
     const double residual = fmax(s->residual, s->noise), reach = INFERRED_REACH * h->residual;
@@ -102,7 +102,7 @@ uint32_t sinew_solve_judge(const sinew_solve *s, const sinew_gap_estimate *estim
     if (position_is_known(estimate))
         return estimate->relative <= accuracy ? 0 : SINEW_STEP_NOT_CONVERGED;
     if (estimate->kind == SINEW_GAP_NONE && s->def.measure >= SINEW_MEASURE_GAP)
-        return is_inferred(s) ? 0 : SINEW_STEP_UNMEASURED;
+        return is_solved_by_history(s) ? 0 : SINEW_STEP_UNMEASURED;
     if (meets_tolerance(s))
         return SINEW_STEP_UNMEASURED;
     return s->residual > s->noise ? SINEW_STEP_NOT_CONVERGED : SINEW_STEP_ROUND_OFF;

@@ -8,8 +8,8 @@
  *     r (e_m / r_m) <= accuracy / 4
  *
  * with its residual r, at least its round-off, and the last step m that measured both; for r > 4 r_m the left side is
- * multiplied by (r / 4 r_m)^(1/2). A tolerance that the user has set, i.e. that is not the
- * default, also decides: a relative residual below it is enough.
+ * multiplied by (r / 4 r_m)^(1/2). A tolerance that the user has set, i.e. that is not the default, also decides: a
+ * relative residual of at most the tolerance is enough.
  */
 #ifndef SINEW_SRC_SOLVE_DRIVER_VERDICT_H
 #define SINEW_SRC_SOLVE_DRIVER_VERDICT_H

@@ -58,7 +58,7 @@ void sinew_explicit_begin(sinew_solve *s)
 }
 
 /* Moves the free particles first .. last - 1: q += h v. */
-static void explicit_move(const void *context, int32_t member, int32_t first, int32_t last)
+static void move_free_particles(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const sinew_solve *s = context;
@@ -70,7 +70,7 @@ static void explicit_move(const void *context, int32_t member, int32_t first, in
 }
 
 /* Adds the forces of a step to velocities: v -= h M^-1 (grad psi - f_ext); the change is zero at pins. */
-static void kick(const void *context, int32_t member, int32_t first, int32_t last)
+static void kick_velocities(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const sinew_solve *s = context;
@@ -91,10 +91,10 @@ uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity)
     forces.step.quasistatic = true;
     sinew_objective_gradient(&forces, s->q, e->imbalance, NULL);
     if (!new_velocity)
-        sinew_over_particles(o->thread_count, o->particle_count, explicit_move, s);
-    sinew_over_particles(o->thread_count, o->particle_count, kick, s);
+        sinew_over_particles(o->thread_count, o->particle_count, move_free_particles, s);
+    sinew_over_particles(o->thread_count, o->particle_count, kick_velocities, s);
     if (new_velocity)
-        sinew_over_particles(o->thread_count, o->particle_count, explicit_move, s);
+        sinew_over_particles(o->thread_count, o->particle_count, move_free_particles, s);
     s->gradient_known = false;
     /* Velocities are checked because they may become non-finite one step before positions. */
     return isfinite(sinew_norm(e->v, o->particle_count, o->thread_count)) ? 0 : SINEW_STEP_NOT_FINITE;

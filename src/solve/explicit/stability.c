@@ -24,7 +24,7 @@ typedef struct lanczos {
     int32_t count;
     /* diagonal and off-diagonal entries of the tridiagonal matrix of the Lanczos iteration */
     double diagonal[STEPS], off_diagonal[STEPS];
-    /* lower bound of all eigenvalues of M^-1 K; largest eigenvalue at the last evaluation, 1/s^2 */
+    /* lower bound of all eigenvalues of the tridiagonal matrix; its largest eigenvalue at the last evaluation, 1/s^2 */
     double low, largest;
     sinew_real *root; /* [particle_count][4] diagonal of M^(-1/2): inverse square roots of masses; 0 at pins */
     /* [particle_count][4] Lanczos vectors: current, previous; work space for products */
@@ -32,7 +32,7 @@ typedef struct lanczos {
 } lanczos;
 
 /* Fills the Lanczos start vector u with pseudo-random numbers, scaled to norm 1. */
-static void fill_start(const lanczos *l)
+static void fill_start_vector(const lanczos *l)
 {
     const int32_t n = l->view.particle_count;
     sinew_spectrum_noise(&l->view, l->u);
@@ -41,7 +41,7 @@ static void fill_start(const lanczos *l)
         l->u[i] = (sinew_real)((double)l->u[i] / norm);
 }
 
-static void fill_root(const lanczos *l)
+static void fill_inverse_root_masses(const lanczos *l)
 {
     for (int32_t i = 0; i < l->view.particle_count; i++)
         for (size_t c = 0; c < 3; c++)
@@ -49,20 +49,20 @@ static void fill_root(const lanczos *l)
                 l->view.step.pinned[i] ? 0 : (sinew_real)(1 / sqrt((double)l->view.step.mass[i]));
 }
 
-static void scale(const lanczos *l, const sinew_real *x, sinew_real *out)
+static void scale_by_root(const lanczos *l, const sinew_real *x, sinew_real *out)
 {
     for (size_t i = 0; i < 4 * (size_t)l->view.particle_count; i++)
         out[i] = l->root[i] * x[i];
 }
 
 /* One Lanczos step: computes one row of the tridiagonal matrix. Returns true if more rows can follow. */
-static bool extend(lanczos *l)
+static bool lanczos_step(lanczos *l)
 {
     const int32_t n = l->view.particle_count, threads = l->view.thread_count;
     const double last = l->count > 0 ? l->off_diagonal[l->count - 1] : 0;
-    scale(l, l->u, l->p);
+    scale_by_root(l, l->u, l->p);
     sinew_objective_product(&l->view, l->p, l->w);
-    scale(l, l->w, l->w);
+    scale_by_root(l, l->w, l->w);
     const double alpha = sinew_dot(l->u, l->w, n, threads);
     sinew_add_scaled(l->w, (sinew_real)-alpha, l->u, n, threads);
     sinew_add_scaled(l->w, (sinew_real)-last, l->before, n, threads);
@@ -81,7 +81,7 @@ static bool extend(lanczos *l)
     return l->count < STEPS;
 }
 
-static bool has_converged(lanczos *l)
+static bool lanczos_has_converged(lanczos *l)
 {
     const double before = l->largest;
     const sinew_tridiagonal matrix = {l->count, l->diagonal, l->off_diagonal};
@@ -92,12 +92,12 @@ static bool has_converged(lanczos *l)
 static void lanczos_run(lanczos *l)
 {
     bool more = true;
-    fill_root(l);
-    fill_start(l);
+    fill_inverse_root_masses(l);
+    fill_start_vector(l);
     while (more) {
-        more = extend(l);
+        more = lanczos_step(l);
         if (!more || l->count % CHECK_INTERVAL == 0)
-            more &= !has_converged(l);
+            more &= !lanczos_has_converged(l);
     }
 }
 

@@ -5,8 +5,9 @@
  * energies over the free particles.
  *
  * Lanczos' method runs on M^(-1/2) K M^(-1/2), from a fixed noise vector, until the largest eigenvalue of the
- * tridiagonal matrix converges, from below (Golub and Van Loan, Matrix Computations, 4th ed., 10.1). The method finds
- * the largest eigenvalues first, and lost orthogonality only duplicates them, so the Lanczos vectors are not stored.
+ * tridiagonal matrix converges, from below (Golub and Van Loan, Matrix Computations, 4th ed., 10.1). The method
+ * converges to extreme eigenvalues first, and lost orthogonality only duplicates eigenvalues, so the Lanczos vectors
+ * are not stored.
  * Negative eigenvalues of K, at unstable states, do not affect the result.
  */
 #ifndef SINEW_SRC_SOLVE_EXPLICIT_STABILITY_H

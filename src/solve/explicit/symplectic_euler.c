@@ -5,8 +5,8 @@
  *     v+ = v_n + h M^-1 f(q_n),    q+ = q_n + h v+
  *
  * The new velocity moves the positions: q+ = q_tilde - h^2 M^-1 grad psi(q_n), a descent step on the objective with the
- * Hessian of inertia alone. A mode of frequency omega conserves v^2 + omega^2 q^2 - h omega^2 q v exactly: its energy
- * has a relative error of order h omega and no drift.
+ * Hessian of inertia alone. Without damping a mode of frequency omega conserves v^2 + omega^2 q^2 - h omega^2 q v: its
+ * energy has a relative error of order h omega and no drift.
  *
  * Known limits: stable for h omega < 2 only (stability.h computes the largest omega).
  */

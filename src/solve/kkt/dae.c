@@ -107,7 +107,7 @@ static bool is_driven(const sinew_constraint_set *set)
 
 /* out += factor C(q_n + by w) of all constraints; w = damped velocity v, or with along_pins the displacement of pins to
  * their targets. */
-static void add_values(sinew_solve *s, bool along_pins, double by, value_factor factor, double *out)
+static void add_constraint_values(sinew_solve *s, bool along_pins, double by, value_factor factor, double *out)
 {
     sinew_kkt *r = s->memory;
     const sinew_objective *o = s->objective;
@@ -124,14 +124,15 @@ static void add_values(sinew_solve *s, bool along_pins, double by, value_factor 
     }
 }
 
-/* right -= h D + h^2 b C(q_n, t_n) of driven constraints, with their rate D = (C(q_n, t + h) - C(q_n, t)) / h and
- * values C. Overwrites r->start, and values, Jacobian and compliances of the constraints. */
-static void add_drives(sinew_solve *s, double b, double *right)
+/* right -= h D + h^2 b C(q_n, t_n) of driven constraints, with their rate D = (C(q_n, t + h) - C(q_n, t)) / h, values C
+ * and Baumgarte's factor b (omega^2, or 0). Overwrites r->start, and values, Jacobian and compliances of the
+ * constraints. */
+static void add_drive_rates(sinew_solve *s, double b, double *right)
 {
     sinew_kkt *r = s->memory;
     const double h = s->objective->step.h;
     sinew_kkt_values_at(s, s->q_start, 0, r->start);
-    add_values(s, false, 0, (value_factor){0, -1}, right);
+    add_constraint_values(s, false, 0, (value_factor){0, -1}, right);
     for (int32_t t = 0; t < r->constraints->set_count; t++) {
         const sinew_constraint_set *set = &r->constraints->sets[t];
         for (int32_t k = 0; is_driven(set) && k < set->constraint_count; k++)
@@ -147,7 +148,7 @@ static double difference_step(const sinew_kkt *r, double speed)
 }
 
 /* Largest coordinate of the damped velocity (m/s), or with along_pins of the displacement of pins (m). */
-static double largest_way(const sinew_solve *s, bool along_pins)
+static double largest_coordinate(const sinew_solve *s, bool along_pins)
 {
     double max = 0;
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
@@ -166,21 +167,21 @@ static void gather_accelerations(sinew_solve *s)
     const double a = baumgarte ? 2 * omega : 0, b = baumgarte ? omega * omega : 0;
     double *const right = ((dae *)r->own)->rate;
     memset(right, 0, (size_t)r->constraints->constraint_count * sizeof *right);
-    add_values(s, false, 0, (value_factor){-h * h * b, 0}, right);
-    const double speed = largest_way(s, false), way = largest_way(s, true);
+    add_constraint_values(s, false, 0, (value_factor){-h * h * b, 0}, right);
+    const double speed = largest_coordinate(s, false), way = largest_coordinate(s, true);
     if (speed > 0) {
         const double e = difference_step(r, speed), first = (h - h * h * a) / (2 * e), second = -h * h / (e * e);
-        add_values(s, false, e, (value_factor){first + second, second}, right);
-        add_values(s, false, -e, (value_factor){second - first, second}, right);
-        add_values(s, false, 0, (value_factor){-2 * second, -2 * second}, right);
+        add_constraint_values(s, false, e, (value_factor){first + second, second}, right);
+        add_constraint_values(s, false, -e, (value_factor){second - first, second}, right);
+        add_constraint_values(s, false, 0, (value_factor){-2 * second, -2 * second}, right);
     }
     if (way > 0) {
         const double e = difference_step(r, way);
-        add_values(s, true, e, (value_factor){-1 / (2 * e), -1 / (2 * e)}, right);
-        add_values(s, true, -e, (value_factor){1 / (2 * e), 1 / (2 * e)}, right);
+        add_constraint_values(s, true, e, (value_factor){-1 / (2 * e), -1 / (2 * e)}, right);
+        add_constraint_values(s, true, -e, (value_factor){1 / (2 * e), 1 / (2 * e)}, right);
     }
     if (r->driven)
-        add_drives(s, b, right);
+        add_drive_rates(s, b, right);
     sinew_kkt_evaluate(r, s->q_start);
     sinew_kkt_predict_active(s);
     for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)

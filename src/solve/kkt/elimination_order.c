@@ -92,7 +92,7 @@ static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
     return count;
 }
 
-static sinew_status order_free(const sinew_saddle *s, int32_t *order, sinew_error *error)
+static sinew_status order_free_particles(const sinew_saddle *s, int32_t *order, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
     const size_t max = list_pairs(s, NULL);
@@ -109,7 +109,8 @@ static sinew_status order_free(const sinew_saddle *s, int32_t *order, sinew_erro
 }
 
 /* Number of particles eliminated before the constraints of an element: all up to the element's last particle; for early
- * (compliant) constraints all before its first particle. */
+ * constraints all before its first particle; for other global constraints all. rank: position of each free particle in
+ * the elimination order. */
 static int32_t particles_before(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e, const int32_t *rank)
 {
     const int32_t *particles = sinew_constraint_particles(s->constraints, set, e);
@@ -123,7 +124,8 @@ static int32_t particles_before(const sinew_saddle *s, const sinew_constraint_se
     return early ? first : set->global ? s->free_count : last;
 }
 
-/* after [constraint_count] = number of particles eliminated before each constraint */
+/* after [constraint_count] = number of particles eliminated before each constraint; rank: position of each free
+ * particle in the elimination order */
 static void rank_constraints(const sinew_saddle *s, const int32_t *rank, int32_t *after)
 {
     for (int32_t t = 0; t < s->constraints->set_count; t++) {
@@ -134,8 +136,8 @@ static void rank_constraints(const sinew_saddle *s, const int32_t *rank, int32_t
     }
 }
 
-/* Numbers all unknowns of the saddle-point system: particles in their order, each constraint inserted after after[r]
- * particles. */
+/* Numbers all unknowns of the saddle-point system: particles in their order, constraint r inserted after after[r]
+ * particles. first [free_count + 2]: work space. */
 static void number_unknowns(sinew_saddle *s, const int32_t *order, const int32_t *after, int32_t *first)
 {
     const int32_t constraints = s->constraints->constraint_count;
@@ -161,7 +163,7 @@ sinew_status sinew_saddle_order_particles(sinew_saddle *s, sinew_error *error)
     sinew_status status =
         order && rank && after && first ? SINEW_OK : sinew_fail_memory(error, "the order of constraints");
     if (status == SINEW_OK && n > 0)
-        status = order_free(s, order, error);
+        status = order_free_particles(s, order, error);
     if (status == SINEW_OK) {
         for (size_t k = 0; k < n; k++)
             rank[order[k]] = (int32_t)k;
@@ -247,7 +249,7 @@ bool sinew_saddle_constraints_can_be_last(const sinew_saddle *s)
     return first && pairs <= MAX_PAIRS * (double)s->constraints->constraint_count;
 }
 
-static sinew_status order_constraints(const sinew_saddle *s, int32_t *first, int32_t *order, sinew_error *error)
+static sinew_status order_constraint_graph(const sinew_saddle *s, int32_t *first, int32_t *order, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
     int32_t *incidence = NULL;
@@ -273,7 +275,7 @@ sinew_status sinew_saddle_order_constraints(sinew_saddle *s, sinew_error *error)
     const sinew_allocator *a = &s->allocator;
     int32_t *first = sinew_allocate(a, (size_t)s->free_count + 1, sizeof *first);
     int32_t *order = sinew_allocate(a, (size_t)s->constraints->constraint_count, sizeof *order);
-    sinew_status status = first && order ? order_constraints(s, first, order, error)
+    sinew_status status = first && order ? order_constraint_graph(s, first, order, error)
                                          : sinew_fail_memory(error, "the order of constraints");
     if (status == SINEW_OK) {
         for (int32_t j = 0; j < s->free_count; j++)
@@ -286,7 +288,7 @@ sinew_status sinew_saddle_order_constraints(sinew_saddle *s, sinew_error *error)
     return status;
 }
 
-/* ---- Early constraints, eliminated before their particles: compliant or overdetermined ones --------------------------- */
+/* ---- Early constraints, eliminated before their particles: compliant or overdetermined ones ------ */
 
 /* True if all constraints of an element have a nonzero compliance. */
 static bool is_compliant(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e)

@@ -10,8 +10,8 @@
  * The stiffness matters for convergence. Hard edges in a nearly straight chain between two pins are nearly dependent:
  * sigma, the smallest singular value of their J, is about their bend angle at a vertex. Without the stiffness the
  * cheapest motion that shortens the edges is a zigzag of single vertices of size |C| / sigma, which lengthens them at
- * second order; iterations do not converge. With the stiffness a zigzag costs T / l, for fine meshes a thousand times m
- * / h^2, and the chain moves as a whole.
+ * second order; iterations do not converge. With the stiffness a zigzag costs T / l, for fine meshes a thousand times
+ * the inertia m / h^2 of a vertex of mass m, and the chain moves as a whole.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 /* True if a constraint set is the six edges of a rigid body: six edges between four particles, or fewer if some are
  * pinned. */
-static bool is_rigid(const sinew_constraints *c, const sinew_constraint_set *set)
+static bool is_rigid_body_set(const sinew_constraints *c, const sinew_constraint_set *set)
 {
     const int32_t *particles = sinew_constraint_particles(c, set, 0);
     int32_t known[4], count = 0;
@@ -48,12 +48,12 @@ static void leave_out_compression(const sinew_constraints *c, const sinew_constr
     }
 }
 
-void sinew_kkt_curve(sinew_kkt *r, const sinew_real *q, bool definite)
+void sinew_kkt_second_derivatives(sinew_kkt *r, const sinew_real *q, bool definite)
 {
     sinew_constraints_curve(r->constraints, q, r->lambda);
     for (int32_t t = 0; t < r->constraints->set_count && definite; t++) {
         const sinew_constraint_set *set = &r->constraints->sets[t];
-        if (set->curved && set->vertex_count == 2 && !is_rigid(r->constraints, set))
+        if (set->curved && set->vertex_count == 2 && !is_rigid_body_set(r->constraints, set))
             leave_out_compression(r->constraints, set);
     }
 }

@@ -3,7 +3,7 @@
  * kkt.c: constraints at the level of velocities, one linear system per step (thesis 3.21 hard, 3.26 compliant).
  *
  *     [ A   -J^T      ] [ v  ]   [ p + h f  ]       A = M,  or  M - h^2 K, K = df/dq of the other energies
- *     [ J   alpha/h^2 ] [ mu ] = [ -C/h, -D ]       lambda = mu / h, q = q_n + h v, J and C at q_n
+ *     [ J   alpha/h^2 ] [ mu ] = [ -C/h, -D ]       p = M v_n, lambda = mu / h, q = q_n + h v, J and C at q_n
  *
  * The right-hand side of compliant constraints is -C/h. Hard constraints C(q, t) are differentiated once:
  *

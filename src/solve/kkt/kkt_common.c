@@ -443,8 +443,8 @@ static void find_kkt_residuals(sinew_solve *s, sinew_kkt_residuals *out)
     for (int32_t t = 0; t < r->constraints->set_count; t++)
         for (int32_t k = 0; r->constraints->sets[t].hard && k < r->constraints->sets[t].constraint_count; k++)
             judge_constraint(r, r->constraints->sets[t].first_constraint + k, &j);
-    /* A violated redundant constraint contradicts the others only once all others hold; before, it may still
-     * converge, and a vertex that the step filter truncates violates what the next step meets. */
+    /* A violated redundant constraint contradicts the others only once all others hold; before, it may still converge.
+     * If the step filter has truncated a vertex, constraints may be violated that the next step can meet. */
     const bool others_hold = !(s->contact && s->contact->truncated) &&
                              sinew_kkt_violation(r, false) <= fmax(j.tolerance, SINEW_REDUNDANT_OPEN);
     const double open = others_hold ? fmax(j.tolerance, SINEW_CONTRADICTION) : HUGE_VAL;

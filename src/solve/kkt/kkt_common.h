@@ -5,7 +5,7 @@
  * Energies form three groups. Constraints: energies with a Jacobian that the parameter `constraints` selects (all, or
  * the hard ones), and all global constraints. `rest`: the objective of inertia and all other energies. `soft`: the
  * objective of inertia and all energies that are not hard; it is the error objective of a step. Contacts are energies
- * of both (docs/reference/contact.md); only solvers with SINEW_KKT_CONTACT_REFRESHES take them.
+ * of both objectives (docs/reference/contact.md); only solvers with SINEW_KKT_CONTACT_REFRESHES support contact.
  *
  *     min g_soft(q)  subject to  C(q) = 0 of the hard constraints (>= 0 of inequalities)
  *     grad g_soft = J^T lambda,   C = 0        (inequalities: lambda >= 0, C >= 0, lambda C = 0)
@@ -24,6 +24,7 @@
 #include "solve/kkt/saddle_system.h"
 #include "solve/solver.h"
 
+/* Values of the parameter `constraints`: which energies with a Jacobian become constraints. */
 enum {
     SINEW_CONSTRAIN_ALL,
     SINEW_CONSTRAIN_HARD
@@ -81,8 +82,9 @@ typedef struct sinew_kkt {
     void *own; /* data of the particular KKT solver (kkt, sap, ...), in one allocation */
 } sinew_kkt;
 
-/* Builds constraints, objectives and system into s->memory; kind: SINEW_SADDLE_ bits and SINEW_CONSTRAIN_CURVED. r->own
- * gets own_size zeroed bytes. Sets s->error_objective and s->has_hard. */
+/* Builds constraints, objectives and system into s->memory. which: SINEW_CONSTRAIN_ALL or SINEW_CONSTRAIN_HARD; kind:
+ * SINEW_SADDLE_ bits and SINEW_CONSTRAIN_CURVED; own_size: number of zeroed bytes that `own` gets. Sets
+ * s->error_objective and s->has_hard. */
 sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t own_size, sinew_error *error);
 void sinew_kkt_release(sinew_solve *s);
 /* Passes the contacts that changed within a step to the objectives and the linear system. */
@@ -105,9 +107,9 @@ bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 #define SINEW_SHIFT_MIN 1e-6
 #define SINEW_SHIFT_MAX 1e12
 
-/* SINEW_REDUNDANT_OPEN: largest accepted violation of a redundant constraint, in its natural scale. Constraints that
- * are dependent only at C = 0 are dependent to first order; the remainder is of the size of a zero pivot.
- * SINEW_CONTRADICTION: redundant constraints with a larger violation contradict the others. */
+/* SINEW_REDUNDANT_OPEN: largest accepted violation of a redundant constraint, in its natural scale: constraints that
+ * depend on each other at C = 0 may depend on each other only approximately at the iterate. SINEW_CONTRADICTION:
+ * redundant constraints with a larger violation contradict the others. */
 #define SINEW_REDUNDANT_OPEN 1e-9
 #define SINEW_CONTRADICTION  1e-8
 
@@ -134,13 +136,14 @@ void sinew_kkt_move(const sinew_solve *s, double scale, sinew_real *q);
 double sinew_kkt_violation(const sinew_kkt *r, bool all);
 /* Marks in r->redundant the constraints that the last factorisation dropped, and counts them. */
 void sinew_kkt_mark_redundant(sinew_kkt *r);
+/* Tolerance of constraints in their natural scale: the def's tolerance, or the default if that is 0. */
 double sinew_kkt_tolerance(const sinew_solve *s);
 /* f = (sum_i |J_i|^2 lambda_i^2)^1/2, norm of the forces of single constraints, in N */
 double sinew_kkt_force(const sinew_kkt *r);
 
-/* Geometric stiffness: constraints->blocks = sum_i lambda_i d2C_i at q. `definite`: edges under compression are left
- * out (geometric_stiffness.c). */
-void sinew_kkt_curve(sinew_kkt *r, const sinew_real *q, bool definite);
+/* Minus the geometric stiffness: constraints->blocks = sum_i lambda_i d2C_i at q. `definite`: edges under compression
+ * are left out (geometric_stiffness.c). */
+void sinew_kkt_second_derivatives(sinew_kkt *r, const sinew_real *q, bool definite);
 
 /* For solvers with one system per step: sets multipliers to zero and marks no constraint redundant. */
 void sinew_kkt_begin(sinew_solve *s);

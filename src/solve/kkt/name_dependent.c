@@ -76,7 +76,7 @@ static bool element_is_marked_before(const sinew_constraints *c, int32_t constra
     return false;
 }
 
-static void name_marked(message *n, const sinew_constraints *c, const uint8_t *marks)
+static void name_marked_constraints(message *n, const sinew_constraints *c, const uint8_t *marks)
 {
     const sinew_constraint_set *last = NULL;
     for (int32_t constraint = 0; constraint < c->constraint_count; constraint++)
@@ -86,7 +86,7 @@ static void name_marked(message *n, const sinew_constraints *c, const uint8_t *m
 
 /* Marks the dropped constraint k and the constraints that it depends on, from the last factors. Returns C_k - sum_i c_i
  * C_i: the violation that no motion can remove to first order. */
-static double find_circuit(sinew_kkt *r, int32_t k, uint8_t *marks)
+static double mark_dependence(sinew_kkt *r, int32_t k, uint8_t *marks)
 {
     const sinew_assembly *as = r->saddle->assembly;
     const int32_t constraints = r->constraints->constraint_count;
@@ -133,7 +133,7 @@ static int32_t worst_redundant(const sinew_kkt *r, double tolerance)
  * dependences. Constraints with uncertain pivots are dropped, so that none is named by mistake. Dependences do not
  * depend on the particle block A, so masses alone, which make A definite, suffice (quasistatic: the projected
  * Hessian). Marks the dropped constraints as redundant. Returns false on failure. */
-static bool factorise_here(sinew_solve *s)
+static bool factorise_at_iterate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     const sinew_saddle_fill fill = {
@@ -162,12 +162,12 @@ static bool find_contradiction(sinew_solve *s, int32_t worst, double tolerance)
 {
     sinew_kkt *r = s->memory;
     for (int32_t before = INT32_MAX, count = 0; worst >= 0; before = count) {
-        if (fabs(find_circuit(r, worst, r->active)) < 0.5 * fabs(r->constraints->C[worst]))
+        if (fabs(mark_dependence(r, worst, r->active)) < 0.5 * fabs(r->constraints->C[worst]))
             return false;
         count = 0;
         for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
             count += r->active[constraint];
-        worst = count < before && factorise_here(s) ? worst_redundant(r, tolerance) : -1;
+        worst = count < before && factorise_at_iterate(s) ? worst_redundant(r, tolerance) : -1;
     }
     return true;
 }
@@ -179,7 +179,7 @@ static void name_redundant(sinew_solve *s)
     if (r->redundant_count == 0)
         return;
     open_message(&n, s, "redundant: ");
-    name_marked(&n, r->constraints, r->redundant);
+    name_marked_constraints(&n, r->constraints, r->redundant);
     close_message(&n);
 }
 
@@ -188,14 +188,14 @@ bool sinew_kkt_describe(sinew_solve *s, double tolerance)
     sinew_kkt *r = s->memory;
     message n;
     int32_t worst = r->redundant_count > 0 ? worst_redundant(r, tolerance) : -1;
-    if (worst >= 0 && factorise_here(s))
+    if (worst >= 0 && factorise_at_iterate(s))
         worst = worst_redundant(r, tolerance);
     if (worst < 0 || !find_contradiction(s, worst, tolerance)) {
         name_redundant(s);
         return false;
     }
     open_message(&n, s, "contradictory, take one away or make it compliant: ");
-    name_marked(&n, r->constraints, r->active);
+    name_marked_constraints(&n, r->constraints, r->active);
     close_message(&n);
     return true;
 }

@@ -9,8 +9,8 @@
 
 #include "solve/kkt/elimination_order.h"
 
-/* Smaller sets of rods and other elements with one constraint are factorised with their redundant constraints, which are
- * then named. */
+/* Sets of elements with one constraint, such as rods, count as overdetermined only above this number of constraints:
+ * the redundant constraints of smaller sets are named. */
 #define CONSTRAINTS_MIN 256
 /* Number of rigid motions, which constraints within bodies leave free. */
 #define RIGID_MOTIONS 6
@@ -39,8 +39,8 @@ bool sinew_overdetermined_set(const sinew_saddle *s, const sinew_constraint_set 
     return set->constraint_count > 3 * count_set_particles(s, set, seen) - (strain ? RIGID_MOTIONS : 0);
 }
 
-/* right = f of overdetermined.h. */
-static void find_forces_left(sinew_saddle *s)
+/* s->right, on entry the right-hand side of the system, becomes f of overdetermined.h. */
+static void compute_force_residual(sinew_saddle *s)
 {
     for (int32_t k = 0; k < s->count; k++)
         for (size_t at = s->column[k]; at < s->column[k + 1]; at++) {
@@ -55,7 +55,7 @@ static void find_forces_left(sinew_saddle *s)
         s->right[k] = s->is_multiplier[k] ? 0 : s->right[k];
 }
 
-static double largest_right(const sinew_saddle *s)
+static double largest_right_hand_side(const sinew_saddle *s)
 {
     double max = 0;
     for (int32_t k = 0; k < s->count; k++)
@@ -65,9 +65,9 @@ static double largest_right(const sinew_saddle *s)
 
 double sinew_overdetermined_multipliers(sinew_saddle *s, int refinements)
 {
-    const double size = largest_right(s);
-    find_forces_left(s);
-    const double left = largest_right(s) * sinew_ldl_solve(s->ldl, s->right, s->least, refinements);
+    const double size = largest_right_hand_side(s);
+    compute_force_residual(s);
+    const double left = largest_right_hand_side(s) * sinew_ldl_solve(s->ldl, s->right, s->least, refinements);
     for (int32_t k = 0; k < s->count; k++)
         if (s->is_multiplier[k] == SINEW_EARLY_OVERDETERMINED)
             s->solution[k] = s->least[k];

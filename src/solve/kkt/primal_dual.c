@@ -96,7 +96,7 @@ static void primal_dual_release(sinew_solve *s)
 }
 
 /* Resets the weights of the merit function and the state of restoration. */
-static void go_on(primal_dual *p, int32_t constraint_count)
+static void reset_search(primal_dual *p, int32_t constraint_count)
 {
     memset(p->mu, 0, (size_t)constraint_count * sizeof *p->mu);
     p->fraction = 1;
@@ -111,7 +111,7 @@ static void primal_dual_begin(sinew_solve *s)
     sinew_kkt_begin(s);
     p->shift = 0;
     p->moves = 0;
-    go_on(p, r->constraints->constraint_count);
+    reset_search(p, r->constraints->constraint_count);
     sinew_solve_start(s, 1);
 }
 
@@ -125,7 +125,7 @@ static double force_scale(const sinew_solve *s)
 
 /* Evaluates constraints at s->q, chooses the active set, and evaluates gradient and residual with the forces of
  * lambda. */
-static void evaluate(sinew_solve *s)
+static void evaluate_kkt(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     s->gradient_known = false;
@@ -141,7 +141,7 @@ static double kkt_residuals_left(const sinew_solve *s, double scale)
 }
 
 /* True if the KKT conditions hold, to tolerance or round-off. Without hard constraints the driver decides. */
-static bool is_solved(sinew_solve *s, double scale)
+static bool kkt_is_solved(sinew_solve *s, double scale)
 {
     const sinew_kkt *r = s->memory;
     const double tolerance = (double)s->def.tolerance, before = ((primal_dual *)r->own)->before;
@@ -152,10 +152,10 @@ static bool is_solved(sinew_solve *s, double scale)
 
 /* ---- Newton direction of the KKT conditions -------------------------------------------------- */
 
-static void assemble(sinew_solve *s, bool definite)
+static void assemble_matrix(sinew_solve *s, bool definite)
 {
     sinew_kkt *r = s->memory;
-    sinew_kkt_curve(r, s->q, definite);
+    sinew_kkt_second_derivatives(r, s->q, definite);
     sinew_saddle_assemble(
         r->saddle,
         &(sinew_saddle_fill){
@@ -163,14 +163,14 @@ static void assemble(sinew_solve *s, bool definite)
 }
 
 /* Solves the KKT system for dq and dlambda. If the matrix is not definite within the constraints or the solution is
- * inaccurate, the matrix is projected, then shifted by multiples of the identity. Returns false if no shift up to
- * SINEW_SHIFT_MAX suffices, or if interrupted. */
-static bool solve_system(sinew_solve *s, bool definite)
+ * inaccurate, the matrix is projected, then shifted by multiples of the identity. `definite`: the first matrix is the
+ * projected one. Returns false if no shift up to SINEW_SHIFT_MAX suffices, or if interrupted. */
+static bool solve_kkt_system(sinew_solve *s, bool definite)
 {
     sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
     const double again = p->shift > 4 * SINEW_SHIFT_MIN ? p->shift / 4 : SINEW_SHIFT_MIN;
-    assemble(s, definite);
+    assemble_matrix(s, definite);
     for (double shift = 0; shift < SINEW_SHIFT_MAX;) {
         if (sinew_saddle_factorise(r->saddle, shift)) {
             s->linear_iterations++;
@@ -185,7 +185,7 @@ static bool solve_system(sinew_solve *s, bool definite)
         if (definite)
             shift = shift > 0 ? 8 * shift : again;
         else
-            assemble(s, definite = true);
+            assemble_matrix(s, definite = true);
     }
     return false;
 }
@@ -194,7 +194,7 @@ static bool primal_dual_find_direction(sinew_solve *s)
 {
     sinew_kkt_gather(s, s->q, true);
     sinew_kkt_gather_constraints(s->memory);
-    return solve_system(s, false);
+    return solve_kkt_system(s, false);
 }
 
 /* Copies dq to p->step. Returns the fraction of dq that stays short of the barrier of an energy; 1 without one. */
@@ -209,8 +209,8 @@ static double primal_dual_find_step(sinew_solve *s)
 
 /* ---- Feasibility restoration ----------------------------------------------------------------- */
 
-/* True during feasibility restoration. It starts when the last accepted step was shorter than SHORT, and ends when the
- * constraints hold or after RESTORE_MAX moves. */
+/* True during feasibility restoration, which starts when the line search has accepted less than the fraction SHORT of a
+ * step, and ends when the constraints hold or after RESTORE_MAX moves. */
 static bool needs_feasibility_restoration(const sinew_solve *s)
 {
     const sinew_kkt *r = s->memory;
@@ -228,14 +228,14 @@ static void save_iterate(sinew_solve *s)
 }
 
 /* Returns to the iterate before feasibility restoration, which is then over for this time step. */
-static void give_up(sinew_solve *s)
+static void abandon_restoration(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
     memcpy(s->q, p->q, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
     memcpy(r->lambda, p->lambda, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
     p->moves = RESTORE_MAX;
-    evaluate(s);
+    evaluate_kkt(s);
 }
 
 /* Makes one feasibility restoration move and adds its multipliers. Returns false if the system cannot be solved. */
@@ -249,7 +249,7 @@ static bool primal_dual_restore(sinew_solve *s)
     p->moves++;
     memset(r->particle_rhs, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->particle_rhs);
     sinew_kkt_gather_constraints(r);
-    if (!solve_system(s, true))
+    if (!solve_kkt_system(s, true))
         return false;
     sinew_kkt_move(s, primal_dual_find_step(s), s->q);
     for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
@@ -278,7 +278,7 @@ static double weighted_violation(const sinew_kkt *r)
 
 /* Sets merit weights for the current multipliers. Returns the slope of the merit along p->step: grad g_soft . dq minus
  * the weighted violation, which a full step removes to first order. */
-static double find_slope(sinew_solve *s)
+static double find_merit_slope(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
@@ -296,8 +296,8 @@ static double find_slope(sinew_solve *s)
            weighted_violation(r);
 }
 
-/* Moves q and lambda to a fraction of the step from the start of the line search; q to where the step filter lets it
- * go. */
+/* Moves q and lambda to a fraction of the step from the start of the line search; the step filter truncates the
+ * displacement of q. */
 static void move_to_trial(sinew_solve *s, double fraction)
 {
     sinew_kkt *r = s->memory;
@@ -311,7 +311,7 @@ static void move_to_trial(sinew_solve *s, double fraction)
     s->gradient_known = false;
 }
 
-static double merit_at(sinew_solve *s)
+static double merit_of_iterate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     const double g = sinew_objective_value(s->error_objective, s->q, NULL);
@@ -333,25 +333,25 @@ static bool try_merit(void *context, double fraction, double *change)
     const bool first = t->first;
     t->first = false;
     move_to_trial(t->s, p->fraction = fraction);
-    const double now = merit_at(t->s), noise = 1e-14 * fabs(t->merit);
+    const double now = merit_of_iterate(t->s), noise = 1e-14 * fabs(t->merit);
     *change = now - t->merit;
     if (isfinite(now) && t->slope < 0 && now <= t->merit + ARMIJO * fraction * t->slope + noise)
         return true;
     if (!first || !isfinite(now))
         return false;
-    evaluate(t->s);
+    evaluate_kkt(t->s);
     return kkt_residuals_left(t->s, t->scale) <= CLEAR * t->left;
 }
 
 /* Line search: moves q and lambda by a fraction of the step. Returns false, with both restored, if no fraction is
  * acceptable. */
-static bool search(sinew_solve *s, double scale)
+static bool search_merit(sinew_solve *s, double scale)
 {
     const sinew_backtracking lengths = {.first = primal_dual_find_step(s), .factor = 0.5, .trials = TRIALS};
     merit_trial t = {.s = s, .scale = scale, .left = kkt_residuals_left(s, scale), .first = true};
-    t.slope = find_slope(s);
+    t.slope = find_merit_slope(s);
     save_iterate(s);
-    t.merit = merit_at(s);
+    t.merit = merit_of_iterate(s);
     if (sinew_backtrack(&lengths, try_merit, &t))
         return true;
     move_to_trial(s, 0);
@@ -362,14 +362,14 @@ static uint32_t primal_dual_iterate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
-    evaluate(s);
+    evaluate_kkt(s);
     if (p->restoring && (p->moves >= RESTORE_MAX || !isfinite(s->residual)) &&
         !(sinew_kkt_violation(r, false) <= sinew_kkt_tolerance(s)))
-        give_up(s);
+        abandon_restoration(s);
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
     const double scale = force_scale(s);
-    if (is_solved(s, scale)) {
+    if (kkt_is_solved(s, scale)) {
         if (p->shift > 0)
             s->warnings |= SINEW_STEP_INDEFINITE;
         s->converged = true;
@@ -378,11 +378,11 @@ static uint32_t primal_dual_iterate(sinew_solve *s)
     if (needs_feasibility_restoration(s))
         return primal_dual_restore(s) ? 0 : SINEW_STEP_STALLED;
     if (p->restoring)
-        go_on(p, r->constraints->constraint_count);
+        reset_search(p, r->constraints->constraint_count);
     p->before = s->residual;
     if (!primal_dual_find_direction(s))
         return SINEW_STEP_STALLED | SINEW_STEP_INDEFINITE;
-    return search(s, scale) ? 0 : SINEW_STEP_STALLED;
+    return search_merit(s, scale) ? 0 : SINEW_STEP_STALLED;
 }
 
 /* New contacts change the objective, so weights of the merit function and a restoration in progress are dropped. */
@@ -390,7 +390,7 @@ static void primal_dual_contacts_changed(sinew_solve *s, uint32_t what)
 {
     sinew_kkt *r = s->memory;
     if (what & SINEW_UPDATE_ELEMENTS)
-        go_on(r->own, r->constraints->constraint_count);
+        reset_search(r->own, r->constraints->constraint_count);
     ((primal_dual *)r->own)->before = HUGE_VAL;
 }
 

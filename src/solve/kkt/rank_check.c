@@ -36,7 +36,7 @@ static const effort *effort_of(const sinew_saddle *s)
 }
 
 /* Number of hard constraints whose pivots are above round-off and below `max`. */
-static int32_t count_small(const sinew_saddle *s, double max)
+static int32_t count_small_pivots(const sinew_saddle *s, double max)
 {
     int32_t count = 0;
     for (int32_t k = 0; k < s->count; k++) {
@@ -49,10 +49,10 @@ static int32_t count_small(const sinew_saddle *s, double max)
 double sinew_saddle_certain_pivot(const sinew_saddle *s)
 {
     const effort *own = effort_of(s);
-    if (count_small(s, own->small) == 0)
+    if (count_small_pivots(s, own->small) == 0)
         return 0;
     double clear = CLEAR;
-    while (clear > own->small && count_small(s, clear) > own->constraints)
+    while (clear > own->small && count_small_pivots(s, clear) > own->constraints)
         clear /= 10;
     return clear > own->small ? clear : 0;
 }
@@ -61,7 +61,7 @@ double sinew_saddle_certain_pivot(const sinew_saddle *s)
 
 /* scaled = [I J^T; J 0], the matrix of the rank check, of hard constraints; compliant and inactive constraints have
  * only -1 on the diagonal. */
-static void take_hard_constraints(sinew_saddle *s)
+static void fill_rank_matrix(sinew_saddle *s)
 {
     for (int32_t k = 0; k < s->count; k++) {
         for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++) {
@@ -73,7 +73,7 @@ static void take_hard_constraints(sinew_saddle *s)
     }
 }
 
-static void set_floors(sinew_saddle *s, double floor)
+static void set_pivot_floors(sinew_saddle *s, double floor)
 {
     for (int32_t k = 0; k < s->count; k++)
         s->floors[k] = is_hard(s, k) ? floor : s->floors[k];
@@ -98,7 +98,7 @@ static int32_t list_uncertain(sinew_saddle *s)
 
 /* J_k x of hard constraint k. A hard constraint follows its particles, so its column of the upper triangle holds all of
  * J_k. */
-static double constraint_product(const sinew_saddle *s, int32_t k, const double *x)
+static double constraint_jacobian_product(const sinew_saddle *s, int32_t k, const double *x)
 {
     double sum = 0;
     for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++)
@@ -107,7 +107,7 @@ static double constraint_product(const sinew_saddle *s, int32_t k, const double 
 }
 
 /* Computes T = J_D u_D (rank_check.h) of the uncertain constraints into s->left, [count][SINEW_RANK_CHECK_MAX]. */
-static void find_left(sinew_saddle *s, int32_t count)
+static void compute_independent_components(sinew_saddle *s, int32_t count)
 {
     for (int32_t e = 0; e < count && !sinew_stop_came(); e++) {
         const int32_t k = s->uncertain[e];
@@ -116,14 +116,14 @@ static void find_left(sinew_saddle *s, int32_t count)
             s->right[s->row[at]] = s->scaled[at];
         sinew_ldl_solve(s->ldl, s->right, s->solution, REFINEMENTS);
         for (int32_t d = 0; d < count; d++)
-            s->left[e * SINEW_RANK_CHECK_MAX + d] = constraint_product(s, s->uncertain[d], s->solution);
+            s->left[e * SINEW_RANK_CHECK_MAX + d] = constraint_jacobian_product(s, s->uncertain[d], s->solution);
     }
 }
 
 /* Chooses independent constraints among the uncertain ones by pivoted factorisation of their matrix T
  * (rank_check.h), largest diagonal entry first. Constraints with pivots above `floor` get the floor DBL_MIN (kept),
  * others HUGE_VAL (dropped). */
-static void keep_independent(sinew_saddle *s, int32_t count, double floor)
+static void choose_independent(sinew_saddle *s, int32_t count, double floor)
 {
     double *T = s->left;
     for (int32_t e = 0; e < count; e++)
@@ -149,17 +149,17 @@ static void keep_independent(sinew_saddle *s, int32_t count, double floor)
 bool sinew_saddle_check_rank(sinew_saddle *s, double clear, double floor)
 {
     sinew_pivots inertia;
-    take_hard_constraints(s);
-    set_floors(s, clear);
+    fill_rank_matrix(s);
+    set_pivot_floors(s, clear);
     const int32_t count = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &inertia) ? list_uncertain(s) : INT32_MAX;
     if (count > SINEW_RANK_CHECK_MAX) {
-        set_floors(s, floor);
+        set_pivot_floors(s, floor);
         return false;
     }
-    find_left(s, count);
+    compute_independent_components(s, count);
     for (int32_t k = 0; k < s->count; k++)
         if (is_hard(s, k))
             s->floors[k] = sinew_ldl_dropped(s->ldl, k) ? HUGE_VAL : DBL_MIN;
-    keep_independent(s, count, floor);
+    choose_independent(s, count, floor);
     return true;
 }

@@ -9,8 +9,8 @@
  *
  * The rank check uses J alone. In the scaling of the saddle-point system the check factorises
  *
- *     [ I    J_N^T ]          N: hard constraints with certain pivots, above 1e-2 if that leaves few;
- *     [ J_N   0    ]          D: the others, which are dropped
+ *     [ I    J_N^T ]          N: hard constraints with certain pivots: above 1e-2, or less if D were too large;
+ *     [ J_N   0    ]          D: the other hard constraints, which are dropped
  *
  * and computes for each uncertain constraint d of D its independent component u_d = (I - J_N^T (J_N J_N^T)^-1 J_N)
  * J_d^T, with iterative refinement. T = J_D u_D is a small dense matrix, factorised with pivoting (largest diagonal

@@ -100,7 +100,7 @@ typedef struct key_list {
     size_t count;
 } key_list;
 
-static void collect_key(void *context, int list, size_t at, int32_t i, int32_t j)
+static void collect_entry_key(void *context, int list, size_t at, int32_t i, int32_t j)
 {
     key_list *keys = context;
     (void)list;
@@ -161,7 +161,7 @@ static void drop_columns(sinew_saddle *s)
 static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 {
     key_list keys = {0};
-    visit_saddle_entries(s, collect_key, &keys);
+    visit_saddle_entries(s, collect_entry_key, &keys);
     if (keys.count > INT32_MAX)
         return sinew_fail(error, SINEW_ERROR_DATA, "the system of constraints has too many numbers: %.3g",
                           (double)keys.count);
@@ -169,7 +169,7 @@ static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
     keys.count = 0;
     bool good = keys.keys != NULL;
     if (good) {
-        visit_saddle_entries(s, collect_key, &keys);
+        visit_saddle_entries(s, collect_entry_key, &keys);
         good = saddle_fill_columns(s, &keys);
     }
     sinew_release(&s->allocator, keys.keys);
@@ -233,7 +233,7 @@ static sinew_status saddle_lay_out(sinew_saddle *s, sinew_error *error)
 
 /* ---- Creation of the saddle-point system ----------------------------------------------------- */
 
-static int32_t *make_map(const sinew_saddle *s, size_t count)
+static int32_t *allocate_entry_map(const sinew_saddle *s, size_t count)
 {
     int32_t *map = sinew_allocate(&s->allocator, count, sizeof *map);
     for (size_t i = 0; map && i < count; i++)
@@ -241,7 +241,7 @@ static int32_t *make_map(const sinew_saddle *s, size_t count)
     return map;
 }
 
-static bool make_maps(sinew_saddle *s)
+static bool map_all_entries(sinew_saddle *s)
 {
     size_t numbers[LIST_COUNT] = {9 * (size_t)s->assembly->column[s->free_count]};
     for (int32_t t = 0; t < s->constraints->set_count; t++) {
@@ -252,10 +252,10 @@ static bool make_maps(sinew_saddle *s)
         numbers[FROM_BLOCKS] += s->curved && set->curved ? e * 9 * (n * (n + 1) / 2) : 0;
     }
     s->hessian = sinew_allocate(&s->allocator, numbers[FROM_HESSIAN], sizeof *s->hessian);
-    s->hessian_at = make_map(s, numbers[FROM_HESSIAN]);
-    s->jacobian_at = make_map(s, numbers[FROM_JACOBIAN]);
-    s->alpha_at = make_map(s, numbers[FROM_ALPHA]);
-    s->block_at = make_map(s, numbers[FROM_BLOCKS]);
+    s->hessian_at = allocate_entry_map(s, numbers[FROM_HESSIAN]);
+    s->jacobian_at = allocate_entry_map(s, numbers[FROM_JACOBIAN]);
+    s->alpha_at = allocate_entry_map(s, numbers[FROM_ALPHA]);
+    s->block_at = allocate_entry_map(s, numbers[FROM_BLOCKS]);
     if (!s->hessian || !s->hessian_at || !s->jacobian_at || !s->alpha_at || !s->block_at)
         return false;
     visit_saddle_entries(s, map_entry, s);
@@ -280,7 +280,7 @@ static sinew_status saddle_allocate_numbers(sinew_saddle *s, sinew_error *error)
                       s->uncertain && s->left && (s->least || !s->overdetermined);
     for (int32_t r = 0; good && r < s->constraints->constraint_count; r++)
         s->is_multiplier[s->multiplier_unknown[r]] = s->early[r] ? s->early[r] : 1;
-    return good && make_maps(s) ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
+    return good && map_all_entries(s) ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
 }
 
 sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *constraints, uint32_t kind,
@@ -337,7 +337,7 @@ typedef struct entry_search {
     bool missing; /* true: some entry is not in the pattern of the matrix */
 } entry_search;
 
-static void search_entry(void *context, int list, size_t at, int32_t i, int32_t j)
+static void note_missing_entry(void *context, int list, size_t at, int32_t i, int32_t j)
 {
     entry_search *search = context;
     (void)list;
@@ -356,10 +356,10 @@ static sinew_status saddle_replace_hessian(sinew_saddle *s, bool *fits, sinew_er
     if (!now)
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
     s->assembly = now;
-    visit_hessian(s, search_entry, &search);
+    visit_hessian(s, note_missing_entry, &search);
     const size_t numbers = 9 * (size_t)now->column[s->free_count];
     double *hessian = search.missing ? NULL : sinew_allocate(&s->allocator, numbers, sizeof *hessian);
-    int32_t *at = search.missing ? NULL : make_map(s, numbers);
+    int32_t *at = search.missing ? NULL : allocate_entry_map(s, numbers);
     *fits = hessian && at;
     sinew_release(&s->allocator, *fits ? s->hessian : hessian);
     sinew_release(&s->allocator, *fits ? s->hessian_at : at);
@@ -500,7 +500,7 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
 
 /* Sets the squared inverse scale of constraints, J diag(A)^-1 J^T + alpha (Jacobian J, particle block A, compliance
  * alpha); needs the scales of particles. */
-static void measure_constraints(sinew_saddle *s)
+static void set_constraint_scales(sinew_saddle *s)
 {
     for (int32_t r = 0; r < s->constraints->constraint_count; r++)
         s->scale[s->multiplier_unknown[r]] = fabs(s->values[s->column[s->multiplier_unknown[r] + 1] - 1]);
@@ -525,7 +525,7 @@ static void find_scales(sinew_saddle *s, double shift)
             const double size = fabs(s->values[s->column[k + 1] - 1] + shift * s->mean);
             s->scale[k] = size > 1e-10 * s->mean ? 1 / sqrt(size) : 1 / sqrt(s->mean > 0 ? s->mean : 1);
         }
-    measure_constraints(s);
+    set_constraint_scales(s);
     for (int32_t r = 0; r < s->constraints->constraint_count; r++) {
         const int32_t k = s->multiplier_unknown[r];
         const double alpha = -s->values[s->column[k + 1] - 1];

@@ -28,7 +28,8 @@
 enum {
     SINEW_SADDLE_CURVED =
         1 << 0, /* the block A also includes geometric stiffness (second derivatives of constraints) */
-    /* the particle block A is M/h^2 alone (masses); callers never set `hessian` in sinew_saddle_fill */
+    /* the particle block A is M/h^2 alone (masses); callers set `hessian` in sinew_saddle_fill only after
+     * sinew_saddle_take_contacts() */
     SINEW_SADDLE_MASSES = 1 << 1,
     SINEW_SADDLE_TENSION_STIFFNESS = 1 << 2 /* the block A also includes geometric stiffness, but of hard edges only */
 };
@@ -96,16 +97,16 @@ sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints
 void sinew_saddle_destroy(sinew_saddle *saddle); /* frees the saddle-point system, which may be NULL */
 
 /* After a change of the contacts of `rest`: *in_use, which is `plain` or a system of earlier contacts, becomes a system
- * whose pattern has the present ones. That is `plain`, the system without contacts, if its pattern contains them:
- * contacts of a vertex with a collider, and of faces whose vertices are coupled anyway. Otherwise it is a new system
- * with an elimination order of its own. So the numbers do not depend on earlier contacts. In both, A has second
+ * whose pattern has the present contacts. That is `plain`, the system without contacts, if its pattern contains them:
+ * contacts of a vertex with a collider, and of faces whose vertices are coupled anyway. Otherwise *in_use becomes a new
+ * system with its own elimination order. So the result does not depend on earlier contacts. In both, A has second
  * derivatives, also if `plain` was created with SINEW_SADDLE_MASSES. On failure *in_use is NULL or `plain`. */
 sinew_status sinew_saddle_take_contacts(sinew_saddle *plain, sinew_saddle **in_use, sinew_error *error);
 /* out [free_count][3] += B p, B the assembled Hessian of `rest` of the last sinew_saddle_assemble() with `hessian`,
  * inertia included; p [free_count][3]. Uses the work space of solutions. */
 void sinew_saddle_add_product(sinew_saddle *saddle, const double *p, double *out);
 
-/* Assembles the KKT matrix with the current J and alpha of the constraints. */
+/* Assembles the saddle-point matrix with the current J and alpha of the constraints. */
 void sinew_saddle_assemble(sinew_saddle *saddle, const sinew_saddle_fill *fill);
 /* Factorises the saddle-point matrix, with `shift` times the mean diagonal of A added to A. Returns false if A is not
  * positive definite within the constraints, or if numbers are not finite. */

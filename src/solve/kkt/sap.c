@@ -68,7 +68,7 @@ typedef struct sap {
     double *product;   /* [free_count][3] (M/h^2 + H) dq of the last solution, in N */
     sinew_real *start; /* [particle_count][4] positions at the start of a line search, in m */
     double balance;    /* norm of F - grad g_rest, in N */
-    bool touched;      /* true: contacts or the step filter act in this step; before, it is one without contact */
+    bool touched;      /* true: contacts or the step filter have acted in this step; false: solved as without contact */
     double scale;      /* scale of `balance` without constraint forces, in N */
 } sap;
 
@@ -87,8 +87,8 @@ static sinew_status sap_prepare_rest(sinew_solve *s, sap *p, sinew_error *error)
     return p->rest ? SINEW_OK : error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
 }
 
-/* Prepares step and project. The matrix of the projection has masses and contacts alone, so the other energies need a
- * separate linear system. */
+/* Prepares step and project. Before the first contact the matrix of the projection has masses alone, so the other
+ * energies need a separate linear system. */
 static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
 {
     const uint32_t kind =
@@ -157,7 +157,7 @@ static void sap_release(sinew_solve *s)
 /* ---- Balance of forces in worlds with contact ------------------------------------------------- */
 
 /* p->impressed += sign times the right-hand side of the particle rows. */
-static void impress(sap *p, const sinew_kkt *r, double sign)
+static void add_impressed_force(sap *p, const sinew_kkt *r, double sign)
 {
     for (int32_t k = 0; k < 3 * r->saddle->free_count; k++)
         p->impressed[k] += sign * r->particle_rhs[k];
@@ -225,9 +225,9 @@ static void multiply_metric(const sinew_solve *s)
         sinew_saddle_add_product(r->saddle, r->move, p->product);
 }
 
-/* Moves s->q along the last solution. Returns the fraction of it that contacts let it take, and F += that fraction of
- * the constraint forces: J^T dlambda less the geometric stiffness times dq, which is (M/h^2 + H) dq less the
- * right-hand side of the particles. */
+/* Moves s->q along the last solution dq, with contacts by a line search. Returns the fraction of dq taken, and adds to
+ * F this fraction of the constraint forces: J^T dlambda less the geometric stiffness times dq, which is (M/h^2 + H) dq
+ * less the right-hand side of the particles. */
 static double sap_search(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -263,7 +263,7 @@ static double sap_contact_residual(sinew_solve *s)
     return ((sap *)((sinew_kkt *)s->memory)->own)->balance;
 }
 
-static bool is_met(const sinew_solve *s, const sinew_kkt *r)
+static bool sap_has_converged(const sinew_solve *s, const sinew_kkt *r)
 {
     const sap *p = r->own;
     const double tolerance = (double)s->def.tolerance;
@@ -298,10 +298,10 @@ static void sap_evaluate(sinew_solve *s)
     sinew_kkt_evaluate(r, s->q);
     sinew_kkt_choose_active(r, ((sap *)r->own)->force, r->particle_rhs);
     if (s->contact)
-        impress(r->own, r, 1);
+        add_impressed_force(r->own, r, 1);
     if (((sap *)r->own)->touched)
         sap_balance(s);
-    s->converged = is_met(s, r);
+    s->converged = sap_has_converged(s, r);
 }
 
 /* Norm of the inertial force at q_n, M/h^2 (q_n - q_tilde), in N. */
@@ -341,7 +341,8 @@ static void sap_begin(sinew_solve *s)
     sap_evaluate(s);
 }
 
-/* Factorises the matrix of the projection; without geometric stiffness if that of rigid bodies is indefinite. */
+/* Factorises the matrix of the projection; without geometric stiffness if the matrix with it is not definite, as it may
+ * be for rigid bodies. */
 static bool sap_factorise(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -351,7 +352,7 @@ static bool sap_factorise(sinew_solve *s)
                               .curvature = ((sap *)r->own)->tension,
                               .active = r->active};
     if (fill.curvature) {
-        sinew_kkt_curve(r, s->q, true);
+        sinew_kkt_second_derivatives(r, s->q, true);
         sinew_saddle_assemble(r->saddle, &fill);
         if (sinew_saddle_factorise(r->saddle, 0))
             return true;

@@ -53,7 +53,7 @@ static void scd_begin(sinew_solve *s)
     r->redundant_count = 0;
 }
 
-static bool is_slack(const sinew_kkt *r)
+static bool multipliers_are_zero(const sinew_kkt *r)
 {
     for (int32_t i = 0; i < r->constraints->constraint_count; i++)
         if (r->lambda[i] != 0)
@@ -63,13 +63,13 @@ static bool is_slack(const sinew_kkt *r)
 
 /* Solves one saddle-point system at s->q, with the geometric stiffness of the current multipliers if `curved`; moves
  * s->q by dq and replaces the multipliers. Returns SINEW_STEP_ bits. */
-static uint32_t take_system(sinew_solve *s, bool curved)
+static uint32_t scd_solve_system(sinew_solve *s, bool curved)
 {
     sinew_kkt *r = s->memory;
     const sinew_saddle_fill fill = {
         .q = s->q, .hessian = true, .project = true, .curvature = curved, .active = r->active};
     if (curved)
-        sinew_kkt_curve(r, s->q, s->def.parameters[GEOMETRIC] == SINEW_GEOMETRIC_ON);
+        sinew_kkt_second_derivatives(r, s->q, s->def.parameters[GEOMETRIC] == SINEW_GEOMETRIC_ON);
     memset(r->lambda, 0, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
     sinew_kkt_gather(s, s->q, false);
     sinew_kkt_evaluate(r, s->q);
@@ -82,17 +82,17 @@ static uint32_t scd_iterate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
     const bool curved = s->def.parameters[GEOMETRIC] != SINEW_GEOMETRIC_OFF && r->constraints->constraint_count > 0;
-    if (!curved || !is_slack(r))
-        return take_system(s, curved);
+    if (!curved || !multipliers_are_zero(r))
+        return scd_solve_system(s, curved);
     /* If all multipliers are zero, a system without geometric stiffness computes them, and its motion is discarded. */
     const size_t size = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     memcpy(r->own, s->q, size);
-    const uint32_t bits = take_system(s, false);
-    if (bits || is_slack(r))
+    const uint32_t bits = scd_solve_system(s, false);
+    if (bits || multipliers_are_zero(r))
         return bits;
     memcpy(s->q, r->own, size);
     s->converged = false;
-    return take_system(s, true);
+    return scd_solve_system(s, true);
 }
 
 static size_t scd_state_size(const sinew_solve *s)

@@ -283,7 +283,7 @@ void sinew_schur_destroy(sinew_schur *c)
 /* ---- Values of the Schur complement S -------------------------------------------------------- */
 
 /* h^2 / m of free particle k: its diagonal entry of A^-1. */
-static double inverse_of(const sinew_schur *c, int32_t k)
+static double inverse_mass(const sinew_schur *c, int32_t k)
 {
     const sinew_objective *o = c->saddle->rest;
     return o->step.h * o->step.h / (double)o->step.mass[c->saddle->assembly->particle[k]];
@@ -306,7 +306,7 @@ static void schur_add_masses(const sinew_schur *c, const uint8_t *active, double
     const double *J = c->saddle->constraints->J;
     const size_t *at = c->pair_at;
     for (int32_t k = 0; k < c->saddle->free_count; k++) {
-        const double inverse = inverse_of(c, k);
+        const double inverse = inverse_mass(c, k);
         for (int32_t i = c->first[k]; i < c->first[k + 1]; i++)
             for (int32_t j = c->first[k]; j <= i; j++, at++) {
                 const incidence *x = &c->incidences[i], *y = &c->incidences[j];
@@ -359,7 +359,7 @@ static void schur_gather_right(const sinew_schur *c, const uint8_t *active, cons
     for (int32_t r = 0; r < constraints->constraint_count; r++)
         c->right[c->slot[r]] = active[r] ? b[r] : 0;
     for (int32_t k = 0; k < c->saddle->free_count; k++) {
-        const double inverse = inverse_of(c, k);
+        const double inverse = inverse_mass(c, k);
         for (int32_t i = c->first[k]; i < c->first[k + 1]; i++) {
             const incidence *t = &c->incidences[i];
             for (size_t e = 0; e < 3 && active[t->constraint]; e++)
@@ -385,7 +385,7 @@ bool sinew_schur_solve(sinew_schur *c, const uint8_t *active, const double *a, c
             double sum = a[3 * (size_t)k + e];
             for (int32_t i = c->first[k]; i < c->first[k + 1]; i++)
                 sum += constraints->J[c->incidences[i].J + e] * y[c->incidences[i].constraint];
-            dq[3 * (size_t)k + e] = inverse_of(c, k) * sum;
+            dq[3 * (size_t)k + e] = inverse_mass(c, k) * sum;
         }
     return true;
 }

@@ -36,7 +36,7 @@ typedef struct assembled {
     sinew_rank_one_terms rank_one; /* rank-one Hessian terms of global constraints, for factorising solvers */
 } assembled;
 
-static sinew_status status_of(const sinew_error *error)
+static sinew_status failure_status(const sinew_error *error)
 {
     return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
 }
@@ -45,7 +45,7 @@ static sinew_status status_of(const sinew_error *error)
 
 /* Returns a fill-reducing elimination order of the Hessian of the objective's first task_count tasks, released by the
  * caller; NULL on failure. */
-static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_error *error)
+static int32_t *find_elimination_order(const sinew_objective *o, int32_t task_count, sinew_error *error)
 {
     sinew_assembly *first = sinew_assembly_create(o, task_count, NULL, error);
     if (!first)
@@ -76,7 +76,7 @@ static assembled *assembled_prepare_common(sinew_solve *s, sinew_newton *n, int3
         return NULL;
     }
     if (reorder)
-        a->order = find_order(o, task_count, error);
+        a->order = find_elimination_order(o, task_count, error);
     if (!reorder || a->order)
         a->assembly = sinew_assembly_create(o, task_count, a->order, error);
     if (!a->assembly)
@@ -126,7 +126,7 @@ static void scatter_direction(const assembled *a, sinew_real *d)
 /* ---- Linear solver `direct`: sparse Cholesky ------------------------------------------------- */
 
 /* Number of the objective's tasks that are not contacts; contacts come last. */
-static int32_t plain_tasks(const sinew_objective *o)
+static int32_t count_tasks_without_contacts(const sinew_objective *o)
 {
     int32_t count = o->task_count;
     while (count > o->fixed_task_count && o->tasks[count - 1].batch->ops->contact)
@@ -140,7 +140,7 @@ static sinew_status assembled_analyse(const sinew_objective *o, sinew_newton *n,
     const sinew_assembly *as = a->assembly;
     a->cholesky = sinew_cholesky_create(&o->allocator, sinew_simd()->dense, as->free_count, as->column, as->row, error);
     if (!a->cholesky)
-        return status_of(error);
+        return failure_status(error);
     n->size = (sinew_factor_size){.cost = sinew_cholesky_factor_cost(a->cholesky),
                                   .entries = (double)sinew_cholesky_factor_size(a->cholesky)};
     return SINEW_OK;
@@ -155,12 +155,12 @@ static sinew_status assembled_lay_out(const sinew_objective *o, sinew_newton *n,
     a->cholesky = NULL;
     sinew_assembly_destroy(o, a->assembly);
     a->assembly = sinew_assembly_create(o, o->task_count, order, error);
-    return a->assembly ? assembled_analyse(o, n, error) : status_of(error);
+    return a->assembly ? assembled_analyse(o, n, error) : failure_status(error);
 }
 
-/* Rebuilds the matrix and its factor for the current contacts, in the elimination order without contacts: most contacts
- * are between neighbours or with colliders and do not change its pattern. A new order is computed only if contacts
- * increase the factor by more than 30 %. */
+/* Rebuilds the patterns of the matrix and its factor for the current contacts, in the elimination order without
+ * contacts: contacts with colliders or between neighbours do not change them. A new order is computed only if contacts
+ * increase the number of entries of the factor by more than 30 %. */
 static sinew_status direct_update_contacts(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     const double max = 1.3;
@@ -169,8 +169,8 @@ static sinew_status direct_update_contacts(sinew_solve *s, sinew_newton *n, sine
     const sinew_status status = assembled_lay_out(o, n, a->order, error);
     if (status != SINEW_OK || (double)sinew_cholesky_factor_size(a->cholesky) <= max * (double)a->plain_size)
         return status;
-    int32_t *order = find_order(o, o->task_count, error);
-    const sinew_status again = order ? assembled_lay_out(o, n, order, error) : status_of(error);
+    int32_t *order = find_elimination_order(o, o->task_count, error);
+    const sinew_status again = order ? assembled_lay_out(o, n, order, error) : failure_status(error);
     sinew_release(&o->allocator, order);
     return again;
 }
@@ -178,10 +178,10 @@ static sinew_status direct_update_contacts(sinew_solve *s, sinew_newton *n, sine
 static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
-    const int32_t plain = plain_tasks(o);
+    const int32_t plain = count_tasks_without_contacts(o);
     assembled *a = assembled_prepare_common(s, n, plain, true, error);
     if (!a)
-        return status_of(error);
+        return failure_status(error);
     const sinew_status status = assembled_analyse(o, n, error);
     if (status != SINEW_OK)
         return status;
@@ -207,7 +207,7 @@ static bool resolve_direct(sinew_solve *s, sinew_newton *n)
     return true;
 }
 
-static bool back_direct(void *context, const double *b, double *x)
+static bool back_solve_direct(void *context, const double *b, double *x)
 {
     sinew_cholesky_solve(context, b, x);
     return true;
@@ -217,7 +217,7 @@ static bool back_direct(void *context, const double *b, double *x)
 static bool factorise_direct(const sinew_solve *s, assembled *a, double shift)
 {
     return sinew_cholesky_factorise(a->cholesky, shift, NULL) == SINEW_OK &&
-           sinew_rank_one_terms_take(&a->rank_one, s->objective, a->assembly, s->q, back_direct, a->cholesky);
+           sinew_rank_one_terms_update(&a->rank_one, s->objective, a->assembly, s->q, back_solve_direct, a->cholesky);
 }
 
 static sinew_newton_outcome assembled_solve_direct(sinew_solve *s, sinew_newton *n, bool project)
@@ -229,9 +229,9 @@ static sinew_newton_outcome assembled_solve_direct(sinew_solve *s, sinew_newton 
     return resolve_direct(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
 
-/* Factorises the indefinite Hessian plus growing multiples of the identity, and solves for d. Returns false if no sum
- * is definite. */
-static bool shift(sinew_solve *s, sinew_newton *n)
+/* Factorises the indefinite Hessian plus growing multiples of the identity, and solves for d. Returns false if none of
+ * the tried sums is definite. */
+static bool rescue_by_shift(sinew_solve *s, sinew_newton *n)
 {
     assembled *a = n->memory;
     const double mean = s->stiffness / sqrt(3.0 * fmax(1, a->assembly->free_count));
@@ -248,14 +248,14 @@ const sinew_newton_linear sinew_newton_direct = {
     .release = assembled_release,
     .solve = assembled_solve_direct,
     .resolve = resolve_direct,
-    .rescue = shift,
+    .rescue = rescue_by_shift,
     .tells = true,
 };
 
 /* ---- Conjugate gradients preconditioned by an earlier factor ------------------------------------ */
 
-/* Conjugate gradients end at this fraction of the first r . P r (residual r, preconditioner P). Modes whose
- * stiffness fell to 1e-4 of that in the factor are still solved to a per cent of their energy. */
+/* Conjugate gradients end at this fraction of the first r . P r (residual r, preconditioner P). The energy left in a
+ * mode whose stiffness fell to 1e-4 of that in the factor is then at most 1e-4 of the first r . P r. */
 #define REFINED 1e-8
 /* Number of conjugate gradient iterations after which their rate decides whether to continue. */
 #define REFINE_TRIAL 4
@@ -318,7 +318,7 @@ static double refine_advance(void *context, double alpha)
     return refine_dot(f->r, f->z, f->size);
 }
 
-static void refine_turn(void *context, double beta)
+static void refine_update_direction(void *context, double beta)
 {
     const refinement *f = context;
     for (size_t i = 0; i < f->size; i++)
@@ -331,7 +331,7 @@ static bool same_layout(const sinew_assembly *a, const sinew_assembly *b)
                       memcmp(a->particle, b->particle, (size_t)a->free_count * sizeof *a->particle) == 0);
 }
 
-/* True if the rate of the first k conjugate gradient iterations would not reach REFINED within the allowed ones. */
+/* True if the rate of the first k conjugate gradient iterations would not reach REFINED within `iterations`. */
 static bool refine_is_slow(const sinew_cg *cg, double first, int32_t k, int32_t iterations)
 {
     return k >= REFINE_TRIAL && pow(cg->rz / first, (double)iterations / k) > REFINED;
@@ -344,7 +344,7 @@ int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton 
     const size_t size = 3 * (size_t)a->assembly->free_count;
     refinement f = {
         a, other->cholesky, a->solution, a->krylov, a->krylov + size, a->krylov + 2 * size, a->krylov + 3 * size, size};
-    const sinew_cg_vectors vectors = {refine_multiply, refine_advance, refine_turn, &f};
+    const sinew_cg_vectors vectors = {refine_multiply, refine_advance, refine_update_direction, &f};
     if (a->rank_one.count > 0 || !same_layout(a->assembly, other->assembly))
         return -1;
     sinew_assembly_fill(a->assembly, s->objective, s->q, false, sinew_cholesky_values(a->cholesky));
@@ -373,11 +373,11 @@ static sinew_status prepare_indefinite(sinew_solve *s, sinew_newton *n, const ch
 {
     assembled *a = assembled_prepare_common(s, n, s->objective->task_count, true, error);
     if (!a)
-        return status_of(error);
+        return failure_status(error);
     const sinew_assembly *as = a->assembly;
     a->indefinite =
         sinew_indefinite_solver_create(&s->objective->allocator, method, as->free_count, as->column, as->row, error);
-    return a->indefinite ? sinew_rank_one_terms_create(&a->rank_one, s->objective, as, error) : status_of(error);
+    return a->indefinite ? sinew_rank_one_terms_create(&a->rank_one, s->objective, as, error) : failure_status(error);
 }
 
 static sinew_status prepare_lu(sinew_solve *s, sinew_newton *n, sinew_error *error)
@@ -401,7 +401,7 @@ static bool resolve_indefinite(sinew_solve *s, sinew_newton *n)
     return true;
 }
 
-static bool back_indefinite(void *context, const double *b, double *x)
+static bool back_solve_indefinite(void *context, const double *b, double *x)
 {
     return sinew_indefinite_solver_solve(context, b, x, NULL) == SINEW_OK;
 }
@@ -411,7 +411,8 @@ static sinew_newton_outcome solve_indefinite(sinew_solve *s, sinew_newton *n, bo
     assembled *a = n->memory;
     sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_indefinite_solver_values(a->indefinite));
     if (sinew_indefinite_solver_factorise(a->indefinite, NULL) != SINEW_OK ||
-        !sinew_rank_one_terms_take(&a->rank_one, s->objective, a->assembly, s->q, back_indefinite, a->indefinite))
+        !sinew_rank_one_terms_update(&a->rank_one, s->objective, a->assembly, s->q, back_solve_indefinite,
+                                     a->indefinite))
         return SINEW_NEWTON_FAILED;
     return resolve_indefinite(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
@@ -459,7 +460,7 @@ static sinew_status prepare_gs(sinew_solve *s, sinew_newton *n, sinew_error *err
     const sinew_objective *o = s->objective;
     assembled *a = assembled_prepare_common(s, n, o->task_count, false, error);
     if (!a)
-        return status_of(error);
+        return failure_status(error);
     const sinew_assembly *as = a->assembly;
     int32_t colour_count = 0, *colours = sinew_allocate(&o->allocator, (size_t)as->free_count, sizeof *colours);
     sinew_status status = colours ? SINEW_OK : sinew_fail_memory(error, "the colours of the matrix");
@@ -472,7 +473,7 @@ static sinew_status prepare_gs(sinew_solve *s, sinew_newton *n, sinew_error *err
     return status;
 }
 
-static void sweep_to(sinew_solve *s, sinew_newton *n, double target)
+static void gs_sweep_to(sinew_solve *s, sinew_newton *n, double target)
 {
     const assembled *a = n->memory;
     const int32_t max = sinew_newton_inner(n);
@@ -490,7 +491,7 @@ static void sweep_to(sinew_solve *s, sinew_newton *n, double target)
 
 static bool resolve_gs(sinew_solve *s, sinew_newton *n)
 {
-    sweep_to(s, n, (n->inner > 0 ? 0 : n->inner_tolerance) * s->residual);
+    gs_sweep_to(s, n, (n->inner > 0 ? 0 : n->inner_tolerance) * s->residual);
     return true;
 }
 
@@ -499,7 +500,7 @@ static sinew_newton_outcome solve_gs(sinew_solve *s, sinew_newton *n, bool proje
     assembled *a = n->memory;
     sinew_assembly_fill(a->assembly, s->objective, s->q, project, a->gs.values);
     sinew_gauss_seidel_invert(&a->gs);
-    sweep_to(s, n, sinew_newton_forcing(s, n) * s->residual);
+    gs_sweep_to(s, n, sinew_newton_forcing(s, n) * s->residual);
     return SINEW_NEWTON_SOLVED;
 }
 

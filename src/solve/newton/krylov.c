@@ -56,15 +56,15 @@ static void krylov_linearise(sinew_solve *s, sinew_newton *n, bool project, sine
 }
 
 /* Sets the right-hand side of the linear system: n->trial = -gradient. */
-static void set_right(const sinew_solve *s, sinew_newton *n)
+static void krylov_set_right(const sinew_solve *s, sinew_newton *n)
 {
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
         n->trial[i] = -s->gradient[i];
 }
 
-/* Relative tolerance of `resolve`, which reuses an older Hessian: the largest tolerance of inner solves; 0 if their
- * number is fixed. */
-static double loosest(const sinew_newton *n)
+/* Relative tolerance of `resolve`, which reuses an older Hessian: the largest tolerance of inner solves; 0 if the
+ * number of inner iterations is fixed. */
+static double loosest_tolerance(const sinew_newton *n)
 {
     return n->inner > 0 ? 0 : n->inner_tolerance;
 }
@@ -90,8 +90,8 @@ static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *err
                               : status;
 }
 
-/* Preconditioner z = B^-1 r + P A^-1 P^T r: diagonal blocks B for short wavelengths, aggregates for long ones
- * (coarse/coarse_correction.h). */
+/* Preconditioner z = B^-1 r, B the diagonal blocks; with a coarse matrix A over aggregates, for long wavelengths,
+ * z = B^-1 r + P A^-1 P^T r (coarse/coarse_correction.h). */
 static void krylov_precondition(void *context, const sinew_real *r, sinew_real *z)
 {
     krylov *k = context;
@@ -105,7 +105,7 @@ static void krylov_precondition(void *context, const sinew_real *r, sinew_real *
 static bool krylov_run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
 {
     krylov *k = n->memory;
-    set_right(s, n);
+    krylov_set_right(s, n);
     const sinew_pcg_result result =
         sinew_pcg_solve(&k->pcg, (sinew_linear_map){krylov_multiply, s->objective},
                         (sinew_linear_map){krylov_precondition, k}, n->trial, n->d, tolerance, sinew_newton_inner(n));
@@ -117,7 +117,7 @@ static bool krylov_run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
  * used. */
 static bool resolve_cg(sinew_solve *s, sinew_newton *n)
 {
-    krylov_run_cg(s, n, loosest(n));
+    krylov_run_cg(s, n, loosest_tolerance(n));
     return true;
 }
 
@@ -151,16 +151,16 @@ static sinew_status prepare_bicgstab(sinew_solve *s, sinew_newton *n, sinew_erro
 static void run_bicgstab(sinew_solve *s, sinew_newton *n, double tolerance)
 {
     krylov *k = n->memory;
-    set_right(s, n);
+    krylov_set_right(s, n);
     const sinew_bicgstab_result result = sinew_bicgstab_solve(&k->bicgstab, krylov_multiply, s->objective, n->trial,
                                                               n->d, tolerance, sinew_newton_inner(n));
     s->linear_iterations += result.iterations;
 }
 
-/* Solves for the gradient at a new q with the Hessian of the last solve, to the loosest tolerance (newton.h). */
+/* Solves for the gradient at a new q with the Hessian of the last solve, to inner_tolerance (newton.h). */
 static bool resolve_bicgstab(sinew_solve *s, sinew_newton *n)
 {
-    run_bicgstab(s, n, loosest(n));
+    run_bicgstab(s, n, loosest_tolerance(n));
     return true;
 }
 

@@ -5,11 +5,12 @@
  *     H d = -grad g(q),    q <- q + alpha d,    alpha by line search on g
  *
  * H is the exact Hessian if its Cholesky factorisation shows that it is positive definite, else the sum of projected
- * element Hessians (Teran et al. 2005), which is definite with M/h^2 or enough pins. If the projected Hessian is not
- * definite either, a multiple of the identity is added, with a warning. The linear solver is a parameter (newton.h):
+ * element Hessians (Teran et al. 2005), which is definite with M/h^2 or enough pins. The first iteration of a step, and
+ * some iterations after an indefinite exact Hessian, use the projected one without this test. If the projected Hessian
+ * is not definite, a multiple of the identity is added, with a warning. The linear solver is a parameter (newton.h):
  * sparse Cholesky, LU or QR, conjugate or biconjugate gradients with the inverse 3x3 diagonal blocks as preconditioner,
- * or Gauss-Seidel sweeps. All but Cholesky also reproduce the comparisons of PBNG (sections 11.1.3, 11.1.4): a few
- * inner iterations, no line search, the exact Hessian always.
+ * or Gauss-Seidel sweeps. All but Cholesky also serve the comparisons of PBNG (sections 11.1.3, 11.1.4): a few inner
+ * iterations, no line search, the exact Hessian always.
  *
  * Known limits: finds a local minimum, which depends on the start. Full steps along directions of an indefinite Hessian
  * may diverge; a non-finite step leaves the state unchanged.
@@ -39,6 +40,7 @@ enum {
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_cg, &sinew_newton_bicgstab,
                                                      &sinew_newton_lu,     &sinew_newton_gs, &sinew_newton_qr};
 
+/* Largest number of iterations with the projected Hessian between two attempts with the exact Hessian. */
 #define PATIENCE_MAX 16
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
@@ -177,8 +179,8 @@ void sinew_newton_release(sinew_solve *s)
 /* ---- Newton direction ------------------------------------------------------------------------ */
 
 /* Updates n->wait after a solve; exact: the exact Hessian was definite. After an indefinite Hessian the next one is
- * rarely definite, so retries are spaced at growing intervals. */
-static void keep_exact(sinew_newton *n, bool exact)
+ * often indefinite, too, so retries are spaced at growing intervals. */
+static void schedule_exact_hessian(sinew_newton *n, bool exact)
 {
     if (exact)
         n->wait = n->patience = 0;
@@ -188,7 +190,7 @@ static void keep_exact(sinew_newton *n, bool exact)
         n->wait--;
 }
 
-static bool descends(const sinew_solve *s, const sinew_newton *n)
+static bool direction_descends(const sinew_solve *s, const sinew_newton *n)
 {
     const sinew_objective *o = s->objective;
     return sinew_dot(s->gradient, n->d, o->particle_count, o->thread_count) <= 0;
@@ -201,8 +203,8 @@ static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
 {
     const sinew_newton_linear *linear = n->linear;
     sinew_newton_outcome outcome = linear->solve(s, n, !n->try_exact);
-    bool good = outcome == SINEW_NEWTON_SOLVED && (linear->tells || descends(s, n));
-    keep_exact(n, n->try_exact && good);
+    bool good = outcome == SINEW_NEWTON_SOLVED && (linear->tells || direction_descends(s, n));
+    schedule_exact_hessian(n, n->try_exact && good);
     s->exact_matrix = n->try_exact && good && linear == &sinew_newton_direct;
     if (!good && n->try_exact && n->hessian == SINEW_NEWTON_AUTO) {
         outcome = linear->solve(s, n, true);

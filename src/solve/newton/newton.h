@@ -16,7 +16,7 @@
 
 typedef enum sinew_newton_outcome {
     SINEW_NEWTON_SOLVED,
-    SINEW_NEWTON_INDEFINITE, /* the Hessian H is not positive definite; `rescue` computes d */
+    SINEW_NEWTON_INDEFINITE, /* the Hessian H is not positive definite; the caller calls `rescue` unless it is NULL */
     SINEW_NEWTON_FAILED      /* the linear solver found no direction d */
 } sinew_newton_outcome;
 
@@ -90,8 +90,9 @@ bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *
 
 /* Refinement for the linear solver `direct` with n->refines: d = -H^-1 gradient, H the exact Hessian at s->q, by at
  * most `iterations` conjugate gradient iterations in double, preconditioned by the last factor of `factor`: `n` itself
- * or a direct solver of the same world. Returns their number, or -1 minus their number if they do not converge, if H is
- * not positive definite along a direction, or if the layouts of both differ. */
+ * or a direct solver of the same world. Returns the number of iterations, or -1 minus this number if they do not
+ * converge, if H is not positive definite along a direction, if the layouts of `n` and `factor` differ, or if H has
+ * rank-one terms (rank_one_terms.h). */
 int32_t sinew_newton_refine(sinew_solve *s, sinew_newton *n, const sinew_newton *factor, int32_t iterations);
 
 #endif

@@ -61,8 +61,8 @@ static bool rank_one_factorise_small(const sinew_rank_one_terms *r)
     return true;
 }
 
-bool sinew_rank_one_terms_take(sinew_rank_one_terms *r, const sinew_objective *o, const sinew_assembly *as,
-                               const sinew_real *q, sinew_back_solve *solve, void *context)
+bool sinew_rank_one_terms_update(sinew_rank_one_terms *r, const sinew_objective *o, const sinew_assembly *as,
+                                 const sinew_real *q, sinew_back_solve *solve, void *context)
 {
     const size_t n = (size_t)r->count;
     for (size_t k = 0; k < n; k++) {

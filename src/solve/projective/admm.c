@@ -107,8 +107,8 @@ typedef struct admm {
  * k goes to zero.
  *
  * ADMM diverges with too small weights and is only slow with too large ones, so c is a fifth above the optimum, but not
- * above the root of the largest curvature (or 1). The minimum prevents divergence for sheets of springs, which have
- * modes without stiffness. */
+ * above the root of the largest curvature (or 1). The minimum, 0.3, prevents divergence for sheets of springs, which
+ * have modes without stiffness. */
 static double automatic_factor(const sinew_spectrum *spectrum)
 {
     const double above = 1.2, min = 0.3;
@@ -135,7 +135,7 @@ static bool set_factor(sinew_solve *s, double c_before)
 
 /* ---- Arrays and copies of elements for ADMM -------------------------------------------------- */
 
-static bool reserve_task(const sinew_objective *o, admm *a)
+static bool reserve_task_arrays(const sinew_objective *o, admm *a)
 {
     const sinew_allocator *m = &o->allocator;
     const size_t tasks = (size_t)o->task_count;
@@ -145,7 +145,7 @@ static bool reserve_task(const sinew_objective *o, admm *a)
            (!a->automatic || sinew_reserve(m, &a->task_moves, &a->move_capacity, tasks, sizeof *a->task_moves));
 }
 
-static bool reserve_wide(const sinew_objective *o, admm *a)
+static bool reserve_element_arrays(const sinew_objective *o, admm *a)
 {
     const sinew_allocator *m = &o->allocator;
     return sinew_reserve(m, &a->weights, &a->weight_capacity, a->weight_count, sizeof *a->weights) &&
@@ -156,7 +156,7 @@ static bool reserve_wide(const sinew_objective *o, admm *a)
 
 /* Allocates the iterate and a copy of its last finite positions if an energy has a barrier. Returns false if out of
  * memory. */
-static bool make_copies(const sinew_objective *o, admm *a)
+static bool allocate_barrier_copies(const sinew_objective *o, admm *a)
 {
     const size_t size = 4 * (size_t)o->particle_count;
     if (!a->barrier || a->last_good)
@@ -184,7 +184,7 @@ static bool reserve_dual(const sinew_objective *o, admm *a, size_t kept)
     return true;
 }
 
-static size_t hard_numbers(const sinew_task *task)
+static size_t count_hard_data(const sinew_task *task)
 {
     return task->batch->hard ? sinew_task_padded_count(task) * (size_t)task->batch->ops->data_count : 0;
 }
@@ -194,19 +194,19 @@ static bool reserve_hard(const sinew_objective *o, admm *a)
     size_t count = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
         a->first_hard[t] = count;
-        count += hard_numbers(&o->tasks[t]);
+        count += count_hard_data(&o->tasks[t]);
     }
     a->any_hard = count > 0;
     return !a->any_hard || sinew_reserve_spare(&o->allocator, &a->hard, &a->hard_capacity, count, sizeof *a->hard);
 }
 
 /* Copies the current data of hard elements, which change: targets move, and elements are switched on and off. */
-static void take_hard(const sinew_objective *o, admm *a)
+static void copy_hard_data(const sinew_objective *o, admm *a)
 {
     for (int32_t t = 0; a->any_hard && t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
         const size_t W = (size_t)task->batch->width, D = (size_t)task->batch->ops->data_count;
-        const size_t count = hard_numbers(task);
+        const size_t count = count_hard_data(task);
         sinew_real *data = a->hard + a->first_hard[t];
         if (count > 0)
             memcpy(data, sinew_batch_groups(task->batch, task->chunk).data, count * sizeof *data);
@@ -220,7 +220,7 @@ static void take_hard(const sinew_objective *o, admm *a)
  * elements keep their offsets; arrays that grow lose their content. Returns false if out of memory. */
 static bool admm_lay_out(const sinew_objective *o, admm *a, bool in_step)
 {
-    if (!reserve_task(o, a))
+    if (!reserve_task_arrays(o, a))
         return false;
     size_t kept = 0;
     a->weight_count = a->dual_count = 0;
@@ -235,7 +235,8 @@ static bool admm_lay_out(const sinew_objective *o, admm *a, bool in_step)
         a->barrier = a->barrier || task->batch->ops->barrier;
         kept = in_step && t < o->fixed_task_count ? a->dual_count : kept;
     }
-    return reserve_wide(o, a) && make_copies(o, a) && reserve_dual(o, a, kept) && reserve_hard(o, a);
+    return reserve_element_arrays(o, a) && allocate_barrier_copies(o, a) && reserve_dual(o, a, kept) &&
+           reserve_hard(o, a);
 }
 
 /* Sets the weights of the elements of tasks first .. last - 1 for their current state and the current factor c. */
@@ -243,7 +244,7 @@ static void admm_set_weights(sinew_solve *s, int32_t first, int32_t last)
 {
     admm *a = s->memory;
     const size_t from = first < last ? a->first_weight[first] : 0;
-    const size_t count = sinew_wide_between(s->objective, first, last);
+    const size_t count = sinew_tasks_padded_count(s->objective, first, last);
     sinew_element_weights(s->objective, first, last, &a->weight_assignment, a->weights + from);
     if (!a->automatic)
         return;
@@ -309,7 +310,7 @@ static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *
             (changed & SINEW_CHANGED_SWITCHED && o->tasks[t].batch->switchable))
             admm_set_weights(s, t, t + 1);
     admm_set_weights(s, o->fixed_task_count, o->task_count);
-    take_hard(o, a);
+    copy_hard_data(o, a);
     const sinew_status status = sinew_global_refresh(&a->global, o, changed, error);
     return status != SINEW_OK || sinew_contact_global_step_reserve(&a->touch, &a->global, o)
                ? status
@@ -341,7 +342,7 @@ static sinew_real *iterate_of(sinew_solve *s)
 }
 
 /* Sets all duals u to zero; u may be NULL if no element has duals. */
-static void forget_duals(admm *a)
+static void reset_duals(admm *a)
 {
     if (a->dual_count > 0)
         memset(a->u, 0, a->dual_count * sizeof *a->u);
@@ -352,13 +353,13 @@ static void admm_begin(sinew_solve *s)
     admm *a = s->memory;
     const double c_before = a->rule.memory.c;
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    forget_duals(a);
+    reset_duals(a);
     if (a->automatic && sinew_weight_begin(&a->rule))
         set_factor(s, c_before);
     a->restarts = 0;
     a->global.solves = 0;
     a->moved = false;
-    take_hard(s->objective, a);
+    copy_hard_data(s->objective, a);
     sinew_solve_start(s, (int)s->def.parameters[START]);
     if (a->barrier) {
         memcpy(a->q, s->q, bytes);
@@ -380,7 +381,7 @@ static void admm_contacts_changed(sinew_solve *s, uint32_t what)
 }
 
 /* w^2 |du|^2, the change of the duals in the last local step, summed over the elements of task t, in J */
-static double dual_move(const sinew_solve *s, int32_t t)
+static double dual_change_of_task(const sinew_solve *s, int32_t t)
 {
     const admm *a = s->memory;
     const sinew_task *task = &s->objective->tasks[t];
@@ -419,10 +420,10 @@ static void admm_local_step(void *context, int32_t task, sinew_reduced_kernel *k
         kernel->groups.data = a->hard + a->first_hard[task];
     of->batch->ops->local_prox(kernel);
     if (a->automatic)
-        a->task_moves[task] = dual_move(s, task);
+        a->task_moves[task] = dual_change_of_task(s, task);
 }
 
-static void inertia_terms(const void *context, int32_t first, int32_t last, double *sums)
+static void sum_inertia_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const sinew_solve *s = context;
     const sinew_real *dq = ((const admm *)s->memory)->dq;
@@ -443,14 +444,14 @@ static void admm_restart(sinew_solve *s)
     const double c_before = a->rule.memory.c;
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
         memcpy(q + 4 * i, (o->step.pinned[i] ? o->step.q_tilde : s->q_start) + 4 * i, 4 * sizeof *q);
-    forget_duals(a);
+    reset_duals(a);
     sinew_weight_restart(&a->rule);
     set_factor(s, c_before);
     a->restarts++;
 }
 
-/* Smallest meaningful size (admm_penalty.h) of the change in an iteration, in the units of that size; smaller changes
- * are round-off of positions. */
+/* Smallest meaningful size (admm_penalty.h) of the change in an iteration, in J^(1/2); smaller changes are round-off of
+ * positions. */
 static double round_off_size(const sinew_solve *s)
 {
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
@@ -459,7 +460,7 @@ static double round_off_size(const sinew_solve *s)
 
 /* Measures size and residual ratio of an iteration (admm_penalty.h) and adapts the weight; restarts if the size is not
  * finite. |dq|_S^2 is the sum of an inertia term and w^2 |D dq|^2. */
-static void watch(sinew_solve *s)
+static void observe_iteration(sinew_solve *s)
 {
     enum {
         MAX_RESTARTS = 6
@@ -470,7 +471,7 @@ static void watch(sinew_solve *s)
     const double global = sinew_dot(a->b, a->dq, o->particle_count, o->thread_count);
     double inertia = 0, local = 0;
     if (!o->step.quasistatic)
-        sinew_sum(inertia_terms, s, o->particle_count, 1, &inertia, o->thread_count);
+        sinew_sum(sum_inertia_terms, s, o->particle_count, 1, &inertia, o->thread_count);
     for (int32_t t = 0; t < o->task_count; t++)
         local += a->task_moves[t];
     const double size = sqrt(fmax(global, 0) + local), elastic = fmax(global - inertia, 0);
@@ -496,13 +497,13 @@ static uint32_t admm_iterate(sinew_solve *s)
     s->gradient_known = false;
     a->moved = true;
     if (a->automatic)
-        watch(s);
+        observe_iteration(s);
     s->linear_iterations = a->global.solves;
     return 0;
 }
 
-/* Copies the iterate to s->q. If its energy is infinite, s->q moves halfway towards the last finite iterate,
- * repeatedly, until its energy is finite. */
+/* Copies the iterate to s->q. While its energy is infinite, s->q moves halfway towards the last finite iterate, at most
+ * 40 times; then s->q becomes that iterate. */
 static void admm_flush(sinew_solve *s)
 {
     sinew_objective *o = s->objective;

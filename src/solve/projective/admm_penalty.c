@@ -8,11 +8,11 @@
 #include <math.h>
 
 enum {
-    BLOCK = 8,        /* iterations of a block: the weight c is reviewed after each block */
-    SETTLING = 3,     /* number of ignored iterations after a change of c: they reflect the change, not the weight */
-    EARLY_REVIEW = 3, /* number of iterations after which a weight c that is far too small is raised */
-    BLOW_UP_BLOCKS = 8,
-    LONG = 4 /* number of blocks of iterations after which slow convergence counts as long */
+    BLOCK = 8,          /* iterations of a block: the weight c is reviewed after each block */
+    SETTLING = 3,       /* number of ignored iterations after a change of c: they reflect the change, not the weight */
+    EARLY_REVIEW = 3,   /* number of iterations after which a weight c that is far too small is raised */
+    BLOW_UP_BLOCKS = 8, /* number of first blocks in which a strong growth of the changes raises the weight */
+    LONG = 4            /* number of blocks of iterations after which slow convergence counts as long */
 };
 
 /* Range of the weight factor c: smaller weights let iterates oscillate too far, larger weights stall. */
@@ -39,14 +39,14 @@ bool sinew_weight_sane(const sinew_weight_memory *m)
 
 /* ---- Changes of the weight factor c ---------------------------------------------------------- */
 
-static void watch_anew(sinew_weight_rule *rule, int32_t settling)
+static void restart_observation(sinew_weight_rule *rule, int32_t settling)
 {
     rule->since = -settling;
     rule->blocks = 0;
     rule->log_ratio = 0;
 }
 
-static double within_borders(const sinew_weight_memory *m, double c)
+static double clamp_between_limits(const sinew_weight_memory *m, double c)
 {
     if (c >= m->low * apart && c <= m->high / apart)
         return c;
@@ -57,7 +57,7 @@ static double within_borders(const sinew_weight_memory *m, double c)
 
 /* Multiplies the weight factor c by about `factor`; the old c becomes a limit. A strong change removes a limit that
  * blocks it. Returns false if c stays. */
-static bool penalty_change(sinew_weight_rule *rule, double factor)
+static bool change_weight(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
     const double wanted = fmin(fmax(m->c * factor, min), max);
@@ -70,7 +70,7 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
         if (factor <= largest_fall && wanted < m->low * apart)
             m->low = fmin(m->low, m->firm);
     }
-    double c = within_borders(m, wanted);
+    double c = clamp_between_limits(m, wanted);
     /* PD's own weight, c = 1, is exact without rotation: an increase from below 0.8 stops there. */
     if (m->c < 0.8 && c > 1)
         c = 1;
@@ -79,7 +79,7 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
     m->c = c;
     m->changes++;
     rule->changes++;
-    watch_anew(rule, SETTLING);
+    restart_observation(rule, SETTLING);
     return true;
 }
 
@@ -91,12 +91,12 @@ static bool leave_cycle(sinew_weight_rule *rule, double factor)
     m->firm = m->c;
     if (m->high < 1.2 * m->c * factor)
         m->high = INFINITY;
-    return penalty_change(rule, factor);
+    return change_weight(rule, factor);
 }
 
 void sinew_weight_disturb(sinew_weight_rule *rule)
 {
-    watch_anew(rule, SETTLING);
+    restart_observation(rule, SETTLING);
 }
 
 void sinew_weight_restart(sinew_weight_rule *rule)
@@ -106,18 +106,19 @@ void sinew_weight_restart(sinew_weight_rule *rule)
     m->high = INFINITY;
     m->c = fmin(3 * m->c, max);
     m->changes++;
-    watch_anew(rule, SETTLING);
+    restart_observation(rule, SETTLING);
 }
 
 /* ---- Observation of convergence, review of the weight ---------------------------------------- */
 
-static double wish(double ratio)
+static double wanted_factor(double ratio)
 {
     return fmin(fmax(sqrt(ratio), largest_fall), largest_rise);
 }
 
-/* Relaxes the limits of c at the start of a step. Steps with few iterations keep their weight; if the whole previous
- * step suggests a change, this step starts with the new weight. Returns true if c has changed. */
+/* Relaxes the limits of c at the start of a step. If the measurements of the whole previous step suggest a change, this
+ * step starts with the new weight; a step with fewer than BLOCK iterations measures nothing. Returns true if c has
+ * changed. */
 bool sinew_weight_begin(sinew_weight_rule *rule)
 {
     const double yield = 0.85, slow = 0.65, far_off = 4;
@@ -127,10 +128,10 @@ bool sinew_weight_begin(sinew_weight_rule *rule)
     m->high /= yield;
     rule->changes = 0;
     const bool wanted = m->rate > slow && (m->ratio > far_off || m->ratio < 1 / far_off);
-    const bool changed = wanted && penalty_change(rule, wish(m->ratio));
+    const bool changed = wanted && change_weight(rule, wanted_factor(m->ratio));
     m->rate = 0;
     m->ratio = 1;
-    watch_anew(rule, 2);
+    restart_observation(rule, 2);
     return changed;
 }
 
@@ -154,7 +155,7 @@ static double ratio_uncertainty(int32_t blocks)
 
 /* Changes the weight factor c after long slow convergence, also if R is near one. If R is clearly above or below one, a
  * limit of c in this direction is removed, because early iterations have set it. Returns true if c has changed. */
-static bool push_on(sinew_weight_rule *rule, double ratio)
+static bool change_after_slow_progress(sinew_weight_rule *rule, double ratio)
 {
     const double off = 1.15, step = 1.3, far_off = 2;
     sinew_weight_memory *m = &rule->memory;
@@ -162,8 +163,8 @@ static bool push_on(sinew_weight_rule *rule, double ratio)
         m->low = m->firm = 0;
     if (ratio > far_off)
         m->high = INFINITY;
-    return (ratio > off && penalty_change(rule, fmax(wish(ratio), step))) ||
-           (ratio < 1 / off && penalty_change(rule, fmin(wish(ratio), 1 / step)));
+    return (ratio > off && change_weight(rule, fmax(wanted_factor(ratio), step))) ||
+           (ratio < 1 / off && change_weight(rule, fmin(wanted_factor(ratio), 1 / step)));
 }
 
 static bool review_weight(sinew_weight_rule *rule)
@@ -180,10 +181,10 @@ static bool review_weight(sinew_weight_rule *rule)
     if (rule->changes >= SINEW_WEIGHT_CHANGES || rule->blocks < 1 + 2 * rule->changes || fmin(rate, rate_now) < slow)
         return false;
     if (rule->blocks - half >= LONG && rate > crawling)
-        return push_on(rule, ratio);
+        return change_after_slow_progress(rule, ratio);
     /* If the last block contradicts the average, the residual ratio R oscillates, and c is kept. */
     return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) &&
-           penalty_change(rule, wish(ratio));
+           change_weight(rule, wanted_factor(ratio));
 }
 
 /* Raises c after EARLY_REVIEW iterations if c is below PD's weight (c = 1), the mean residual ratio R is large, and
@@ -193,7 +194,7 @@ static bool review_weight_early(sinew_weight_rule *rule, double size)
     const double slow = 0.5, far_off = 5;
     const double ratio = exp(rule->log_ratio / EARLY_REVIEW), rate = pow(size / rule->sizes[0], 1.0 / EARLY_REVIEW);
     return rule->changes == 0 && rule->memory.c < 0.9 && ratio > far_off && rate > slow &&
-           penalty_change(rule, fmin(sqrt(ratio), 2.5));
+           change_weight(rule, fmin(sqrt(ratio), 2.5));
 }
 
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio)

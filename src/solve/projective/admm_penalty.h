@@ -13,8 +13,8 @@
  *
  * R oscillates with complex modes, so it is averaged over growing intervals. The weight stays between the largest value
  * found too small and the smallest found too large. Both limits relax with each step, as bodies move. c changes at most
- * SINEW_WEIGHT_CHANGES times per step, except after cycles. The rule allocates no memory and depends neither on clocks
- * nor on threads.
+ * SINEW_WEIGHT_CHANGES times per step, except after cycles and restarts. The rule allocates no memory and depends
+ * neither on clocks nor on threads.
  *
  * Known limits: one c for all energies of a world; free ropes without bending would need c = 1.
  */

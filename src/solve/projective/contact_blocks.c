@@ -33,7 +33,7 @@ bool sinew_contact_blocks_reserve(sinew_contact_blocks *b, const sinew_objective
 
 /* Appends the Hessian block of the contact in one lane of a linearised task; a contact with K = 0 or without free
  * particles is left out. */
-static void block_take(sinew_contact_blocks *b, const sinew_objective *o, const sinew_task *task, size_t lane)
+static void append_contact_block(sinew_contact_blocks *b, const sinew_objective *o, const sinew_task *task, size_t lane)
 {
     const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
     const size_t group = lane / W, tangents = (size_t)task->batch->ops->tangent_count;
@@ -71,7 +71,7 @@ static void blocks_linearise_task(sinew_contact_blocks *b, const sinew_objective
     const int32_t *element = task->batch->element + (size_t)task->chunk->first_group * W;
     for (size_t lane = 0; lane < padded_count; lane++)
         if (element[lane] >= 0)
-            block_take(b, o, task, lane);
+            append_contact_block(b, o, task, lane);
 }
 
 void sinew_contact_blocks_linearise(sinew_contact_blocks *b, const sinew_objective *o, const sinew_real *q)

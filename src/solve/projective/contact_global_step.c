@@ -60,7 +60,8 @@ static bool try_contacts(void *context, double alpha, double *change)
     return *change <= DECREASE * alpha * t->slope || alpha < ALPHA_MIN;
 }
 
-/* Moves x to x + alpha p with sufficient decrease of the function of contact_global_step.h. Returns alpha. */
+/* Moves x to x + alpha p with sufficient decrease of the function of contact_global_step.h, or with an alpha below
+ * ALPHA_MIN. Returns alpha; 0 if p is no descent direction. */
 static double contact_line_search(sinew_contact_global_step *s, sinew_global *g, const sinew_objective *o,
                                   double before)
 {

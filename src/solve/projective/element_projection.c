@@ -69,7 +69,7 @@ static bool solve_dense(double *A, int32_t n, double *d)
 }
 
 /* True if translations of the element change neither A x nor its energy. */
-static bool is_free(const sinew_sqp *e)
+static bool translations_are_free(const sinew_sqp *e)
 {
     const int32_t m = e->element.point_count;
     double sum = 0, trace = 0;
@@ -94,7 +94,7 @@ static double mean_weight(const sinew_sqp *e)
 static void add_metric(const sinew_sqp *e, double rho, double *H)
 {
     const int32_t m = e->element.point_count, size = 3 * m;
-    const double regularisation = is_free(e) ? mean_weight(e) : 0;
+    const double regularisation = translations_are_free(e) ? mean_weight(e) : 0;
     for (int32_t i = 0; i < size; i++)
         for (int32_t j = 0; j < size; j++) {
             H[i * size + j] *= rho;
@@ -106,7 +106,7 @@ static void add_metric(const sinew_sqp *e, double rho, double *H)
 /* Subtracts the mean over all points from d if translations of the element are free. */
 static void remove_mean(const sinew_sqp *e, double *d)
 {
-    const int32_t coordinates = is_free(e) ? 3 : 0;
+    const int32_t coordinates = translations_are_free(e) ? 3 : 0;
     for (int32_t c = 0; c < coordinates; c++) {
         double mean = 0;
         for (int32_t a = 0; a < e->element.point_count; a++)
@@ -143,7 +143,7 @@ static bool projection_find_step(const sinew_sqp *e, double rho, const double *p
 
 /* ---- Projection by repeated SQP steps ---------------------------------------------------------- */
 
-static double size_of(const double *d, int32_t count)
+static double vector_norm(const double *d, int32_t count)
 {
     double sum = 0;
     for (int32_t i = 0; i < count; i++)
@@ -162,7 +162,7 @@ static double extent_of(const sinew_sqp *e)
     return sqrt(sum / e->element.point_count);
 }
 
-static double merit(const sinew_sqp *e, double rho, const double *p)
+static double projection_merit(const sinew_sqp *e, double rho, const double *p)
 {
     return sinew_sqp_distance(e, p) + rho * sinew_element_value(&e->element, p);
 }
@@ -180,7 +180,7 @@ static bool try_projection(void *context, double alpha, double *change)
     projection_trial *t = context;
     for (int32_t i = 0; i < 3 * t->e->element.point_count; i++)
         t->next[i] = t->p[i] + alpha * t->d[i];
-    const double now = merit(t->e, t->rho, t->next);
+    const double now = projection_merit(t->e, t->rho, t->next);
     *change = now - t->before;
     return now <= t->before;
 }
@@ -189,7 +189,7 @@ static bool try_projection(void *context, double alpha, double *change)
 static void projection_take_step(const sinew_sqp *e, double rho, const double *d, double *p)
 {
     const sinew_backtracking lengths = {.first = 1, .factor = 0.5, .trials = TRIALS};
-    projection_trial t = {.e = e, .p = p, .d = d, .rho = rho, .before = merit(e, rho, p)};
+    projection_trial t = {.e = e, .p = p, .d = d, .rho = rho, .before = projection_merit(e, rho, p)};
     sinew_backtrack(&lengths, try_projection, &t);
     memcpy(p, t.next, 3 * (size_t)e->element.point_count * sizeof *p);
 }
@@ -203,7 +203,7 @@ static bool projection_finish(const sinew_sqp *e, double *p)
     for (int step = 0; step < LAST_STEPS; step++) {
         if (!projection_find_step(e, stages[STAGES - 1], p, d))
             return false;
-        const double length = size_of(d, size);
+        const double length = vector_norm(d, size);
         /* SQP steps along the set and steps back to it alternate, with lengths a factor of 30 apart. */
         if (!isfinite(length) || (step > 2 && length > 10 * fmax(lengths[0], lengths[1])))
             return false;
@@ -216,7 +216,7 @@ static bool projection_finish(const sinew_sqp *e, double *p)
     return false;
 }
 
-static bool approach(const sinew_sqp *e, double *p)
+static bool projection_approach(const sinew_sqp *e, double *p)
 {
     double d[SINEW_SQP_CAPACITY];
     const double extent = extent_of(e);
@@ -226,7 +226,7 @@ static bool approach(const sinew_sqp *e, double *p)
             if (!projection_find_step(e, stages[stage], p, d))
                 return false;
             projection_take_step(e, stages[stage], d, p);
-            if (size_of(d, 3 * e->element.point_count) <= 1e-3 * extent)
+            if (vector_norm(d, 3 * e->element.point_count) <= 1e-3 * extent)
                 break;
         }
     return projection_finish(e, p);
@@ -246,7 +246,7 @@ bool sinew_sqp_project(const sinew_sqp *e, bool known, double *p)
     double next[SINEW_SQP_CAPACITY];
     memcpy(next, p, bytes);
     bool good = known && projection_finish(e, next) && is_on_set(e, next);
-    good = good || (approach(e, next) && is_on_set(e, next));
+    good = good || (projection_approach(e, next) && is_on_set(e, next));
     if (known && (!good || sinew_sqp_distance(e, next) >= sinew_sqp_distance(e, p)))
         return true;
     /* If the projection has not converged and is no nearer to the set than x, p = x: zero force instead of a wrong

@@ -11,8 +11,8 @@
  *
  * H the second derivatives of psi at p. If psi = C^T C / (2 alpha) with a C of full rank, the constraint is J d = -C:
  * the step of the paper. Sets without such a C, such as the rotations of a tetrahedron, are treated in the same way.
- * The constraint has the weight rho instead of a multiplier: the distance of p from the set is 1/rho of its distance
- * from x. rho grows from one to its last value, so that p moves from x to the nearest point of the set.
+ * The constraint has the weight rho instead of a multiplier: the distance of p from the set is about 1/rho of its
+ * distance from x. rho grows from one to its last value, so that p moves from x to the nearest point of the set.
  *
  * Known limits: the result is a local minimum; another part of the set may be nearer. rho ends at 1e7, in single
  * precision at 1e3, where round-off in grad psi begins to matter.
@@ -35,8 +35,8 @@ typedef struct sinew_sqp {
 /* w/2 |A (x - p)|^2, the weighted squared distance between x and p [point_count][3], in J */
 double sinew_sqp_distance(const sinew_sqp *element, const double *p);
 /* Writes the nearest point of the constraint set to p [point_count][3]. If `known`, p is a point of the set on entry,
- * and is kept unless a nearer one is found. Returns false if no point of the set was found: p is then the nearest
- * approach, or x. */
+ * and is kept unless a nearer one is found. Returns false if no point of the set was found: p is then the last iterate
+ * if its energy is below that of x, else x. */
 bool sinew_sqp_project(const sinew_sqp *element, bool known, double *p);
 
 #endif

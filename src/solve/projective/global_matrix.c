@@ -14,7 +14,7 @@ size_t sinew_task_padded_count(const sinew_task *task)
     return (size_t)task->chunk->group_count * (size_t)task->batch->width;
 }
 
-size_t sinew_wide_between(const sinew_objective *o, int32_t first, int32_t last)
+size_t sinew_tasks_padded_count(const sinew_objective *o, int32_t first, int32_t last)
 {
     size_t count = 0;
     for (int32_t t = first; t < last; t++)

@@ -62,6 +62,6 @@ void sinew_coupling_release(sinew_coupling *coupling, const sinew_objective *obj
 
 /* Number of elements, padding included, of one task, and of the objective's tasks first .. last - 1. */
 size_t sinew_task_padded_count(const sinew_task *task);
-size_t sinew_wide_between(const sinew_objective *objective, int32_t first, int32_t last);
+size_t sinew_tasks_padded_count(const sinew_objective *objective, int32_t first, int32_t last);
 
 #endif

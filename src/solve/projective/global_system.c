@@ -20,7 +20,7 @@ static void count_factorisation(const sinew_global *g)
 }
 
 /* Recomputes the values of the factor in its existing sparsity pattern. */
-static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_error *error)
+static sinew_status refactor_global(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     count_factorisation(g);
     sinew_global_matrix_sum(&g->matrix, o, g->scale, g->folded ? g->weights : NULL);
@@ -64,9 +64,10 @@ static sinew_status check_all_constrained(const sinew_objective *o, bool *all, s
     return status;
 }
 
-/* Number of rank-one terms for which low_rank.h costs about as much per step as conjugate gradients. The cost of
- * low_rank.h grows with the cube of this number; conjugate gradients need several hundred solves. */
-static int32_t count_few(int64_t factor_size)
+/* Number of rank-one terms, at most 1024, for which low_rank.h costs about as much per step as conjugate gradients. The
+ * cost of low_rank.h grows with the cube of this number; conjugate gradients need several hundred solves, counted as
+ * 3000 multiply-adds per entry of the factor. */
+static int32_t max_low_rank_terms(int64_t factor_size)
 {
     const double max = 1024, solves = 3000;
     return (int32_t)fmin(cbrt(solves * (double)factor_size), max);
@@ -87,7 +88,7 @@ static sinew_status global_factorise(sinew_global *g, const sinew_objective *o, 
     sinew_release(&o->allocator, positions);
     if (!g->factor)
         return sinew_fail(error, local.status, "%s", local.text);
-    g->few = count_few(sinew_factored_system_size(g->factor));
+    g->few = max_low_rank_terms(sinew_factored_system_size(g->factor));
     if (!g->rule.rescaled)
         sinew_factored_system_slim(g->factor);
     return SINEW_OK;
@@ -95,7 +96,7 @@ static sinew_status global_factorise(sinew_global *g, const sinew_objective *o, 
 
 /* ---- Low-rank terms outside the factor ------------------------------------------------------- */
 
-static sinew_status need_iteration(sinew_global *g, const sinew_objective *o, sinew_error *error)
+static sinew_status allocate_iteration(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const size_t size = 4 * (size_t)o->particle_count;
     if (g->x)
@@ -125,21 +126,21 @@ static sinew_status set_low_rank(sinew_global *g, const sinew_objective *o, sine
     if (g->has_contacts && !sinew_contact_blocks_reserve(&g->contact_blocks, o))
         return sinew_fail_memory(error, "contacts beside the global matrix");
     const int32_t count = g->iterates ? taken : r->count - first;
-    const sinew_status status = g->iterates || g->has_contacts ? need_iteration(g, o, error) : SINEW_OK;
+    const sinew_status status = g->iterates || g->has_contacts ? allocate_iteration(g, o, error) : SINEW_OK;
     return status != SINEW_OK ? status
                               : sinew_low_rank_set(&g->low_rank, g->factor, r->terms + first, taken, count,
                                                    g->matrix.pattern->free_index, g->scale, error);
 }
 
-/* Updates the factor and the low-rank terms to the elements that are switched off. `stale`: the factor does not match
- * `folded`, the scale and h. */
-static sinew_status global_flush(sinew_global *g, const sinew_objective *o, bool stale, sinew_error *error)
+/* Updates the factor and the low-rank terms to the elements that are switched off: they become low-rank terms if few,
+ * else the factor is computed without them. `stale`: the factor does not match the weights, the scale or h. */
+static sinew_status update_factor(sinew_global *g, const sinew_objective *o, bool stale, sinew_error *error)
 {
     const bool was_folded = g->folded;
     sinew_status status = SINEW_ERROR_NUMERIC;
     if (g->terms.taken <= g->few) {
         g->folded = false;
-        status = stale || was_folded ? refactor(g, o, error) : SINEW_OK;
+        status = stale || was_folded ? refactor_global(g, o, error) : SINEW_OK;
         if (status != SINEW_OK)
             return status;
         status = set_low_rank(g, o, error);
@@ -148,7 +149,7 @@ static sinew_status global_flush(sinew_global *g, const sinew_objective *o, bool
         return status;
     g->folded = true;
     sinew_error_clear(error);
-    status = refactor(g, o, error);
+    status = refactor_global(g, o, error);
     return status == SINEW_OK ? set_low_rank(g, o, error) : status;
 }
 
@@ -172,7 +173,8 @@ static sinew_status global_create(sinew_global *g, const sinew_objective *o, sin
     if (status != SINEW_OK)
         return status;
     g->free_count = g->matrix.pattern->free_count;
-    g->weights = sinew_allocate(&o->allocator, sinew_wide_between(o, 0, g->matrix.task_count), sizeof *g->weights);
+    g->weights =
+        sinew_allocate(&o->allocator, sinew_tasks_padded_count(o, 0, g->matrix.task_count), sizeof *g->weights);
     status = g->weights ? global_set_weights(g, o, error) : sinew_fail_memory(error, "the global matrix");
     if (status == SINEW_OK)
         status = global_factorise(g, o, error);
@@ -192,7 +194,7 @@ sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, cons
 }
 
 /* Recreates the global matrix S after a change of transient elements that its factor includes. */
-static sinew_status create_anew(sinew_global *g, const sinew_objective *o, sinew_error *error)
+static sinew_status recreate_global(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const sinew_global_rule rule = g->rule;
     const double scale = g->scale;
@@ -206,14 +208,14 @@ static sinew_status create_anew(sinew_global *g, const sinew_objective *o, sinew
     g->off_known = off_known;
     g->solves = solves;
     status = list_low_rank_terms(g, o, error);
-    return status == SINEW_OK ? global_flush(g, o, true, error) : status;
+    return status == SINEW_OK ? update_factor(g, o, true, error) : status;
 }
 
 sinew_status sinew_global_refresh(sinew_global *g, const sinew_objective *o, uint32_t changed, sinew_error *error)
 {
     const bool data = changed & SINEW_CHANGED_DATA, step = changed & SINEW_CHANGED_TIME_STEP && !o->step.quasistatic;
     if (g->transient_in_factor && changed & SINEW_CHANGED_TRANSIENT)
-        return create_anew(g, o, error);
+        return recreate_global(g, o, error);
     sinew_status status = data ? global_set_weights(g, o, error) : SINEW_OK;
     g->off_known = (g->off_known || changed & SINEW_CHANGED_SWITCHED) && !data;
     if (status == SINEW_OK)
@@ -222,7 +224,7 @@ sinew_status sinew_global_refresh(sinew_global *g, const sinew_objective *o, uin
         return status;
     if (changed == SINEW_CHANGED_TRANSIENT)
         return set_low_rank(g, o, error);
-    return global_flush(g, o, data || step, error);
+    return update_factor(g, o, data || step, error);
 }
 
 void sinew_global_destroy(sinew_global *g, const sinew_objective *o)
@@ -244,10 +246,10 @@ bool sinew_global_rescale(sinew_global *g, const sinew_objective *o, double scal
 {
     const double before = g->scale;
     g->scale = scale;
-    if (global_flush(g, o, true, NULL) == SINEW_OK)
+    if (update_factor(g, o, true, NULL) == SINEW_OK)
         return true;
     g->scale = before;
-    global_flush(g, o, true, NULL);
+    update_factor(g, o, true, NULL);
     return false;
 }
 

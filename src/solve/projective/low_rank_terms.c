@@ -36,17 +36,17 @@ static const int32_t *task_elements(const sinew_task *task)
     return task->batch->element + (size_t)task->chunk->first_group * (size_t)task->batch->width;
 }
 
-static bool is_off(const sinew_task *task, size_t lane)
+static bool element_is_off(const sinew_task *task, size_t lane)
 {
     const int32_t element = task_elements(task)[lane];
     return element >= 0 && sinew_batch_is_off(task->batch, element);
 }
 
-static size_t count_off(const sinew_task *task)
+static size_t count_switched_off(const sinew_task *task)
 {
     size_t count = 0;
     for (size_t lane = 0; task->batch->off_count > 0 && lane < sinew_task_padded_count(task); lane++)
-        count += is_off(task, lane);
+        count += element_is_off(task, lane);
     return count;
 }
 
@@ -59,7 +59,7 @@ static bool low_rank_terms_reserve_buffers(sinew_low_rank_terms *r, const sinew_
         const sinew_task *task = &o->tasks[t];
         const size_t own = sinew_task_padded_count(task), height = (size_t)task->batch->ops->reduced_count;
         const size_t size = own * height * (size_t)task->batch->ops->info.vertex_count;
-        const size_t used = t >= task_count ? own : off ? count_off(task) : 0;
+        const size_t used = t >= task_count ? own : off ? count_switched_off(task) : 0;
         terms += used * height;
         padded_count = used > 0 && own > padded_count ? own : padded_count;
         reduced = used > 0 && size > reduced ? size : reduced;
@@ -71,8 +71,8 @@ static bool low_rank_terms_reserve_buffers(sinew_low_rank_terms *r, const sinew_
 
 /* Writes the entries of row h of the reduction matrix D of the element in one lane, from index `at` of the term:
  * entries at free particles, or at pins. Needs r->reduced of the task. Returns the index after the last entry. */
-static int32_t add_entries(const sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task, size_t lane,
-                           size_t h, bool pins, sinew_rank_one_term *term, int32_t at)
+static int32_t add_term_entries(const sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task,
+                                size_t lane, size_t h, bool pins, sinew_rank_one_term *term, int32_t at)
 {
     const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
     const size_t height = (size_t)task->batch->ops->reduced_count, group = lane / W;
@@ -89,14 +89,14 @@ static int32_t add_entries(const sinew_low_rank_terms *r, const sinew_objective 
 }
 
 /* Appends the rank-one terms of the element in one lane; elements with only pinned vertices have none. */
-static void add_terms(sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task, size_t lane,
-                      double weight)
+static void add_element_terms(sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task, size_t lane,
+                              double weight)
 {
     for (size_t h = 0; h < (size_t)task->batch->ops->reduced_count; h++) {
         sinew_rank_one_term *term = &r->terms[r->count];
         term->weight = weight;
-        term->count = add_entries(r, o, task, lane, h, false, term, 0);
-        term->known = add_entries(r, o, task, lane, h, true, term, term->count) - term->count;
+        term->count = add_term_entries(r, o, task, lane, h, false, term, 0);
+        term->known = add_term_entries(r, o, task, lane, h, true, term, term->count) - term->count;
         r->count += term->count > 0;
     }
 }
@@ -108,15 +108,15 @@ static void reduce_task(const sinew_low_rank_terms *r, const sinew_task *task)
     task->batch->ops->reduce(&kernel);
 }
 
-static void list_off(sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task,
-                     const sinew_real *weights)
+static void list_switched_off(sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task,
+                              const sinew_real *weights)
 {
-    if (count_off(task) == 0)
+    if (count_switched_off(task) == 0)
         return;
     reduce_task(r, task);
     for (size_t lane = 0; lane < sinew_task_padded_count(task); lane++)
-        if (is_off(task, lane) && weights[lane] != 0)
-            add_terms(r, o, task, lane, -(double)weights[lane]);
+        if (element_is_off(task, lane) && weights[lane] != 0)
+            add_element_terms(r, o, task, lane, -(double)weights[lane]);
 }
 
 static void list_transient(sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task,
@@ -126,7 +126,7 @@ static void list_transient(sinew_low_rank_terms *r, const sinew_objective *o, co
     reduce_task(r, task);
     for (size_t lane = 0; lane < sinew_task_padded_count(task); lane++)
         if (task_elements(task)[lane] >= 0 && r->weights[lane] != 0)
-            add_terms(r, o, task, lane, (double)r->weights[lane]);
+            add_element_terms(r, o, task, lane, (double)r->weights[lane]);
 }
 
 bool sinew_low_rank_terms_list(sinew_low_rank_terms *r, const sinew_objective *o, int32_t task_count, bool off,
@@ -137,7 +137,7 @@ bool sinew_low_rank_terms_list(sinew_low_rank_terms *r, const sinew_objective *o
     if (!low_rank_terms_reserve_buffers(r, o, task_count, off))
         return false;
     for (int32_t t = 0; off && t < task_count; t++) {
-        list_off(r, o, &o->tasks[t], weights);
+        list_switched_off(r, o, &o->tasks[t], weights);
         weights += sinew_task_padded_count(&o->tasks[t]);
     }
     r->taken = r->count;

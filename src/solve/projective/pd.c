@@ -14,12 +14,12 @@
  * Contacts are not part of S (contact_blocks.h). With contacts a line search on g sets the step length, because
  * contacts that close during the iteration have no block.
  *
- * The method never increases g and converges linearly, more slowly for larger h^2 k / m. Known limits: only energies
- * that are a squared distance to a set.
+ * Up to round-off the method never increases g. It converges linearly, more slowly for larger h^2 k / m. Known limits:
+ * only energies that are a squared distance to a set.
  *
- * All this holds for `coordinates` = reduced, with A and B the energy's own D. With other coordinates, or `sets` = any,
- * elements have copies of their vertices, and Phi of pd_general.h is minimised instead of g. Phi never increases
- * either.
+ * All this holds for `coordinates` = reduced, where the paper's A and B are the energy's own D. With other coordinates,
+ * or `sets` = any, elements have copies of their vertices, and Phi of pd_general.h is minimised instead of g. Phi does
+ * not increase either.
  */
 #include <string.h>
 
@@ -109,7 +109,7 @@ static const char *pd_contact_refused_by(const sinew_solver_def *def)
 }
 
 /* Rebuilds the copies, weights and matrix of pd_general.h; the old ones are released also on failure. */
-static sinew_status make_pd_general(sinew_solve *s, pd *p, sinew_error *error)
+static sinew_status rebuild_pd_general(sinew_solve *s, pd *p, sinew_error *error)
 {
     const sinew_coordinates coordinates = (sinew_coordinates)s->def.parameters[COORDINATES];
     sinew_error local = {0};
@@ -118,7 +118,7 @@ static sinew_status make_pd_general(sinew_solve *s, pd *p, sinew_error *error)
     return p->general ? SINEW_OK : sinew_fail(error, local.status, "%s", local.text);
 }
 
-static sinew_status need_search(sinew_solve *s, pd *p, sinew_error *error)
+static sinew_status allocate_search(sinew_solve *s, pd *p, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const size_t size = 4 * (size_t)o->particle_count;
@@ -147,22 +147,22 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail_memory(error, "projective dynamics");
     if (!has_copies(&s->def)) {
         const sinew_status status = sinew_global_create(&p->global, o, &rule, error);
-        return status == SINEW_OK ? need_search(s, p, error) : status;
+        return status == SINEW_OK ? allocate_search(s, p, error) : status;
     }
     if (p->position)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "pd: form = position goes with coordinates = reduced and sets = own; use form = increment");
     p->work = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->work);
-    return p->work ? make_pd_general(s, p, error) : sinew_fail_memory(error, "projective dynamics");
+    return p->work ? rebuild_pd_general(s, p, error) : sinew_fail_memory(error, "projective dynamics");
 }
 
 static sinew_status pd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     pd *p = s->memory;
     if (has_copies(&s->def))
-        return make_pd_general(s, p, error);
+        return rebuild_pd_general(s, p, error);
     const sinew_status status = sinew_global_refresh(&p->global, s->objective, changed, error);
-    return status == SINEW_OK ? need_search(s, p, error) : status;
+    return status == SINEW_OK ? allocate_search(s, p, error) : status;
 }
 
 static void pd_release(sinew_solve *s)
@@ -190,7 +190,7 @@ static void pd_begin(sinew_solve *s)
         sinew_pd_general_begin(p->general);
 }
 
-static void project(void *context, int32_t task, sinew_reduced_kernel *kernel)
+static void project_task(void *context, int32_t task, sinew_reduced_kernel *kernel)
 {
     const sinew_objective *o = context;
     o->tasks[task].batch->ops->local_project(kernel);
@@ -201,7 +201,7 @@ static void project(void *context, int32_t task, sinew_reduced_kernel *kernel)
 static void solve_position(sinew_solve *s, pd *p)
 {
     sinew_objective *o = s->objective;
-    sinew_objective_local(o, s->q, project, o, p->b);
+    sinew_objective_local(o, s->q, project_task, o, p->b);
     sinew_objective_add_inertia(o, 0, s->q, p->b);
     sinew_global_move_pins(&p->global, s->q, p->b);
     sinew_global_solve(&p->global, o, p->b, p->b);

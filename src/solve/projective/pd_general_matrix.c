@@ -15,7 +15,7 @@ static double pd_general_inertia_of(const sinew_objective *o, int32_t particle)
 
 /* ---- Diagonal form of the global matrix S ------------------------------------------------------ */
 
-static sinew_status make_diagonal(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
+static sinew_status make_diagonal_matrix(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
 {
     double *sums = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *sums);
     s->inverse = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->inverse);
@@ -87,7 +87,7 @@ static sinew_status pd_general_factorise(sinew_pd_general *s, const sinew_object
     return s->factor ? SINEW_OK : sinew_fail(error, local.status, "%s", local.text);
 }
 
-static sinew_status make_sparse(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
+static sinew_status make_sparse_matrix(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
 {
     s->pattern = sinew_assembly_create(o, o->task_count, NULL, error);
     if (!s->pattern)
@@ -111,7 +111,7 @@ static sinew_status make_sparse(sinew_pd_general *s, const sinew_objective *o, s
 sinew_status sinew_pd_general_matrix(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
 {
     const bool diagonal = s->coordinates == SINEW_COORDINATES_IDENTITY || s->coordinates == SINEW_COORDINATES_MASS;
-    return diagonal ? make_diagonal(s, o, error) : make_sparse(s, o, error);
+    return diagonal ? make_diagonal_matrix(s, o, error) : make_sparse_matrix(s, o, error);
 }
 
 void sinew_pd_general_solve(const sinew_pd_general *s, const sinew_objective *o, const sinew_real *b, sinew_real *x)

@@ -118,7 +118,7 @@ static sinew_status qn_allocate_vectors(sinew_objective *o, qn *n, sinew_error *
     return good ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
 }
 
-static sinew_status need_old(const sinew_objective *o, qn *n, sinew_error *error)
+static sinew_status allocate_old_positions(const sinew_objective *o, qn *n, sinew_error *error)
 {
     if (n->global.has_contacts && !n->old_q)
         n->old_q = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *n->old_q);
@@ -140,14 +140,14 @@ static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
     sinew_status status = qn_allocate_vectors(o, n, error);
     if (status == SINEW_OK)
         status = sinew_global_create(&n->global, o, &rule, error);
-    return status == SINEW_OK ? need_old(o, n, error) : status;
+    return status == SINEW_OK ? allocate_old_positions(o, n, error) : status;
 }
 
 static sinew_status qn_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     qn *n = s->memory;
     const sinew_status status = sinew_global_refresh(&n->global, s->objective, changed, error);
-    return status == SINEW_OK ? need_old(s->objective, n, error) : status;
+    return status == SINEW_OK ? allocate_old_positions(s->objective, n, error) : status;
 }
 
 static void qn_release(sinew_solve *s)
@@ -165,7 +165,7 @@ static void qn_release(sinew_solve *s)
 
 /* ---- Quasi-Newton direction by L-BFGS -------------------------------------------------------- */
 
-static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
+static sinew_real *pair_vector(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
     int32_t pair = (n->newest - age + n->window) % n->window;
     return n->pairs + (2 * (size_t)pair + (size_t)which) * 4 * (size_t)s->objective->particle_count;
@@ -176,7 +176,7 @@ static double rho_of(const qn *n, int32_t age)
     return n->rho[(n->newest - age + n->window) % n->window];
 }
 
-static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+static void divide_by_first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     if (alone)
         sinew_global_solve_factor(&n->global, s->objective, x, x);
@@ -184,9 +184,9 @@ static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         sinew_global_solve(&n->global, s->objective, x, x);
 }
 
-/* Initial Hessian B0 = a third of the trace of each particle's Hessian block at rest, times the identity; stiffness_of
- * is zero at pins, like x. */
-static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+/* x = B0^-1 x, the initial Hessian B0 a third of the trace of each particle's Hessian block at rest, times the
+ * identity; zero at pins, where stiffness_of is zero. */
+static void divide_by_first_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)n;
     (void)alone;
@@ -194,16 +194,16 @@ static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         x[i] = s->stiffness_of[i / 4] > 0 ? (sinew_real)(3 * (double)x[i] / s->stiffness_of[i / 4]) : 0;
 }
 
-static void by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
+static void divide_by_first_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)alone;
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
         x[i] = (sinew_real)(n->scale * (double)x[i]);
 }
 
-/* Initial inverse Hessian as a multiple of the identity, in m/N: a step that is short enough for the stiffest particle.
- * Later the factor is s.y / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
-static double first_scale(const sinew_solve *s)
+/* Initial inverse Hessian as a multiple of the identity, in m/N: the reciprocal of the largest mean diagonal entry of a
+ * particle's Hessian block at rest. Later the factor is s.y / y.y of the last pair (Nocedal and Wright 2006, 7.20). */
+static double initial_scale(const sinew_solve *s)
 {
     double max = 0;
     for (int32_t i = 0; i < s->objective->particle_count; i++)
@@ -213,28 +213,28 @@ static double first_scale(const sinew_solve *s)
 
 /* d <- H d, H the inverse Hessian of L-BFGS, by the two-loop recursion, thesis algorithm 7, with B0^-1 between the
  * loops. */
-static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
+static void two_loop_recursion(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 {
-    static first_matrix *const firsts[] = {by_matrix, by_diagonal, by_identity};
+    static first_matrix *const firsts[] = {divide_by_first_matrix, divide_by_first_diagonal, divide_by_first_identity};
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     double xi[WINDOW_MAX];
     for (int32_t age = 0; age < n->count; age++) {
-        xi[age] = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 0), d, count, threads);
-        sinew_add_scaled(d, (sinew_real)-xi[age], pair_of(s, n, age, 1), count, threads);
+        xi[age] = rho_of(n, age) * sinew_dot(pair_vector(s, n, age, 0), d, count, threads);
+        sinew_add_scaled(d, (sinew_real)-xi[age], pair_vector(s, n, age, 1), count, threads);
     }
     firsts[(int)s->def.parameters[FIRST]](s, n, alone, d);
     for (int32_t age = n->count - 1; age >= 0; age--) {
-        double eta = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 1), d, count, threads);
-        sinew_add_scaled(d, (sinew_real)(xi[age] - eta), pair_of(s, n, age, 0), count, threads);
+        double eta = rho_of(n, age) * sinew_dot(pair_vector(s, n, age, 1), d, count, threads);
+        sinew_add_scaled(d, (sinew_real)(xi[age] - eta), pair_vector(s, n, age, 0), count, threads);
     }
 }
 
 /* z = H r: applies the L-BFGS approximation H of the inverse Hessian, without contacts. */
-static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
+static void apply_inverse_hessian(void *context, const sinew_real *r, sinew_real *z)
 {
     const sinew_solve *s = context;
     memcpy(z, r, 4 * (size_t)s->objective->particle_count * sizeof *z);
-    two_loops(s, s->memory, true, z);
+    two_loop_recursion(s, s->memory, true, z);
 }
 
 /* Computes the direction d = -H grad g, H the inverse Hessian of L-BFGS. With contact blocks C: d = -(H^-1 + C)^-1 grad
@@ -244,13 +244,14 @@ static void qn_find_direction(sinew_solve *s, qn *n)
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
         n->d[i] = -s->gradient[i];
     if (n->global.has_contacts)
-        sinew_global_solve_with_contacts(&n->global, s->objective, (sinew_linear_map){apply_elastic, s}, n->d, n->d);
+        sinew_global_solve_with_contacts(&n->global, s->objective, (sinew_linear_map){apply_inverse_hessian, s}, n->d,
+                                         n->d);
     else
-        two_loops(s, n, false, n->d);
+        two_loop_recursion(s, n, false, n->d);
 }
 
-/* Adds the L-BFGS pair at index `pair`, which the caller has written, if its curvature s . y is positive. */
-static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
+/* Makes the vectors at index `pair` of n->pairs the newest L-BFGS pair if their curvature s . y is positive. */
+static void accept_pair(const sinew_solve *s, qn *n, int32_t pair)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     const sinew_real *step = n->pairs + 2 * (size_t)pair * 4 * (size_t)count, *change = step + 4 * (size_t)count;
@@ -265,7 +266,7 @@ static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
 }
 
 /* Stores the L-BFGS pair s = alpha d, y = gradient - old gradient, of an iteration without contacts. */
-static void remember(const sinew_solve *s, qn *n, double alpha)
+static void store_pair(const sinew_solve *s, qn *n, double alpha)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
     if (n->window == 0)
@@ -276,12 +277,12 @@ static void remember(const sinew_solve *s, qn *n, double alpha)
         step[i] = (sinew_real)alpha * n->d[i];
         change[i] = s->gradient[i] - n->old_gradient[i];
     }
-    keep_pair(s, n, pair);
+    accept_pair(s, n, pair);
 }
 
 /* Stores the L-BFGS pair s = q - q_old, y = change of the gradient without contacts, between two iterations with
- * contacts. The pair is independent of the step filter and of new contacts. */
-static void remember_elastic(const sinew_solve *s, qn *n)
+ * contacts. q is the filtered iterate, so truncation by the step filter does not affect the pair. */
+static void store_elastic_pair(const sinew_solve *s, qn *n)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
     sinew_real *elastic = n->trial_gradient;
@@ -298,7 +299,7 @@ static void remember_elastic(const sinew_solve *s, qn *n)
             step[i] = s->q[i] - n->old_q[i];
             change[i] = elastic[i] - n->old_gradient[i];
         }
-        keep_pair(s, n, pair);
+        accept_pair(s, n, pair);
     }
     memcpy(n->old_q, s->q, size * sizeof *n->old_q);
     memcpy(n->old_gradient, elastic, size * sizeof *elastic);
@@ -313,11 +314,11 @@ static void qn_begin(sinew_solve *s)
     n->count = n->newest = 0;
     n->old_known = false;
     n->global.solves = 0;
-    n->scale = first_scale(s);
+    n->scale = initial_scale(s);
     sinew_solve_start(s, (int)s->def.parameters[START]);
 }
 
-static double qn_advance(sinew_solve *s, qn *n)
+static double qn_line_search(sinew_solve *s, qn *n)
 {
     static sinew_search *const searches[] = {sinew_line_search, sinew_line_search_wolfe, sinew_full_step};
     const double beta = (double)s->def.parameters[SHRINK], min = (double)s->def.parameters[LEAST];
@@ -334,23 +335,23 @@ static uint32_t qn_step(sinew_solve *s, qn *n)
     const bool has_contacts = n->global.has_contacts;
     sinew_global_linearise(&n->global, s->objective, s->q);
     if (has_contacts) {
-        remember_elastic(s, n);
+        store_elastic_pair(s, n);
     } else {
         memcpy(n->old_gradient, s->gradient, 4 * (size_t)s->objective->particle_count * sizeof *s->gradient);
         n->old_known = false;
     }
     qn_find_direction(s, n);
-    double alpha = qn_advance(s, n);
+    double alpha = qn_line_search(s, n);
     if (alpha == 0 && n->count > 0) {
         /* The L-BFGS pairs gave no descent direction: they are dropped, and the constant matrix alone is used. */
         n->count = 0;
         qn_find_direction(s, n);
-        alpha = qn_advance(s, n);
+        alpha = qn_line_search(s, n);
     }
     if (alpha == 0)
         return SINEW_STEP_STALLED;
     if (!has_contacts)
-        remember(s, n, alpha);
+        store_pair(s, n, alpha);
     return 0;
 }
 

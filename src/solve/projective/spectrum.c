@@ -58,7 +58,7 @@ static bool turning_allocate(const sinew_objective *o, turning *t)
 }
 
 /* Marks connected components with a pin or a target as constrained; in quasistatic worlds all components are. */
-static void drop_constrained(const sinew_objective *o, turning *t)
+static void mark_constrained(const sinew_objective *o, turning *t)
 {
     const size_t n = (size_t)o->particle_count;
     memset(t->sums, 0, 4 * n * sizeof *t->sums);
@@ -75,7 +75,7 @@ static void drop_constrained(const sinew_objective *o, turning *t)
 }
 
 /* Sums over each free component, stored at its lowest particle: t->sums = sum of m z (three numbers), sum of m. */
-static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_real *z)
+static void sum_components(const sinew_objective *o, const turning *t, const sinew_real *z)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
@@ -89,9 +89,9 @@ static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_r
 }
 
 /* Fills the angular momentum vectors C[k] = m e_k x (x - centre of the component), k = 0, 1, 2, of free components. */
-static void fill_turns(const sinew_objective *o, const sinew_real *q, turning *t)
+static void fill_angular_momenta(const sinew_objective *o, const sinew_real *q, turning *t)
 {
-    sum_pieces(o, t, q);
+    sum_components(o, t, q);
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
         if (t->component[i] < 0)
             continue;
@@ -111,8 +111,8 @@ static bool turning_create(const sinew_objective *o, sinew_global *global, const
     if (!turning_allocate(o, t))
         return false;
     sinew_objective_components(o, q, t->component);
-    drop_constrained(o, t);
-    fill_turns(o, q, t);
+    mark_constrained(o, t);
+    fill_angular_momenta(o, q, t);
     for (int k = 0; k < 3; k++)
         sinew_global_solve(global, o, t->C[k], t->Y[k]);
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
@@ -132,9 +132,9 @@ static bool turning_create(const sinew_objective *o, sinew_global *global, const
 
 /* Removes translations of free components from the vector z. The global matrix S and the Hessian H agree for
  * translations, but these are so soft compared with stiff elements that they would dominate the estimate. */
-static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_real *z)
+static void remove_translations(const sinew_objective *o, const turning *t, sinew_real *z)
 {
-    sum_pieces(o, t, z);
+    sum_components(o, t, z);
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
         const double *sum = t->component[i] < 0 ? NULL : t->sums + 4 * (size_t)t->component[i];
         for (size_t c = 0; sum && c < 3; c++)
@@ -144,7 +144,7 @@ static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_re
 
 /* Subtracts the resultant force of each free component, distributed by mass, so that the remaining force r causes no
  * translation. */
-static void take_force_out(const sinew_objective *o, const turning *t, sinew_real *r)
+static void remove_resultant_force(const sinew_objective *o, const turning *t, sinew_real *r)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
@@ -157,7 +157,7 @@ static void take_force_out(const sinew_objective *o, const turning *t, sinew_rea
     }
 }
 
-static void take_turns_out(const sinew_objective *o, const turning *t, sinew_real *z)
+static void remove_rotations(const sinew_objective *o, const turning *t, sinew_real *z)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
@@ -185,12 +185,12 @@ typedef struct pencil {
 } pencil;
 
 /* Preconditioner z = S^-1 r with the global matrix S, without rigid motions of free components */
-static void apply_inverse(void *context, const sinew_real *r, sinew_real *z)
+static void apply_preconditioner(void *context, const sinew_real *r, sinew_real *z)
 {
     const pencil *p = context;
     sinew_global_solve(p->global, p->o, r, z);
-    take_shifts_out(p->o, p->t, z);
-    take_turns_out(p->o, p->t, z);
+    remove_translations(p->o, p->t, z);
+    remove_rotations(p->o, p->t, z);
 }
 
 static void apply_hessian(void *context, const sinew_real *x, sinew_real *Hx)
@@ -211,10 +211,10 @@ void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
  * mode. */
 static void spectrum_run(pencil *p, sinew_pcg *pcg, sinew_real *b, sinew_spectrum *spectrum)
 {
-    const sinew_linear_map H = {apply_hessian, p}, inverse = {apply_inverse, p};
+    const sinew_linear_map H = {apply_hessian, p}, inverse = {apply_preconditioner, p};
     double diagonal[STEPS], off_diagonal[STEPS];
     sinew_spectrum_noise(p->o, b);
-    take_force_out(p->o, p->t, b);
+    remove_resultant_force(p->o, p->t, b);
     const int32_t count = sinew_pcg_lanczos(pcg, H, inverse, b, (double)FLT_EPSILON, STEPS, diagonal, off_diagonal);
     const sinew_tridiagonal matrix = {count, diagonal, off_diagonal};
     if (count > 0)

@@ -8,7 +8,7 @@
  *     scale the masses of coarse layers, their contact forces, and the stiffness of bindings by
  *     kappa = sqrt(1 - l^2 / (k + r_pad)^2)
  *     coarse_sweeps sweeps over the coarsest layer by itself
- *     one sweep over all the others, coloured together
+ *     one sweep over all other layers, coloured together
  *
  * and after the last iteration fine_sweeps sweeps over the finest layer, without its bindings. The layers
  * (mpbng_layers.h) change the problem while kappa > 0; errors are measured on the world's own objective, which
@@ -16,8 +16,8 @@
  * vertices.
  *
  * Bindings do not act on the coarsest layer, which the paper leaves open. Otherwise layers could move only together: if
- * a sweep of one layer reduces a low-frequency error by 1 - s, n bound layers reduce it by 1 - n s at best, for any
- * number of coarse sweeps.
+ * a sweep of one layer multiplies a low-frequency error by 1 - s, n bound layers multiply it by 1 - n s at best, for
+ * any number of coarse sweeps.
  *
  * The finest layer has the world's contacts and the step filter; coarse layers have copies of the contacts
  * (mpbng_contacts.h). Multipliers are updated once per step, after the last sweeps over the finest layer: while layers
@@ -94,7 +94,7 @@ typedef struct subsystem {
 
 typedef struct memory {
     sinew_layers layers;
-    subsystem coarsest, others; /* subsystems of the coarsest layer and of the others; empty if there is one layer */
+    subsystem coarsest, others; /* subsystems of the coarsest and of all other layers; empty if there is one layer */
     sinew_vertex_layout fine;   /* vertex layout of the world itself (layer 0) */
     int32_t iteration;
 } memory;
@@ -102,7 +102,7 @@ typedef struct memory {
 /* ---- Preparation of layers and subsystems ------------------------------------------------------------ */
 
 /* Copies the objective of all layers to a subsystem, with the subsystem's pins. */
-static void point_subsystem(const sinew_layers *l, subsystem *p)
+static void set_subsystem_objective(const sinew_layers *l, subsystem *p)
 {
     p->objective = l->objective;
     p->objective.step.pinned = p->pinned;
@@ -118,7 +118,7 @@ static sinew_status prepare_subsystem(memory *m, subsystem *p, int32_t first, in
         return sinew_fail_memory(error, "the solver");
     for (int32_t i = 0; i < all; i++)
         p->pinned[i] = i < first || i >= last || l->pinned[i];
-    point_subsystem(l, p);
+    set_subsystem_objective(l, p);
     return sinew_vertex_layout_create(&p->layout, &p->objective, sinew_simd(), false, error);
 }
 
@@ -147,7 +147,7 @@ static sinew_status mpbng_refresh(sinew_solve *s, uint32_t changed, sinew_error 
         return SINEW_OK;
     sinew_status status = sinew_layers_refresh(&m->layers, error);
     for (int k = 0; status == SINEW_OK && m->layers.count > 1 && k < 2; k++) {
-        point_subsystem(&m->layers, subsystems[k]);
+        set_subsystem_objective(&m->layers, subsystems[k]);
         status = sinew_vertex_layout_refresh(&subsystems[k]->layout, error);
     }
     return status == SINEW_OK ? sinew_vertex_layout_refresh(&m->fine, error) : status;
@@ -172,7 +172,7 @@ static void mpbng_release(sinew_solve *s)
 
 /* ---- Sweeps over the layers in a step ---------------------------------------------------------------- */
 
-static void mpbng_take_numbers(memory *m)
+static void mpbng_update_layouts(memory *m)
 {
     sinew_vertex_layout_begin(&m->fine);
     if (m->layers.count == 1)
@@ -186,7 +186,7 @@ static void mpbng_begin(sinew_solve *s)
     memory *m = s->memory;
     m->iteration = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
-    mpbng_take_numbers(m);
+    mpbng_update_layouts(m);
 }
 
 static void mpbng_contacts_changed(sinew_solve *s, uint32_t what)
@@ -195,7 +195,7 @@ static void mpbng_contacts_changed(sinew_solve *s, uint32_t what)
     if (!(what & (SINEW_UPDATE_NUMBERS | SINEW_UPDATE_ELEMENTS)))
         return;
     sinew_layer_contacts_update_data(&m->layers.contacts, &m->layers);
-    mpbng_take_numbers(m);
+    mpbng_update_layouts(m);
 }
 
 /* Sets the weights of all elements of a batch to kappa, in all their incidences with nodes. */
@@ -214,7 +214,7 @@ static void scale_elements(const sinew_incidence_groups *g, const sinew_batch *b
     }
 }
 
-/* Scales the masses of nodes of coarse layers by kappa; nodes of mass zero are padding. */
+/* Scales the masses of nodes of coarse layers by kappa. Mass zero: padding, or a node of the transient groups. */
 static void scale_masses(const sinew_layers *l, const sinew_incidence_groups *g, size_t W, double kappa)
 {
     for (size_t padded_index = 0; padded_index < (size_t)g->group_count * W; padded_index++) {
@@ -246,7 +246,7 @@ static void sweep_layers(sinew_solve *s, memory *m)
     /* The layers start here, not in mpbng_begin(): the step filter may have moved the first guess. */
     if (m->iteration == 0) {
         sinew_layers_begin(l, s->q);
-        mpbng_take_numbers(m);
+        mpbng_update_layouts(m);
     }
     sinew_layers_follow(l, s->q);
     scale_subsystem(m, &m->coarsest, 0, kappa);

@@ -47,8 +47,7 @@ bool sinew_layer_contacts_make(sinew_layer_contacts *contacts, const struct sine
 /* Updates the data of the coarse contacts, with the shift d of each contact from x_iteration_start [the world's
  * particles][4]. */
 void sinew_layer_contacts_update_data(sinew_layer_contacts *contacts, const struct sinew_layers *layers);
-void sinew_layer_contacts_destroy(sinew_layer_contacts *contacts,
-                                  /* frees the arrays of coarse contacts; accepts a zeroed struct */
-                                  const sinew_allocator *allocator);
+/* Frees the arrays of coarse contacts; accepts a zeroed struct. */
+void sinew_layer_contacts_destroy(sinew_layer_contacts *contacts, const sinew_allocator *allocator);
 
 #endif

@@ -45,7 +45,7 @@ static bool find_triangles(const sinew_objective *o, surface *out)
 
 /* ---- Vertices of a coarse layer ------------------------------------------------------------------ */
 
-static bool grow(sinew_layers *l, int32_t count)
+static bool grow_vertex_arrays(sinew_layers *l, int32_t count)
 {
     const sinew_allocator *a = &l->world->allocator;
     const size_t old = (size_t)l->first[l->count], all = (size_t)count;
@@ -72,10 +72,10 @@ static void layers_set_vertex(sinew_layers *l, int32_t i, int32_t fine)
     l->mass[i] = 0;
 }
 
-static bool add_world(sinew_layers *l)
+static bool add_world_layer(sinew_layers *l)
 {
     const int32_t n = l->world->particle_count;
-    if (!grow(l, n))
+    if (!grow_vertex_arrays(l, n))
         return false;
     for (int32_t i = 0; i < n; i++) {
         layers_set_vertex(l, i, i);
@@ -117,7 +117,7 @@ static bool add_batch(sinew_layers *l, const sinew_energy_ops *ops, elements *e)
     return good;
 }
 
-static bool make_elements(const sinew_allocator *a, const sinew_energy_ops *ops, int32_t count, elements *e)
+static bool allocate_elements(const sinew_allocator *a, const sinew_energy_ops *ops, int32_t count, elements *e)
 {
     e->count = 0;
     e->particles = sinew_allocate(a, (size_t)count * (size_t)ops->info.vertex_count, sizeof *e->particles);
@@ -132,7 +132,7 @@ static void release_elements(const sinew_allocator *a, elements *e)
 }
 
 /* Returns one element of the batch at each particle of the world, [particle_count]; -1: none. NULL: out of memory. */
-static int32_t *find_elements(const sinew_objective *o, const sinew_batch *batch)
+static int32_t *elements_at_particles(const sinew_objective *o, const sinew_batch *batch)
 {
     int32_t *at = sinew_allocate(&o->allocator, (size_t)o->particle_count, sizeof *at);
     for (int32_t i = 0; at && i < o->particle_count; i++)
@@ -182,8 +182,8 @@ static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const
         sinew_error_clear(error);
         return SINEW_OK;
     }
-    int32_t *element_at = status == SINEW_OK ? find_elements(l->world, batch) : NULL;
-    bool good = element_at && make_elements(a, ops, cell_count, &e);
+    int32_t *element_at = status == SINEW_OK ? elements_at_particles(l->world, batch) : NULL;
+    bool good = element_at && allocate_elements(a, ops, cell_count, &e);
     for (int32_t k = 0; good && k < cell_count; k++)
         layers_add_element(l, batch, element_at, cells + (size_t)k * (size_t)ops->info.vertex_count, &e);
     if (good && e.count > 0)
@@ -232,7 +232,7 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
 /* ---- Weak bindings between the vertices of two layers ---------------------------------------------- */
 
 /* Adds weak constraints that bind the vertices of the second coarsest of the layers so far to the coarsest. Their
- * stiffness is 1 here; stiffen() sets the final one, which depends on all energies. */
+ * stiffness is 1 here; set_binding_stiffness() sets the final one, which depends on all energies. */
 static void add_bindings(const sinew_layers *l, const sinew_simplified *s, elements *e)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(SINEW_ENERGY_WEAK);
@@ -260,7 +260,7 @@ static void add_bindings(const sinew_layers *l, const sinew_simplified *s, eleme
 static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
 {
     const int32_t below = l->first[l->count - 1], above = l->first[l->count];
-    if (!grow(l, above + s->vertex_count))
+    if (!grow_vertex_arrays(l, above + s->vertex_count))
         return sinew_fail_memory(error, "the layers");
     for (int32_t i = 0; i < s->vertex_count; i++)
         layers_set_vertex(l, above + i, l->fine[below + s->origin[i]]);
@@ -354,7 +354,7 @@ sinew_status sinew_layers_refresh(sinew_layers *l, sinew_error *error)
 
 /* Sets the stiffness of bindings: `binding` times the stiffness of the bound vertex, a third of the trace of its
  * elastic and inertial block. */
-static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_error *error)
+static sinew_status set_binding_stiffness(sinew_layers *l, double binding, elements *e, sinew_error *error)
 {
     const sinew_objective *o = l->world;
     const sinew_energy_ops *ops = sinew_energy_get_ops(SINEW_ENERGY_WEAK);
@@ -379,7 +379,7 @@ static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_
     return SINEW_OK;
 }
 
-static void point_objective(sinew_layers *l)
+static void set_objective_inputs(sinew_layers *l)
 {
     const sinew_objective *o = l->world;
     l->objective.allocator = o->allocator;
@@ -404,11 +404,11 @@ static sinew_status layers_finish(sinew_layers *l, double binding, elements *bin
     l->x_iteration_start = sinew_allocate_zero(a, 4 * (size_t)l->first[1], sizeof *l->x_iteration_start);
     if (!l->q || !l->q_tilde || !l->force || !l->x_iteration_start)
         return sinew_fail_memory(error, "the layers");
-    point_objective(l);
+    set_objective_inputs(l);
     sinew_status status = build_objective(l, error);
     if (status != SINEW_OK || bindings->count == 0)
         return status;
-    status = stiffen(l, binding, bindings, error);
+    status = set_binding_stiffness(l, binding, bindings, error);
     if (status == SINEW_OK && !add_batch(l, sinew_energy_get_ops(SINEW_ENERGY_WEAK), bindings))
         status = sinew_fail_memory(error, "the layers");
     if (status != SINEW_OK)
@@ -424,8 +424,8 @@ sinew_status sinew_layers_create(sinew_layers *l, const sinew_objective *world, 
     *l = (sinew_layers){.world = world};
     /* Capacity for the bindings: every vertex is bound once, and with SHRINKS all layers together have less than four
      * times the world's vertices. */
-    bool good = add_world(l) && make_elements(&world->allocator, sinew_energy_get_ops(SINEW_ENERGY_WEAK),
-                                              4 * world->particle_count, &bindings);
+    bool good = add_world_layer(l) && allocate_elements(&world->allocator, sinew_energy_get_ops(SINEW_ENERGY_WEAK),
+                                                        4 * world->particle_count, &bindings);
     sinew_status status = good ? add_layers(l, count, &bindings, error) : sinew_fail_memory(error, "the layers");
     if (status == SINEW_OK)
         status = layers_finish(l, binding, &bindings, error);

@@ -10,21 +10,22 @@
  * halved (run.c). Acceleration over sweeps, PBNG section 7.3:
  *
  *     sor        x^{l+1} = omega (x_swept - x^{l-1}) + x^{l-1}                        the two-term form of Vivace
- *     sor_node   x_i += omega dx_i inside the sweep; never increases the objective for omega < 2
+ *     sor_node   x_i += omega dx_i inside the sweep; does not increase the objective for omega < 2
  *     chebyshev  x^{l+1} = w_{l+1} (gamma (x_swept - x^l) + x^l - x^{l-1}) + x^{l-1},  w = 1, 2/(2 - rho^2), then
  *                4/(4 - rho^2 w); the first sweep is plain
  *
  * The paper over-relaxes the first sweep too, w = 1, 1, ... A soft body in motion nearly converges after one or two
  * plain sweeps, and over-relaxation disturbs it. The same holds later: if a sweep moves the nodes by less than QUICK
- * times the sweep before, the plain sweep converges faster than any over-relaxed one and is kept.
+ * times the sweep before, plain sweeps already converge fast, and chebyshev keeps the plain sweep.
  *
  * A result of sor or chebyshev is rejected if its objective exceeds the previous one by more than round-off, or equals
  * it within round-off with a higher residual. Then the plain sweep is kept, and the acceleration restarts. `safeguard`
  * = no omits these rules: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 - rho^2) and so on.
  *
- * After each sweep every free component moves rigidly to the minimum over its rigid motions (rigid_modes.h), at a few
- * operations per node. The motion conserves linear momentum to round-off and never increases the objective. For
- * components in contact the minimum includes contact energy, over whole clusters (rigid_modes_contacts.h).
+ * Unless `coarse` = none, every free component moves rigidly towards the minimum over its rigid motions after each
+ * sweep (rigid_modes.h), at a few operations per node. Up to round-off, the motion conserves linear momentum and does
+ * not increase the objective. For components in contact the minimum includes contact energy, over whole clusters
+ * (rigid_modes_contacts.h).
  */
 #include <string.h>
 
@@ -271,7 +272,7 @@ static bool try_correction(void *context, double alpha, double *change)
 }
 
 /* Applies the correction by aggregates, or a fraction of it, if the objective decreases. */
-static void correct(sinew_solve *s, const memory *m)
+static void correct_by_aggregates(sinew_solve *s, const memory *m)
 {
     sinew_objective *o = s->objective;
     const int32_t n = o->particle_count, threads = o->thread_count;
@@ -290,7 +291,7 @@ static void correct(sinew_solve *s, const memory *m)
     s->gradient_known = false;
 }
 
-static void sweep(sinew_solve *s, const memory *m)
+static void sweep_nodes(sinew_solve *s, const memory *m)
 {
     const double relaxation = m->kind == SOR_NODE ? m->omega : 1;
     sinew_vertex_layout_run(&m->layout, relaxation, false, s->q);
@@ -310,7 +311,7 @@ static void move_components(sinew_solve *s, const memory *m)
 
 /* True if the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
  * needed. Updates m->movement. */
-static bool quick(sinew_solve *s, memory *m)
+static bool is_quick_sweep(sinew_solve *s, memory *m)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
     const double before = m->movement;
@@ -321,10 +322,10 @@ static bool quick(sinew_solve *s, memory *m)
 
 /* Sets the factors of the extrapolation x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}); a = b = 0 is the
  * plain sweep. */
-static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
+static void choose_extrapolation(sinew_solve *s, memory *m, double *a, double *b)
 {
     *a = *b = 0;
-    if (m->safeguard && m->kind == CHEBYSHEV && quick(s, m))
+    if (m->safeguard && m->kind == CHEBYSHEV && is_quick_sweep(s, m))
         m->streak = 0;
     if (m->safeguard && m->streak == 0)
         return;
@@ -358,7 +359,7 @@ static void extrapolate_range(const void *context, int32_t member, int32_t first
         }
 }
 
-static void extrapolate(sinew_solve *s, memory *m, double a, double b)
+static void extrapolate_iterate(sinew_solve *s, memory *m, double a, double b)
 {
     const extrapolation_pass pass = {s->q, m->last, m->before, (sinew_real)a, (sinew_real)b};
     sinew_over_particles(s->objective->thread_count, s->objective->particle_count, extrapolate_range, &pass);
@@ -376,13 +377,13 @@ static merit merit_of(sinew_solve *s)
 
 /* True if the objective decreased by more than `noise`, or changed by at most `noise` without an increase of the
  * residual. A NaN objective counts as no progress. */
-static bool progress(merit before, merit after, double noise)
+static bool made_progress(merit before, merit after, double noise)
 {
     return after.objective < before.objective - noise ||
            (after.objective <= before.objective + noise && after.residual <= before.residual);
 }
 
-static void accelerated(sinew_solve *s, memory *m)
+static void sweep_accelerated(sinew_solve *s, memory *m)
 {
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     /* The first sweep of an accelerated sequence is always kept, so its merit is not needed. */
@@ -391,13 +392,13 @@ static void accelerated(sinew_solve *s, memory *m)
     memcpy(m->last, s->q, bytes);
     if (m->streak == 0)
         memcpy(m->before, s->q, bytes);
-    correct(s, m);
-    sweep(s, m);
-    extrapolation(s, m, &a, &b);
-    extrapolate(s, m, a, b);
+    correct_by_aggregates(s, m);
+    sweep_nodes(s, m);
+    choose_extrapolation(s, m, &a, &b);
+    extrapolate_iterate(s, m, a, b);
     move_components(s, m);
     m->streak++;
-    if (m->safeguard && (a != 0 || b != 0) && !progress(before, merit_of(s), s->value_noise)) {
+    if (m->safeguard && (a != 0 || b != 0) && !made_progress(before, merit_of(s), s->value_noise)) {
         memcpy(s->q, m->last, bytes);
         move_components(s, m);
         m->streak = 0;
@@ -408,16 +409,16 @@ static uint32_t pbng_iterate(sinew_solve *s)
 {
     memory *m = s->memory;
     if (m->last) {
-        accelerated(s, m);
+        sweep_accelerated(s, m);
     } else {
-        correct(s, m);
-        sweep(s, m);
+        correct_by_aggregates(s, m);
+        sweep_nodes(s, m);
         move_components(s, m);
     }
     return 0;
 }
 
-static int32_t colours_of(const sinew_solve *s, const int32_t *outside, int32_t *colours)
+static int32_t pbng_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {
     const sinew_vertex_layout *v = &((const memory *)s->memory)->layout;
     const sinew_incidence_groups *both[] = {&v->fixed, &v->transient};
@@ -452,5 +453,5 @@ const sinew_solver_ops sinew_solver_pbng = {
     .contacts_changed = pbng_contacts_changed,
     .flush = pbng_flush,
     .corrects_forces = true,
-    .colours = colours_of,
+    .colours = pbng_colours,
 };

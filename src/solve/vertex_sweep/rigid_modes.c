@@ -66,7 +66,7 @@ static void find_fixed_components(sinew_rigid *r, const sinew_real *rest)
     r->forms = forms;
 }
 
-static void find_fixed(sinew_rigid *r, const sinew_real *rest)
+static void find_fixed_state(sinew_rigid *r, const sinew_real *rest)
 {
     const sinew_objective *o = r->objective;
     find_fixed_components(r, rest);
@@ -137,7 +137,7 @@ sinew_status sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fi
     if (o->step.quasistatic)
         return SINEW_OK;
     if (fixed)
-        find_fixed(r, rest);
+        find_fixed_state(r, rest);
     memcpy(r->component, r->fixed_component, (size_t)o->particle_count * sizeof *r->component);
     memcpy(r->costs, r->fixed_costs, (size_t)o->particle_count * sizeof *r->costs);
     sinew_objective_join_transient(o, rest, r->component);
@@ -183,7 +183,8 @@ void sinew_rigid_destroy(sinew_rigid *r)
 
 /* ---- Mass sums over a component -------------------------------------------------------------- */
 
-/* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
+/* Offsets in the sums over a component, whose positions are relative to one of its particles: no loss of digits far
+ * from the origin. */
 enum {
     SUM_MASS,
     SUM_Q,          /* offset of the sum of m q over the particles, three numbers */
@@ -201,7 +202,7 @@ typedef struct component {
     const sinew_real *origin; /* [3] position q of the component's first particle */
 } component;
 
-static void add_positions(const void *context, int32_t first, int32_t last, double *sums)
+static void add_position_sums(const void *context, int32_t first, int32_t last, double *sums)
 {
     const component *p = context;
     const sinew_objective *o = p->objective;
@@ -230,7 +231,7 @@ static void add_positions(const void *context, int32_t first, int32_t last, doub
 
 /* Solves the symmetric 3x3 system K w = b for a rotation vector w by Cramer's rule; returns false if K is not clearly
  * positive definite. */
-static bool solve_turn(const double K[9], const double b[3], double w[3])
+static bool solve_rotation(const double K[9], const double b[3], double w[3])
 {
     const double cross[9] = {K[4] * K[8] - K[5] * K[7], K[5] * K[6] - K[3] * K[8], K[3] * K[7] - K[4] * K[6],
                              K[2] * K[7] - K[1] * K[8], K[0] * K[8] - K[2] * K[6], K[1] * K[6] - K[0] * K[7],
@@ -254,7 +255,7 @@ static double rigid_modes_inner(const double a[9], const double b[9])
 
 /* One step of Newton's method for the rotation R that maximises tr(R^T A), from R = 1, with the moment matrix A:
  * sweeps rotate a component by little, so one step per sweep is enough. D = R - 1, zero if the step gains nothing. */
-static void best_turn(const double A[9], double D[9])
+static void best_rotation_step(const double A[9], double D[9])
 {
     const double trace = A[0] + A[4] + A[8];
     const double b[3] = {A[7] - A[5], A[2] - A[6], A[3] - A[1]};
@@ -262,7 +263,7 @@ static void best_turn(const double A[9], double D[9])
     for (int i = 0; i < 9; i++)
         K[i] = (i % 4 == 0 ? trace : 0) - (A[i] + A[i % 3 * 3 + i / 3]) / 2;
     memset(D, 0, 9 * sizeof *D);
-    if (!solve_turn(K, b, w))
+    if (!solve_rotation(K, b, w))
         return;
     sinew_turn_less_one(w, D);
     if (!(rigid_modes_inner(D, A) > 0))
@@ -307,34 +308,34 @@ static void move_particles(const void *context, int32_t member, int32_t first, i
 
 /* Computes the sums of a component, with the moment matrix A relative to both centres of mass. centre: centre of mass
  * of q, relative to p->origin. */
-static void sum_up(const component *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
+static void sum_component(const component *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
 {
-    sinew_sum(add_positions, p, p->count, SUM_COUNT, sums, threads);
+    sinew_sum(add_position_sums, p, p->count, SUM_COUNT, sums, threads);
     for (int c = 0; c < 3; c++)
         centre[c] = sums[SUM_Q + c] / sums[SUM_MASS];
     for (int i = 0; i < 9; i++)
         sums[SUM_A + i] -= sums[SUM_TARGET + i / 3] * centre[i % 3];
 }
 
-static void move_free(const sinew_rigid *r, sinew_real *q)
+static void move_free_components(const sinew_rigid *r, sinew_real *q)
 {
     const int32_t threads = r->objective->thread_count;
     for (int32_t k = 0; k < r->component_count; k++) {
         const component p = component_of(r, k, NULL, q);
         movement m = {.component = &p, .q = q};
         double sums[SUM_COUNT], centre[3];
-        sum_up(&p, threads, sums, centre);
+        sum_component(&p, threads, sums, centre);
         for (int c = 0; c < 3; c++) {
             m.middle[c] = (double)p.origin[c] + centre[c];
             m.shift[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
         }
         if (p.turns)
-            best_turn(sums + SUM_A, m.D);
+            best_rotation_step(sums + SUM_A, m.D);
         sinew_over_particles(threads, p.count, move_particles, &m);
     }
 }
 
-static void move_contacting(const sinew_rigid *r, sinew_real *q)
+static void move_contacting_components(const sinew_rigid *r, sinew_real *q)
 {
     const int32_t threads = r->objective->thread_count;
     sinew_rigid_body *bodies = r->contacts.bodies;
@@ -342,7 +343,7 @@ static void move_contacting(const sinew_rigid *r, sinew_real *q)
         const component p = component_of(r, r->component_count + k, NULL, q);
         sinew_rigid_body *b = &bodies[k];
         double sums[SUM_COUNT], centre[3];
-        sum_up(&p, threads, sums, centre);
+        sum_component(&p, threads, sums, centre);
         b->turns = p.turns;
         b->mass = sums[SUM_MASS];
         memcpy(b->A, sums + SUM_A, sizeof b->A);
@@ -364,16 +365,16 @@ static void move_contacting(const sinew_rigid *r, sinew_real *q)
 
 void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
 {
-    move_free(r, q);
+    move_free_components(r, q);
     if (r->contacting_count > 0)
-        move_contacting(r, q);
+        move_contacting_components(r, q);
 }
 
 /* ---- Velocities of components ---------------------------------------------------------------- */
 
 /* Excess momentum of a component times h: sums[0..2] += m (q - q_n - h v) - h^2 f with the damped velocity v; sums[3]
  * += m. */
-static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
+static void add_excess_momentum(const void *context, int32_t first, int32_t last, double *sums)
 {
     const component *p = context;
     const sinew_objective *o = p->objective;
@@ -460,7 +461,7 @@ void sinew_rigid_velocities(const sinew_rigid *r, const sinew_real *q_start, con
     for (int32_t k = 0; k < r->component_count; k++) {
         const component p = component_of(r, k, q_start, q);
         double sums[4];
-        sinew_sum(add_excess, &p, p.count, 4, sums, o->thread_count);
+        sinew_sum(add_excess_momentum, &p, p.count, 4, sums, o->thread_count);
         const rounding work = {&p, {sums[0] / sums[3], sums[1] / sums[3], sums[2] / sums[3]}, v};
         sinew_tasks_for(p.count < SINEW_PARALLEL_PARTICLES ? 1 : o->thread_count, (p.count + BLOCK - 1) / BLOCK, 1,
                         round_blocks, &work);

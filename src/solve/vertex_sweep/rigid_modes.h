@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * rigid_modes.h: moves each free connected component to the minimum of g over its rigid motions.
+ * rigid_modes.h: moves each free connected component towards the minimum of g over its rigid motions.
  *
  * A component of two or more particles is free if no particle is pinned and no energy fixes its position. A rigid
  * motion then changes its inertia term alone, and the best motion has a closed form (Mueller et al. 2005, shape
  * matching):
  *
  *     min over c, R of  sum m/(2 h^2) |R (q - centre of q) + c - q_tilde|^2:
- *     c = centre of mass of q_tilde,   R = the rotation of A = sum m (q_tilde - its centre) (q - its centre)^T
+ *     c = centre of mass of q_tilde
+ *     R = rotation in the polar decomposition of A = sum m (q_tilde - its centre) (q - its centre)^T
  *
  * The code takes one Newton step for R per call. At the minimum the linear momentum of the component changes by h times
- * its forces, and the angular momentum as at the minimum of g. Vertex sweeps reduce these low-frequency errors slowly,
+ * its forces, and the angular momentum as at the minimum of g. Vertex sweeps reduce errors of rigid motions slowly,
  * because inertia is negligible at a node of a stiff body. Components with contacts minimise inertia and contact energy
  * together (rigid_modes_contacts.h).
  */
@@ -48,10 +49,12 @@ sinew_status sinew_rigid_create(sinew_rigid *rigid, const sinew_objective *objec
  * elements. */
 sinew_status sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed, sinew_error *error);
 void sinew_rigid_destroy(sinew_rigid *rigid); /* frees the lists of components; accepts a zeroed struct */
-/* Moves free components and components in contact rigidly, so that g does not increase; q [particle_count][4]. */
+/* Moves free components and components in contact rigidly, so that g does not increase, up to round-off; q
+ * [particle_count][4]. */
 void sinew_rigid_move(const sinew_rigid *rigid, sinew_real *q);
-/* v [particle_count][4] = (q - q_n) / h with q_n = q_start. Free components also get back the momentum lost by rounding
- * of positions: single precision resolves a position to 1e-7 of its distance from the origin, a large error over h. */
+/* v [particle_count][4] = (q - q_n) / h with q_n = q_start. Velocities of free components without contacts are also
+ * corrected for the momentum lost by rounding of positions: single precision resolves a position to 1e-7 of its
+ * distance from the origin, a large error over h. */
 void sinew_rigid_velocities(const sinew_rigid *rigid, const sinew_real *q_start, const sinew_real *q, sinew_real *v);
 
 #endif

@@ -11,7 +11,7 @@
  * function of one point z, and sums describe a component, so Newton's method needs no particles. Components in contact
  * form a cluster and move together: conjugate gradients on 6 x 6 blocks of components and of pairs in contact,
  * preconditioned by the blocks of components. A component in contact with colliders and constrained bodies alone is
- * solved by its block. A step is halved until the objective decreases, so a move never increases it. Contact data are
+ * solved by its block. A step is halved until the objective decreases, else no step is taken. Contact data are
  * read from their batches in every solve.
  *
  * Without these moves, vertex sweeps hardly move a stiff body on a support: a box that should slide sticks.
@@ -24,19 +24,20 @@
 
 enum {
     SINEW_RIGID_FREEDOMS = 6, /* degrees of freedom of a body: three of the shift, then three of the rotation vector */
-    SINEW_RIGID_VECTORS = 5
+    SINEW_RIGID_VECTORS = 5   /* vectors of a body in Newton's method and conjugate gradients (rigid_modes_newton.c) */
 };
 
 /* A component as a rigid body: its mass sums, its move so far, and its 6x6 block of the Newton system. */
 typedef struct sinew_rigid_body {
-    bool turns;
+    bool turns;          /* true: rotations change no energy of the body except contacts, so the body rotates */
     double mass;         /* mass of the body, in kg */
     double centre[3];    /* centre of mass of the body before the rigid move, in m */
     double to_target[3]; /* displacement from the centre of mass to that of q_tilde, minus the shift so far, in m */
     double A[9];         /* moment matrix A, row-major, with the rotation so far applied, in kg m^2 */
     /* rotation less one (R - 1) and shift s of the body's move so far: q + turn (q - centre) + shift */
     double turn[9], shift[3];
-    double try_turn[9], try_shift[3];
+    double try_turn[9], try_shift[3]; /* rotation less one and shift of a trial step, in addition to the move so far */
+    /* diagonal block of the Newton system, and its Cholesky factor in the lower triangle */
     double block[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS], factor[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS];
     double v[SINEW_RIGID_VECTORS][SINEW_RIGID_FREEDOMS];
 } sinew_rigid_body;
@@ -100,9 +101,8 @@ typedef struct sinew_rigid_contacts {
  * a particle among the body_count components in contact, or -1. Returns false if out of memory. */
 bool sinew_rigid_contacts_list(sinew_rigid_contacts *contacts, const sinew_objective *objective, int32_t body_count,
                                const int32_t *body_of);
-void sinew_rigid_contacts_destroy(sinew_rigid_contacts *contacts,
-                                  /* frees the arrays of bodies and contacts; accepts a zeroed struct */
-                                  const sinew_allocator *allocator);
+/* Frees the arrays of bodies and contacts; accepts a zeroed struct. */
+void sinew_rigid_contacts_destroy(sinew_rigid_contacts *contacts, const sinew_allocator *allocator);
 /* Computes turn and shift of all bodies with the particles at q; mass, centre, to_target and A of the bodies must be
  * set. */
 void sinew_rigid_contacts_solve(const sinew_rigid_contacts *contacts, const sinew_real *q);

@@ -29,7 +29,7 @@ enum {
     Y
 };
 
-#define CG_FRACTION   1e-2 /* relative residual at which conjugate gradients stop */
+#define CG_FRACTION   1e-2 /* relative residual, in the norm of the preconditioner, at which conjugate gradients stop */
 #define STEP_FRACTION 1e-4 /* Newton steps end if the predicted decrease is below this fraction of the first one */
 /* Fraction of the trace that is added to the rotational inertia, which is zero about the axis of a straight rope. */
 #define TURN_FLOOR 1e-9
@@ -38,7 +38,7 @@ enum {
 
 /* State of a contact at point z: returns the normal force (N). u: slip vector (m), *slip: its length, *stick: friction
  * force per slip (N/m). */
-static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
+static double contact_state(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
     for (int i = 0; i < 3; i++)
@@ -51,10 +51,10 @@ static double state_of(const sinew_rigid_contact *t, const double z[3], double u
     return fmax(0, t->lambda + t->kn * (t->r - vec3_dot(t->n, z)));
 }
 
-static double psi_at(const sinew_rigid_contact *t, const double z[3])
+static double rigid_contact_energy(const sinew_rigid_contact *t, const double z[3])
 {
     double u[3], slip, stick;
-    const double force = state_of(t, z, u, &slip, &stick);
+    const double force = contact_state(t, z, u, &slip, &stick);
     const double stuck = 0.5 * t->kt * slip * slip;
     return (force - t->lambda) * (force + t->lambda) / (2 * t->kn) +
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
@@ -62,11 +62,11 @@ static double psi_at(const sinew_rigid_contact *t, const double z[3])
 
 /* Differentiates the contact energy at t->z: f = psi'(z) (N) and t->K = psi''(z) (N/m). Returns false if both are
  * zero. */
-static bool differentiate(sinew_rigid_contact *t, double f[3])
+static bool differentiate_contact(sinew_rigid_contact *t, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double u[3], slip, stick;
-    const double force = state_of(t, t->z, u, &slip, &stick);
+    const double force = contact_state(t, t->z, u, &slip, &stick);
     const double active = (force > 0 ? t->kn : 0) - stick;
     const double along = t->kt * slip <= t->limit ? 0 : stick / (slip * slip);
     for (int i = 0; i < 3; i++)
@@ -168,7 +168,7 @@ static void rigid_newton_inertia_of(const cluster *c, sinew_rigid_body *b)
 static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
 {
     double f[3], wrench[6], forces[6][3], column[3];
-    if (!differentiate(t, f))
+    if (!differentiate_contact(t, f))
         return;
     for (int32_t a = 0, link = 0; a < t->side_count; a++) {
         const sinew_rigid_side *side = &t->sides[a];
@@ -186,7 +186,7 @@ static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
 }
 
 /* Overwrites a 6x6 block by its Cholesky factor L; degrees of freedom without a safe pivot are left out. */
-static void factor(double L[36])
+static void factor_block(double L[36])
 {
     for (int j = 0; j < FREEDOMS; j++) {
         double pivot = L[FREEDOMS * j + j];
@@ -232,7 +232,7 @@ static void rigid_newton_linearise(const cluster *c)
         add_contact_terms(c, cluster_contact(c, k));
     for (int32_t k = 0; k < c->body_count; k++) {
         memcpy(body_at(c, k)->factor, body_at(c, k)->block, sizeof body_at(c, k)->factor);
-        factor(body_at(c, k)->factor);
+        factor_block(body_at(c, k)->factor);
     }
 }
 
@@ -260,7 +260,7 @@ static void rigid_newton_apply(const cluster *c)
 
 /* ---- Conjugate gradients over the bodies of a cluster ---------------------------------------- */
 
-static double rigid_newton_inner(const cluster *c, int first, int second)
+static double rigid_newton_dot(const cluster *c, int first, int second)
 {
     double sum = 0;
     for (int32_t k = 0; k < c->body_count; k++)
@@ -289,14 +289,14 @@ static double rigid_newton_precondition(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
         back_substitute(body_at(c, k)->factor, body_at(c, k)->v[R], body_at(c, k)->v[Y]);
-    return rigid_newton_inner(c, R, Y);
+    return rigid_newton_dot(c, R, Y);
 }
 
 /* Y = H D for the Hessian H and direction D of a cluster; returns D . Y */
 static double rigid_newton_multiply_direction(void *context)
 {
     rigid_newton_apply(context);
-    return rigid_newton_inner(context, D, Y);
+    return rigid_newton_dot(context, D, Y);
 }
 
 static double rigid_newton_advance(void *context, double alpha)
@@ -307,7 +307,7 @@ static double rigid_newton_advance(void *context, double alpha)
 }
 
 /* New direction of conjugate gradients, of all bodies of the cluster: D = Y + beta D. */
-static void rigid_newton_turn(void *context, double beta)
+static void rigid_newton_update_direction(void *context, double beta)
 {
     const cluster *c = context;
     for (int32_t k = 0; k < c->body_count; k++)
@@ -318,22 +318,24 @@ static void rigid_newton_turn(void *context, double beta)
 /* Newton step X = -H^-1 G of a cluster by conjugate gradients; returns the predicted decrease, J. */
 static double rigid_newton_solve(cluster *c)
 {
-    const sinew_cg_vectors vectors = {rigid_newton_multiply_direction, rigid_newton_advance, rigid_newton_turn, c};
+    const sinew_cg_vectors vectors = {rigid_newton_multiply_direction, rigid_newton_advance,
+                                      rigid_newton_update_direction, c};
     rigid_newton_clear(c, X);
     rigid_newton_clear(c, D);
     rigid_newton_clear(c, R);
     rigid_newton_add(c, R, -1, G);
     sinew_cg cg = {.rz = rigid_newton_precondition(c)};
     const double target = CG_FRACTION * CG_FRACTION * cg.rz;
-    rigid_newton_turn(c, 0);
+    rigid_newton_update_direction(c, 0);
     for (int k = 0; k < CG_MAX && cg.rz > target; k++) {
         const double rz = cg.rz;
         if (!sinew_cg_iterate(&cg, &vectors))
             break;
-        /* recurrence instead of the recomputed sum: stacks of contacts amplify a change of round-off */
+        /* r . z by beta, not by the sum that advance returned: both are equal up to round-off, which stacks of contacts
+         * amplify, so that the other form would give other results. */
         cg.rz = rz * cg.beta;
     }
-    return -rigid_newton_inner(c, G, X) / 2;
+    return -rigid_newton_dot(c, G, X) / 2;
 }
 
 /* ---- Newton's method over the rigid motions of a cluster ------------------------------------- */
@@ -349,7 +351,7 @@ void sinew_turn_less_one(const double w[3], double turn[9])
 }
 
 /* to = the contact point z after the trial move of the contact's bodies */
-static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *t, double to[3])
+static void trial_contact_point(const sinew_rigid_contacts *all, const sinew_rigid_contact *t, double to[3])
 {
     memcpy(to, t->z, sizeof t->z);
     for (int32_t k = 0; k < t->side_count; k++)
@@ -382,15 +384,15 @@ static bool try_step(void *context, double alpha, double *change)
     for (int32_t k = 0; k < c->contact_count; k++) {
         const sinew_rigid_contact *t = cluster_contact(c, k);
         double z[3];
-        tried_z(c->all, t, z);
-        sum += psi_at(t, z) - psi_at(t, t->z);
+        trial_contact_point(c->all, t, z);
+        sum += rigid_contact_energy(t, z) - rigid_contact_energy(t, t->z);
     }
     *change = sum;
     return sum < 0;
 }
 
 /* Applies a further rotation: to = (1 + left) to, for 3x3 matrices. */
-static void turn_further(const double left[9], double to[9])
+static void compose_rotation(const double left[9], double to[9])
 {
     double product[9];
     for (int i = 0; i < 9; i++)
@@ -406,7 +408,7 @@ static void rigid_newton_take_step(const cluster *c)
     for (int32_t k = 0; k < c->contact_count; k++) {
         sinew_rigid_contact *t = cluster_contact(c, k);
         double z[3];
-        tried_z(c->all, t, z);
+        trial_contact_point(c->all, t, z);
         memcpy(t->z, z, sizeof z);
         for (int32_t a = 0; a < t->side_count; a++) {
             sinew_rigid_side *side = &t->sides[a];
@@ -423,7 +425,7 @@ static void rigid_newton_take_step(const cluster *c)
             more[i] = vec3_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
         for (int i = 0; i < 9; i++)
             b->A[i] += more[i];
-        turn_further(b->try_turn, b->turn);
+        compose_rotation(b->try_turn, b->turn);
         for (int i = 0; i < 9; i++)
             b->turn[i] += b->try_turn[i];
         for (int i = 0; i < 3; i++) {
@@ -434,7 +436,7 @@ static void rigid_newton_take_step(const cluster *c)
 }
 
 /* Moves the cluster by the Newton step X or a fraction of it; returns false if no fraction decreases the objective. */
-static bool rigid_newton_go_down(cluster *c)
+static bool rigid_newton_search(cluster *c)
 {
     const sinew_backtracking lengths = {.first = 1, .factor = 0.5, .trials = TRIALS};
     if (!sinew_backtrack(&lengths, try_step, c))
@@ -458,7 +460,7 @@ void sinew_rigid_move_cluster(const sinew_rigid_contacts *t, int32_t k)
         rigid_newton_linearise(&c);
         const double gain = rigid_newton_solve(&c);
         first = step == 0 ? gain : first;
-        if (!(gain > (step == 0 ? 0 : STEP_FRACTION * first)) || !rigid_newton_go_down(&c))
+        if (!(gain > (step == 0 ? 0 : STEP_FRACTION * first)) || !rigid_newton_search(&c))
             return;
     }
 }

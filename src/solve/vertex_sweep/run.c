@@ -13,7 +13,7 @@ enum {
     TILE = 16,
     PARALLEL_TILES = 16, /* smallest number of tiles of all colours for which several threads run */
     WIDTH_MAX = 8,       /* largest SIMD width of all compiled variants */
-    HALVINGS = 10        /* largest number of halvings of a node's step that would not lower the objective */
+    HALVINGS = 10        /* largest number of halvings of a node's step while it does not lower the objective */
 };
 
 /* Runs the vertex kernels of all energies over the SIMD groups of `move`, from group `first` on. `change`: kernels
@@ -42,9 +42,9 @@ static void run_energies(const sinew_vertex_layout *v, const sinew_incidence_gro
     }
 }
 
-/* Filters the gradient and block sums of nodes with constrained directions. With A = B + m/h^2 1 and g the gradient
- * of the objective, the sums become S B S + (1 - S) tr B / 3 and S g, so that the step stays within the free
- * directions. */
+/* Filters the gradient and block sums of nodes with constrained directions (filter S). The block sum B becomes
+ * S B S + (1 - S) tr B / 3. The gradient sum changes so that, with the inertia term that the step adds, it becomes S g,
+ * g the gradient of the objective: the step stays within the free directions. */
 static void filter_sums(const sinew_objective *o, const sinew_vertex_move *move, size_t W, sinew_real *sum)
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};
@@ -78,7 +78,7 @@ static void filter_sums(const sinew_objective *o, const sinew_vertex_move *move,
 }
 
 /* Takes one step of every node of the SIMD groups of `move`, from group `first` on. */
-static void move_groups(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first,
+static void step_groups(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first,
                         const sinew_vertex_move *move, sinew_real *sum)
 {
     const size_t padded_count = (size_t)move->group_count * (size_t)v->simd->width;
@@ -115,10 +115,10 @@ static void vertex_sweep_run_groups(const sinew_vertex_layout *v, const sinew_in
                                     .inertia = (sinew_real)(o->step.quasistatic ? 0 : 1 / (o->step.h * o->step.h)),
                                     .relaxation = (sinew_real)relaxation};
     for (int32_t k = 0; k == 0 || k < v->inner; k++)
-        move_groups(v, g, first, &move, sum);
+        step_groups(v, g, first, &move, sum);
 }
 
-static bool is_idle(const sinew_incidence_groups *g, int32_t group, int32_t W)
+static bool group_is_idle(const sinew_incidence_groups *g, int32_t group, int32_t W)
 {
     for (int32_t padded_index = group * W; padded_index < (group + 1) * W; padded_index++)
         if (g->mass[padded_index] > 0)
@@ -126,13 +126,13 @@ static bool is_idle(const sinew_incidence_groups *g, int32_t group, int32_t W)
     return true;
 }
 
-/* Runs SIMD groups first .. last - 1, except idle groups: all of their nodes are in transient groups. */
+/* Runs SIMD groups first .. last - 1, except idle groups, all of whose nodes are in transient groups. */
 static void run_tile(const sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first, int32_t last,
                      double relaxation, sinew_real *q)
 {
     while (first < last) {
         int32_t end = first;
-        while (end < last && !is_idle(g, end, v->simd->width))
+        while (end < last && !group_is_idle(g, end, v->simd->width))
             end++;
         if (end > first)
             vertex_sweep_run_groups(v, g, first, end - first, relaxation, q);

@@ -40,7 +40,7 @@ typedef struct sinew_transient_layout {
 /* ---- Memory of the transient layout ---------------------------------------------------------- */
 
 /* Fills l->slot and l->colour from the fixed groups, with no node coupled. */
-static void find_slots(const sinew_vertex_layout *v, sinew_transient_layout *l)
+static void find_node_slots(const sinew_vertex_layout *v, sinew_transient_layout *l)
 {
     const sinew_incidence_groups *g = &v->fixed;
     const int32_t W = v->simd->width;
@@ -69,7 +69,7 @@ static sinew_transient_layout *make_transient_layout(sinew_vertex_layout *v)
     l->load = sinew_allocate(allocator, count, sizeof *l->load);
     if (!l->slot || !l->colour || !l->number || !l->load)
         return NULL;
-    find_slots(v, l);
+    find_node_slots(v, l);
     return l;
 }
 
@@ -106,7 +106,7 @@ static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)
 }
 
 /* Returns all coupled nodes from the transient groups to the fixed groups. */
-static void put_back(sinew_vertex_layout *v)
+static void return_coupled_nodes(sinew_vertex_layout *v)
 {
     sinew_transient_layout *l = v->transient_work;
     for (int32_t t = 0; l && t < l->coupled_count; t++) {
@@ -124,7 +124,7 @@ static void put_back(sinew_vertex_layout *v)
 
 /* Creates the incidence batches of the transient groups: copies of the fixed ones, with the same sources, then those of
  * transient energies. */
-static bool find_batches(sinew_vertex_layout *v, sinew_transient_layout *l)
+static bool create_transient_batches(sinew_vertex_layout *v, sinew_transient_layout *l)
 {
     sinew_incidence_groups *g = &v->transient;
     const int32_t fixed = v->fixed.batch_count;
@@ -220,7 +220,7 @@ static void write_transient_incidence(sinew_transient_layout *l, int32_t node, t
 }
 
 /* Finds the free nodes of transient elements, at most `count`, and their incidences. */
-static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t count)
+static bool find_coupled_nodes(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t count)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
     const size_t limit = (size_t)v->objective->particle_count, max = count < limit ? count : limit;
@@ -259,7 +259,7 @@ static void add_colour(colour_set *set, int32_t colour)
 }
 
 /* Number of real incidences of a node in a fixed incidence batch; padding follows them in the lane of the node. */
-static int32_t count_copies(const sinew_vertex_layout *v, const sinew_incidence_batch *b, int32_t slot)
+static int32_t count_fixed_incidences(const sinew_vertex_layout *v, const sinew_incidence_batch *b, int32_t slot)
 {
     const int32_t W = v->simd->width, group = slot / W;
     int32_t k = b->first_incidence[group];
@@ -269,7 +269,7 @@ static int32_t count_copies(const sinew_vertex_layout *v, const sinew_incidence_
 }
 
 /* Colours of the nodes that share an element with coupled node t. */
-static colour_set colours_around(const sinew_vertex_layout *v, const sinew_transient_layout *l, int32_t t)
+static colour_set neighbour_colours(const sinew_vertex_layout *v, const sinew_transient_layout *l, int32_t t)
 {
     const int32_t node = l->coupled[t], slot = l->slot[node];
     const size_t W = (size_t)v->simd->width, lane = (size_t)slot % W;
@@ -277,7 +277,7 @@ static colour_set colours_around(const sinew_vertex_layout *v, const sinew_trans
     for (int32_t i = 0; i < v->fixed.batch_count; i++) {
         const sinew_incidence_batch *b = &v->fixed.batches[i];
         const size_t O = (size_t)b->ops->other_count, first = (size_t)b->first_incidence[(size_t)slot / W];
-        for (size_t k = first; k < first + (size_t)count_copies(v, b, slot); k++)
+        for (size_t k = first; k < first + (size_t)count_fixed_incidences(v, b, slot); k++)
             for (size_t o = 0; o < O; o++) {
                 const int32_t other = b->others[(k * O + o) * W + lane] / SINEW_POINT;
                 add_colour(&around, other == node ? -1 : l->colour[other]);
@@ -292,11 +292,11 @@ static colour_set colours_around(const sinew_vertex_layout *v, const sinew_trans
 }
 
 /* Each coupled node keeps its colour if no neighbour has it, else takes the lowest free colour. */
-static sinew_status recolour(sinew_vertex_layout *v, sinew_transient_layout *l, sinew_error *error)
+static sinew_status recolour_coupled(sinew_vertex_layout *v, sinew_transient_layout *l, sinew_error *error)
 {
     for (int32_t t = 0; t < l->coupled_count; t++) {
         int32_t *colour = &l->colour[l->coupled[t]];
-        const colour_set around = colours_around(v, l, t);
+        const colour_set around = neighbour_colours(v, l, t);
         if (has_colour(&around, *colour))
             for (*colour = 0; *colour < SINEW_INCIDENCE_COLOURS_MAX && has_colour(&around, *colour);)
                 ++*colour;
@@ -322,11 +322,11 @@ typedef struct transient_supply {
 static int32_t transient_count_fixed(const void *context, int32_t node)
 {
     const transient_supply *s = context;
-    return count_copies(s->layout, &s->layout->fixed.batches[s->batch], s->work->slot[node]);
+    return count_fixed_incidences(s->layout, &s->layout->fixed.batches[s->batch], s->work->slot[node]);
 }
 
-static void copy_fixed(const void *context, const sinew_incidence_batch *to, size_t k, size_t lane, int32_t node,
-                       int32_t which, bool real)
+static void copy_fixed_incidence(const void *context, const sinew_incidence_batch *to, size_t k, size_t lane,
+                                 int32_t node, int32_t which, bool real)
 {
     const transient_supply *s = context;
     const sinew_incidence_batch *from = &s->layout->fixed.batches[s->batch];
@@ -379,7 +379,7 @@ static bool fill_batches(sinew_vertex_layout *v, const sinew_transient_layout *l
         const transient_supply from = {v, l, b};
         const bool copied = b < v->fixed.batch_count;
         const sinew_incidence_supply supply = {&from, copied ? transient_count_fixed : count_transient,
-                                               copied ? copy_fixed : write_transient};
+                                               copied ? copy_fixed_incidence : write_transient};
         good = sinew_incidence_batch_fill(v, &v->transient, &v->transient.batches[b], &supply);
     }
     return good;
@@ -392,7 +392,7 @@ static bool fill_groups(sinew_vertex_layout *v, sinew_transient_layout *l)
         const int32_t node = l->coupled[t];
         l->load[node] = l->first[t + 1] - l->first[t];
         for (int32_t b = 0; b < v->fixed.batch_count; b++)
-            l->load[node] += count_copies(v, &v->fixed.batches[b], l->slot[node]);
+            l->load[node] += count_fixed_incidences(v, &v->fixed.batches[b], l->slot[node]);
         v->fixed.mass[l->slot[node]] = 0;
     }
     sinew_colour_groups(l->colours, l->coupled_count, v->transient.colour_count, l->first_of_colour, l->order);
@@ -404,13 +404,14 @@ static bool fill_groups(sinew_vertex_layout *v, sinew_transient_layout *l)
 sinew_status sinew_vertex_layout_refresh(sinew_vertex_layout *v, sinew_error *error)
 {
     size_t count;
-    put_back(v);
+    return_coupled_nodes(v);
     if (v->objective->task_count == v->objective->fixed_task_count)
         return SINEW_OK;
     sinew_transient_layout *l = make_transient_layout(v);
-    if (!l || !find_batches(v, l) || !transient_list_elements(v, l, &count) || !find_coupled(v, l, count))
+    if (!l || !create_transient_batches(v, l) || !transient_list_elements(v, l, &count) ||
+        !find_coupled_nodes(v, l, count))
         return sinew_fail_memory(error, "the incidences of nodes");
-    const sinew_status status = recolour(v, l, error);
+    const sinew_status status = recolour_coupled(v, l, error);
     if (status != SINEW_OK)
         return status;
     return fill_groups(v, l) ? SINEW_OK : sinew_fail_memory(error, "the incidences of nodes");

@@ -33,7 +33,8 @@ bool sinew_incidence_groups_reserve(sinew_incidence_groups *g, int32_t count, co
     return true;
 }
 
-/* Index of the incidence batch of an energy, `first` or later; created if there is none. */
+/* Index of the incidence batch of an energy, `first` or later; created if there is none. `apart`: one that couples
+ * arbitrary points always gets a new batch. */
 static int32_t find_incidence_batch(sinew_incidence_groups *g, int32_t first, const sinew_energy_ops *ops, bool apart)
 {
     for (int32_t b = first; !(apart && is_coupling(ops)) && b < g->batch_count; b++)
@@ -128,7 +129,7 @@ void sinew_incidence_sources_release(sinew_incidence_sources *s, const sinew_all
 
 /* Work space for laying out the fixed groups of nodes; released afterwards. */
 typedef struct fixed_work {
-    sinew_elements *lists;       /* [batch_count] elements of each incidence batch, in the caller's order */
+    sinew_elements *lists;       /* [batch_count] elements of each incidence batch, in the order of its sources */
     sinew_incidence *incidences; /* [batch_count] incidences (elements at each node) of each batch */
     int32_t *colours;            /* [particle_count] colour of each particle (node) for the sweep */
     /* [particle_count] free nodes sorted by colour; [colour_count + 1] index of each colour's first node */
@@ -326,8 +327,8 @@ static int32_t source_of(const sinew_incidence_batch *b, int32_t element)
 }
 
 /* Computes the data and the other particles of the incidence of an element with `node`. */
-static void see_element(const sinew_incidence_batch *b, int32_t source, int32_t element, const int32_t *particles,
-                        int32_t node, sinew_real *out, int32_t *others)
+static void gather_incidence(const sinew_incidence_batch *b, int32_t source, int32_t element, const int32_t *particles,
+                             int32_t node, sinew_real *out, int32_t *others)
 {
     sinew_real data[SINEW_DATA_MAX];
     int own = 0;
@@ -344,7 +345,7 @@ void sinew_incidence_write(const sinew_vertex_layout *v, const sinew_incidence_b
     const size_t W = (size_t)v->simd->width, D = (size_t)b->ops->incidence_data_count, O = (size_t)b->ops->other_count;
     sinew_real out[SINEW_DATA_MAX];
     int32_t others[SINEW_STENCIL_MAX];
-    see_element(b, source_of(b, element), element, particles, node, out, others);
+    gather_incidence(b, source_of(b, element), element, particles, node, out, others);
     out[0] = real ? out[0] : 0;
     for (size_t i = 0; i < D; i++)
         b->data[(k * D + i) * W + lane] = out[i];
@@ -502,14 +503,14 @@ static void refill_incidence(const sinew_vertex_layout *v, const sinew_incidence
     if (b->forms[source] == b->sources[source]->form_version)
         return;
     sinew_batch_particles(b->sources[source], element - b->first_element[source], particles);
-    see_element(b, source, element, particles, node, out, others);
+    gather_incidence(b, source, element, particles, node, out, others);
     out[0] = real ? out[0] : 0;
     for (size_t i = 0; i < D; i++)
         b->data[(k * D + i) * W + lane] = out[i];
 }
 
 /* Refills the data of all incidences of a batch, with padding as in fill_group(). */
-static void refill(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b)
+static void refill_batch(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b)
 {
     const size_t W = (size_t)v->simd->width;
     for (int32_t group = 0; group < g->group_count; group++) {
@@ -528,8 +529,8 @@ static void refill(const sinew_vertex_layout *v, const sinew_incidence_groups *g
     }
 }
 
-/* Gathers the weights of all elements of a batch. They change with the material, and when elements are switched on or
- * off. An element has several incidences, and element data are scattered, so weights are gathered first. */
+/* Gathers the weights of all elements of a batch. Weights change with the material, and when elements are switched on
+ * or off. An element has several incidences, and element data are scattered, so weights are gathered first. */
 static void list_weights(sinew_vertex_layout *v, const sinew_incidence_batch *b)
 {
     for (int32_t k = 0; k < b->source_count; k++)
@@ -545,11 +546,11 @@ static void refill_weights(const sinew_vertex_layout *v, const sinew_incidence_b
             b->data[padded_index / W * D * W + padded_index % W] = v->weights[b->element[padded_index]];
 }
 
-static void take_over(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b,
-                      bool form)
+static void update_batch(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b,
+                         bool form)
 {
     if (form)
-        refill(v, g, b);
+        refill_batch(v, g, b);
     refill_weights(v, b);
 }
 
@@ -566,9 +567,9 @@ void sinew_vertex_layout_begin(sinew_vertex_layout *v)
         if (stale)
             list_weights(v, b);
         if (stale && i < fixed)
-            take_over(v, &v->fixed, b, form);
+            update_batch(v, &v->fixed, b, form);
         if (stale && v->transient.group_count > 0)
-            take_over(v, &v->transient, &v->transient.batches[i], form);
+            update_batch(v, &v->transient, &v->transient.batches[i], form);
         for (int32_t k = 0; stale && k < b->source_count; k++) {
             b->versions[k] = b->sources[k]->version;
             b->forms[k] = b->sources[k]->form_version;

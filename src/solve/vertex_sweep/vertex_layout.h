@@ -10,9 +10,9 @@
  * of the other vertices are one stream through memory. A tetrahedron is therefore stored four times, once with each
  * vertex first.
  *
- * Colours depend on the energies, not on their order of creation: energies over tets, edges and vertices are coloured
- * together, then each energy over pairs in turn recolours its own vertices if necessary (section 10.1). A contact thus
- * changes the order of the sweep only nearby.
+ * Energies over cells of meshes are coloured together; then each fixed batch that couples arbitrary points (`couples`
+ * in mesh/topology/stencil.h) in turn recolours its own vertices if necessary (section 10.1). Such a batch thus changes
+ * the order of the sweep only nearby.
  *
  * Nodes of transient elements (objective/objective.h) are moved, with all their incidences, from the fixed groups,
  * where their lanes stay idle, to transient groups. In the order of transient elements, each node keeps its colour if
@@ -29,7 +29,8 @@
 #define SINEW_INCIDENCE_COLOURS_MAX 256
 
 /* The incidences of one kind of energy over all its batches, so that the cost does not depend on the number of bodies.
- * Fixed energies over pairs are separate, as each recolours in turn. Elements are numbered over all batches. */
+ * Fixed batches that couple arbitrary points are separate, as each recolours in turn. Elements are numbered over all
+ * batches. */
 typedef struct sinew_incidence_batch {
     const sinew_energy_ops *ops;
     int32_t source_count;

@@ -20,8 +20,8 @@ typedef struct sinew_incidence_supply {
 
 /* Reserves memory for `count` incidence batches; existing ones keep their memory. */
 bool sinew_incidence_groups_reserve(sinew_incidence_groups *groups, int32_t count, const sinew_allocator *allocator);
-/* Appends incidence batches for the batches of tasks begin .. end-1: one for each kind of energy, or, with `apart`, one
- * for every batch that couples. */
+/* Appends incidence batches for the batches of tasks begin .. end-1: one for each kind of energy. With `apart`, every
+ * batch whose stencil couples arbitrary points (`couples` in mesh/topology/stencil.h) gets its own. */
 bool sinew_incidence_sources_find(sinew_vertex_layout *layout, sinew_incidence_groups *groups, int32_t begin,
                                   int32_t end, bool apart, sinew_incidence_sources *sources);
 void sinew_incidence_sources_release(sinew_incidence_sources *sources, const sinew_allocator *allocator);

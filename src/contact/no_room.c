@@ -8,8 +8,9 @@
  *     - another contact with a force pushes them the opposite way, and the other side of that contact is backed.
  *
  * So a sheet between two pads is backed on both sides, also in several layers. A sheet under a box is not: the box may
- * rise. Deformable solids are never backed, because they can be compressed; a rigid body is one vertex. Without this test
- * contacts that only converge slowly, such as of a heavy box on a light sheet, would yield (test_yield).
+ * rise. Vertices of deformable solids are backed only by pins, because a solid can be compressed; a rigid body is one
+ * vertex. Without this test contacts that only converge slowly, such as of a heavy box on a light sheet, would yield
+ * (test_yield).
  */
 #include <string.h>
 
@@ -18,7 +19,7 @@
 
 #define OPPOSITE   -0.7 /* largest cosine between the pushes of two contacts that oppose each other */
 #define BACKED     0.5  /* fraction of a side's weights that must be backed */
-#define LAYERS_MAX 32   /* largest number of layers between prescribed sides */
+#define LAYERS_MAX 32   /* largest number of passes; each backs at least one further layer between prescribed sides */
 
 /* Vertex that stands for vertex v: the first one of a rigid body. */
 static int32_t room_vertex(const sinew_contact_work *c, int32_t v)
@@ -42,7 +43,8 @@ static bool room_reserve(const sinew_contact_view *view)
                                sizeof *c->next_support);
 }
 
-/* Links the contacts with a force at each vertex: contact_counts holds the first link 4 k + a of each vertex. */
+/* Links the contacts with a force at each vertex: contact_counts holds the first link 4 k + a of each vertex, for
+ * vertex a of contact k; -1: none. */
 static void room_link_supports(const sinew_contact_view *view, const sinew_real *q)
 {
     sinew_contact_work *c = view->contact;

@@ -21,12 +21,12 @@
  *                         the unit vector of the tangential part of u
  *             p is scaled until p.u + p.G p / 2 <= budget, and acts on both rigid motions
  *
- * Linear momentum does not change; nor does angular momentum, because both impulses act at one point. Impacts that end
- * in the same step are solved by Gauss-Seidel passes. Impacts of one island of touching bodies share their budgets.
- * Saved states include impacts in progress.
+ * An impulse between two free bodies changes neither their linear nor their angular momentum, because both sides act at
+ * one point. Impacts that end in the same step are solved by Gauss-Seidel passes. Impacts of one island of touching
+ * bodies share their budgets. Saved states include impacts in progress.
  *
- * Known limits: in a row of touching bodies, impacts of pairs follow each other and do not happen at once. Impacts of one
- * piece with itself do not rebound.
+ * Known limits: in a row of touching bodies, impacts of pairs follow each other and do not happen at once. Impacts of
+ * one piece with itself do not rebound.
  */
 #include <math.h>
 #include <string.h>
@@ -46,8 +46,8 @@ enum {
     SOLVE_PASSES = 64
 };
 
-/* Fields whose coordinates in its rigid modes a node has: velocity at the start of the step, velocity now, change by
- * impulses, external acceleration. */
+/* Fields of which a node stores the coordinates in its rigid modes: velocity at the start of the step, velocity now,
+ * change by impulses, external acceleration. */
 enum {
     BEFORE,
     NOW,
@@ -317,12 +317,12 @@ static void pair_velocity(const sinew_restitution *r, const impact_pair *pair, i
 
 /* ---- Begin and end of impacts ---------------------------------------------------------------- */
 
-static double least_speed(const sinew_contact_view *view)
+static double rebound_speed_min(const sinew_contact_view *view)
 {
     return SINEW_REBOUND_SPEED * vec3_norm(view->gravity) * (double)view->time_step;
 }
 
-static void impact_name_objects(const sinew_contact_work *c, const impact_pair *pair, sinew_impact *impact)
+static void impact_store_objects(const sinew_contact_work *c, const impact_pair *pair, sinew_impact *impact)
 {
     for (int s = 0; s < 2; s++) {
         const sinew_collision_object *o = &c->mesh.objects[pair->object[s]];
@@ -361,16 +361,17 @@ static void pair_begin_impact(const sinew_contact_view *view, impact_pair *pair)
     const double v = -vec3_dot(before, pair->normal), a = -vec3_dot(pull, pair->normal);
     const double change = fabs(vec3_dot(now, pair->normal) + v);
     /* Bodies that rest against each other and are pushed by a third one have an approach of round-off size. */
-    if (!(pair->force > 0) || !(v > fmax(least_speed(view), CALM * change)))
+    if (!(pair->force > 0) || !(v > fmax(rebound_speed_min(view), CALM * change)))
         return;
     sinew_impact impact = {.approach = sqrt(fmax(0, v * v + 2 * a * pair->clearance)), .largest_change = change};
-    impact_name_objects(view->contact, pair, &impact);
+    impact_store_objects(view->contact, pair, &impact);
     impact_add_contacts(pair, &impact);
     pair->active = true;
     pair->impact = impact;
 }
 
-/* Moves the point of an impact with the centres of mass, and with their mean between two bodies. */
+/* Moves the point of an impact with the centre of mass of the body, between two bodies with the mean of both
+ * centres. */
 static void impact_move_point(const sinew_contact_view *view, const impact_pair *pair, sinew_impact *impact)
 {
     const sinew_restitution *r = &view->contact->restitution;
@@ -397,7 +398,7 @@ static void pair_follow_impact(const sinew_contact_view *view, impact_pair *pair
     impact->largest_change = fmax(impact->largest_change, change);
     /* A third body may push the two together during the impact, which raises their speed of approach. */
     impact->approach = fmax(impact->approach, -vec3_dot(before, impact->normal));
-    const double calm = fmax(least_speed(view), CALM * impact->largest_change);
+    const double calm = fmax(rebound_speed_min(view), CALM * impact->largest_change);
     pair->ended = !(pair->force > 0) || (change <= calm && speed >= -calm);
     /* Objects that still approach each other without a contact force meet next at another point, which is a new
      * impact; this one ends without an impulse. */
@@ -477,8 +478,9 @@ static void matrix_times(const double G[9], const double p[3], double out[3])
         out[i] = vec3_dot(G + 3 * i, p);
 }
 
-/* Finds the impulse p that gives the relative velocity u the normal part `target`: by sticking friction, or by
- * sliding friction if that exceeds Coulomb's cone. False: no impulse changes the normal velocity. */
+/* Finds the impulse p that gives the relative velocity u the normal part `target`: by sticking friction; by sliding
+ * friction if p exceeds Coulomb's cone; without friction if that has no response along n. False: no impulse changes
+ * the normal velocity. */
 static bool find_impulse(const double G[9], const double n[3], const double u[3], double mu, double target, double p[3])
 {
     double goal[3], across[3], out[3];

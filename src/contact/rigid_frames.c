@@ -5,8 +5,9 @@
  *     q_a <- c + R (X_a - C),    R = rotation nearest to sum_a m_a (q_a - c) (X_a - C)^T                    (1)
  *
  * c and C are the centres of mass of the four particles at q and at rest. Few sweeps leave distances wrong. (1) is the
- * rigid position nearest to q in the norm of the masses (Mueller et al. 2005, shape matching): linear and angular
- * momentum of the step do not change. The step filter then truncates the displacement, so that the guarantee holds.
+ * rigid position nearest to q in the norm of the masses (Mueller et al. 2005, shape matching): the displacements,
+ * weighted by mass, have no resultant and no moment. The step filter then truncates them, so that no candidate pair
+ * crosses.
  *
  * Bodies with pinned particles stay as they are.
  */

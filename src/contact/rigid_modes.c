@@ -95,7 +95,7 @@ static double modes_find_centre(const sinew_contact_view *view, sinew_rigid_mode
     return mass;
 }
 
-/* Tensor of inertia J = trace(S) - S, S = sum m r r^T, row-major. */
+/* Tensor of inertia J = trace(S) I - S, S = sum m r r^T, row-major. */
 static void modes_inertia(const sinew_contact_view *view, const sinew_rigid_modes *m, double J[9])
 {
     double S[9] = {0};
@@ -177,7 +177,8 @@ static bool modes_gather_pins(const sinew_contact_view *view, const sinew_rigid_
     return any;
 }
 
-static void modes_hold(const sinew_contact_view *view, sinew_rigid_modes *m)
+/* Replaces the modes by the eigenvectors of K, and marks those that the pins hold (rigid_modes.h). */
+static void modes_apply_pins(const sinew_contact_view *view, sinew_rigid_modes *m)
 {
     const int n = m->count;
     double K[36], Q[36], trace = 0;
@@ -203,7 +204,7 @@ void sinew_rigid_modes_find(const sinew_contact_view *view, int32_t piece, sinew
     const sinew_contact_body *body = &view->bodies[view->contact->restitution.piece_body[piece]];
     *m = (sinew_rigid_modes){.piece = piece, .first = body->start, .last = body->start + body->count};
     modes_find_free(view, m);
-    modes_hold(view, m);
+    modes_apply_pins(view, m);
 }
 
 /* ---- Velocities and impulses ----------------------------------------------------------------- */

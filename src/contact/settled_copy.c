@@ -29,7 +29,8 @@ static size_t batch_size(const sinew_batch *batch)
     return batch ? (size_t)batch->group_count * (size_t)batch->ops->data_count * (size_t)batch->width : 0;
 }
 
-/* Saves the list of contacts, the parameters of contact elements and the data of their batch. False: out of memory. */
+/* Saves the list of contacts, the parameters of contact elements and the data of their batches. False: out of
+ * memory. */
 static bool settled_save(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;

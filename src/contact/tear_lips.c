@@ -7,9 +7,10 @@
  *
  *     N.d <= -gap / 2        for the outward normals N of all lips at the vertex
  *
- * Then both lips of a pair are apart by the gap at every vertex that they do not share, and by linear interpolation
- * between. The copies of a vertex in several tears need no common direction. Where each pair of copies chose its own
- * direction, lips of 4 in 100 random tears crossed (test_touching).
+ * Then both lips of a pair are apart by the gap at each free vertex that they do not share, unless the normals there
+ * nearly cancel (MARGIN_MIN), and by linear interpolation between. The copies of a vertex in several tears need no
+ * common direction. Where each pair of copies chose its own direction, lips of 4 in 100 random tears crossed
+ * (test_touching).
  *
  * d is along -p, with p the point of the convex hull of the normals that is nearest to the origin.
  */
@@ -23,7 +24,7 @@
 
 #define LIPS_MAX   64   /* lips at one vertex; further ones are ignored */
 #define PASSES     100  /* iterations for the nearest point */
-#define COINCIDE   1e-5 /* round-off of closest points: distances by the mean edge, and weights */
+#define COINCIDE   1e-5 /* round-off of closest points: of distances in mean edges, and of weights */
 #define MARGIN_MIN 0.1  /* smallest |p|: flatter cones move by at most gap / (2 MARGIN_MIN) */
 
 /* True if two faces have the same corners at rest: copies of vertices have the same rest positions. */

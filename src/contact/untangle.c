@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * untangle.c: the part of a step that frees overlapping surfaces, see untangle.h: positions move before the first
- * detection pass, through the step filter, so that no free pair is lost.
+ * detection pass, through the step filter, so that pairs which do not overlap stay free.
  *
- * Until a pair of objects is free, its candidate pairs have no direction: they are dropped from the pass. Bodies that
- * are translated out of each other keep contacts at their crossings, along the direction of the translation and at the
- * present distance. They bear weight and let nothing sink deeper, and as their offset is the present distance, they do
- * no work. Limits: docs/guides/contact.md.
+ * Until a pair of objects is free, its candidate pairs have no direction: they are dropped from the pass. Overlapping
+ * solids keep contacts (bearings) at vertices inside or at crossings, along the direction out of each other. Bearings
+ * carry weight and resist sinking; their offset is the present distance, so they do no work on bodies that rest.
+ * Limits: docs/guides/contact.md.
  */
 #include <float.h>
 #include <math.h>
@@ -16,8 +16,8 @@
 #include "contact/untangle.h"
 #include "math/vec3.h"
 
-/* Trials of a translation that the step filter truncates: each reduces the fractions of truncated groups; the last
- * ones are 0. Chosen, not measured. */
+/* Trials of a translation that the step filter truncates: the first HALVINGS halve the fractions of all groups, the
+ * others set those of truncated groups to 0. Chosen, not measured. */
 #define TRIALS      8
 #define HALVINGS    5
 #define MARKED      1 /* bits of `marked`: the vertex belongs to a primitive that intersects */
@@ -240,7 +240,7 @@ static void vertex_displacement(const sinew_contact_work *c, int32_t v, bool who
         d[k] = whole ? c->progress[group] * u->translation[3 * (size_t)group + k] : u->shift[3 * (size_t)v + k];
 }
 
-/* Requests the displaced positions from the step filter; colliders stand still. */
+/* Computes requested [vertex_count][4] m: the displaced positions; colliders stand still. */
 static void request_motion(const sinew_contact_view *view, bool whole, sinew_real *requested)
 {
     const sinew_contact_work *c = view->contact;
@@ -286,7 +286,7 @@ static bool reduce_fractions(const sinew_contact_view *view, int trial)
     return whole;
 }
 
-/* Translates groups as far as the step filter allows. Returns true if some body moved. */
+/* Translates groups as far as the step filter allows. *moved: some body moved. */
 static sinew_status move_groups(const sinew_contact_view *view, bool *moved, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;

@@ -20,8 +20,8 @@
 #include "math/vec3.h"
 
 #define SINEW_UNTANGLE_TARGET 2e-2 /* distance of freed surfaces, as a fraction of the offset (touching.c) */
-/* Fraction of an overlap that a step removes, beside one offset: a teleport of the whole depth would be visible.
- * Chosen, not measured. */
+/* Fraction of the depth of an overlap that a step removes, where this exceeds the smallest displacement
+ * (untangle_bodies.c, untangle_patches.c): a jump by the whole depth would be visible. Chosen, not measured. */
 #define SINEW_UNTANGLE_FRACTION 0.25
 
 /* An edge of one primitive passes through the face of another. */
@@ -29,7 +29,7 @@ typedef struct sinew_crossing {
     int32_t edge[2]; /* vertices of the edge */
     int32_t face;    /* primitive that the edge passes through */
     int32_t owner;   /* primitive that has the edge */
-    int32_t other;   /* the other crossing of the same two primitives, the end of their common segment; -1: none */
+    int32_t other;   /* index of the crossing at the other end of the common segment of both primitives; -1: none */
     bool edge_first; /* the edge belongs to the first of the two primitives */
     double t;        /* fraction along the edge */
     double w[3];     /* barycentric weights in the face */
@@ -123,7 +123,7 @@ void sinew_tangle_release(sinew_tangle *tangle, const sinew_allocator *allocator
 
 /* ---- Ways out (untangle_bodies.c, untangle_patches.c) ------------------------------------------ */
 
-/* True if an object encloses a volume. */
+/* True if an object is a closed surface of triangles; false for spheres, capsules and planes. */
 bool sinew_object_is_closed(const sinew_contact_view *view, int32_t o);
 /* Finds the groups of bodies that elements connect, and their masses. */
 sinew_status sinew_untangle_group(const sinew_contact_view *view, sinew_error *error);
@@ -140,7 +140,8 @@ double sinew_sheets_direction(const sinew_contact_view *view, int32_t a, int32_t
 /* Displacement that an overlap of this depth takes in one step, in m. */
 double sinew_overlap_stride(const sinew_contact_view *view, const sinew_overlap *overlap, double depth);
 /* Computes the displacement that overlaps want in this step, for groups into `translation`. With `keep`, candidate
- * pairs of the current pass that are free do not approach below their offset. Returns true if some group moves. */
+ * pairs of the current pass that are free do not approach below their offset. Returns true if translations resolve
+ * some overlap. */
 bool sinew_untangle_translations(const sinew_contact_view *view, bool keep);
 /* Computes displacements of the vertices of overlaps that patches free, into `shift`; *moves: there are such
  * overlaps. */

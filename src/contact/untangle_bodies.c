@@ -38,8 +38,8 @@
  * a translation of draped cloth would be much longer than its overlap. Chosen, not measured. */
 #define OPEN_OFFSETS  2.0
 #define OPEN_FRACTION 0.1
-/* Smallest stride, in offsets and falls of one step (g h^2): bodies that sink by a part of it still part. Chosen, not
- * measured. */
+/* Smallest displacement in a step of a deep overlap, in sums of the offset and the fall of one step (g h^2): bodies
+ * that gravity moves together still come apart. Chosen, not measured. */
 #define STRIDE_MIN 2.0
 #define PASSES     200  /* Gauss-Seidel passes, as in touching.c */
 #define MISSED     1e-2 /* relative error of a displacement at which the passes end */
@@ -346,7 +346,7 @@ static void way_try_round(way_out *w)
 
 /* Reverses the direction of two open surfaces whose depths in both senses are about equal, so that the later one
  * comes to the positive side of the earlier one, as in touching.c. All later sheets then move to the same side, so
- * three sheets never require a cyclic order. */
+ * three sheets do not require a cyclic order. */
 static void way_order_sheets(way_out *w, double offset)
 {
     const sinew_contact_work *c = w->view->contact;
@@ -437,8 +437,9 @@ void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *o)
 
 /* ---- Translations ------------------------------------------------------------------------------- */
 
-/* Translates two groups so that a moves away from b along n by at least `wanted`. Returns the missing part. */
-static double groups_part(const sinew_contact_view *view, int32_t a, int32_t b, const double n[3], double wanted)
+/* Translates the groups of objects a and b so that a moves away from b along n by at least `wanted`, in m. Returns the
+ * part that was missing. */
+static double groups_separate(const sinew_contact_view *view, int32_t a, int32_t b, const double n[3], double wanted)
 {
     struct sinew_untangle *u = view->contact->untangle;
     double *first = u->translation + 3 * (size_t)u->group[a], *second = u->translation + 3 * (size_t)u->group[b];
@@ -476,7 +477,7 @@ static bool keep_free_pairs(const sinew_contact_view *view)
         if (p->inside || !(p->distance > 0))
             continue;
         const double n[3] = {(double)p->n[0], (double)p->n[1], (double)p->n[2]};
-        done &= groups_part(view, a, b, n, fmin(0, offset - (double)p->distance)) <= MISSED * offset;
+        done &= groups_separate(view, a, b, n, fmin(0, offset - (double)p->distance)) <= MISSED * offset;
     }
     return done;
 }
@@ -496,7 +497,7 @@ bool sinew_untangle_translations(const sinew_contact_view *view, bool keep)
                 continue;
             any = true;
             const double stride = sinew_overlap_stride(view, o, o->depth);
-            done &= groups_part(view, o->a, o->b, o->n, stride) <= MISSED * stride;
+            done &= groups_separate(view, o->a, o->b, o->n, stride) <= MISSED * stride;
         }
         if (keep && any)
             done &= keep_free_pairs(view);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * untangle_calm.c: bounds the kinetic energy that untangling gives to bodies whose vertices it displaced (patches,
+ * untangle_calm.c: bounds the kinetic energy of bodies after a step in which untangling displaced vertices (patches,
  * untangle_patches.c).
  *
  * Displacing vertices of a body stores elastic energy, which the step turns into motion. At the end of a step with
- * displaced patches, the kinetic energy of a body may exceed that of the start of the step by the work of external
- * forces at most,
+ * displaced patches, the kinetic energy of each body, displaced or not, may exceed that of the start of the step by the
+ * work of external forces at most,
  *
  *     E_kin <= E_kin,0 + max(0, h sum f_ext.v);
  *

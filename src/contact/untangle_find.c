@@ -72,7 +72,8 @@ static bool crossing_compute(const sinew_contact_work *c, const int32_t edge[2],
     return crossing->w[0] >= 0 && crossing->w[1] >= 0 && crossing->w[2] >= 0;
 }
 
-/* Appends the crossings of the edges of primitive p through the face of primitive q. */
+/* Appends the crossings of the edges of primitive p through the face of primitive q; `first`: p is the first primitive
+ * of the pair. */
 static void crossings_of_edges(const sinew_contact_work *c, sinew_tangle *t, int32_t p, int32_t q, bool first)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -228,7 +229,8 @@ static sinew_overlap *overlap_add(sinew_tangle *t, uint64_t objects)
     return overlap;
 }
 
-/* Entries of `sort` beyond this value are pairs of primitives; those below it are vertices. */
+/* Minor keys of `sort` from this value on are indices of pairs of primitives plus this value; those below are
+ * vertices. */
 #define PAIR_ENTRY ((uint64_t)1 << 32)
 
 static bool tangle_reserve(const sinew_contact_view *view, sinew_tangle *t, int32_t count)

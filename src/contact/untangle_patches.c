@@ -15,7 +15,8 @@
  *
  *     G = -R + 2 (R.E)/(N.E) N,        summed over the patch, because single gradients point in all directions.
  *
- * Vertices inside a closed object move towards the nearest point of its surface.
+ * Vertices inside a closed object move towards the nearest point of its surface. Two closed objects that cannot be
+ * translated are parted by the plane in the middle of their common volume.
  */
 #include <math.h>
 #include <string.h>
@@ -149,7 +150,7 @@ typedef struct patch_range {
     double low_fixed, high_fixed; /* the same of vertices that cannot move */
 } patch_range;
 
-static patch_range range_along(const patch_work *w, int32_t patch, const double n[3])
+static patch_range patch_range_along(const patch_work *w, int32_t patch, const double n[3])
 {
     const sinew_contact_work *c = w->view->contact;
     patch_range r = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL};
@@ -176,7 +177,7 @@ static void try_plane(const patch_work *w, int32_t patch, const double direction
         return;
     for (int sign = -1; sign <= 1; sign += 2) {
         const double m[3] = {sign * direction[0] / length, sign * direction[1] / length, sign * direction[2] / length};
-        const patch_range r = range_along(w, patch, m);
+        const patch_range r = patch_range_along(w, patch, m);
         /* Vertices that cannot move must already be on their own side of the plane. */
         if (!(r.high - r.low < *depth) || !(r.high_fixed < r.low_fixed))
             continue;
@@ -225,10 +226,10 @@ static void shift_vertex(const sinew_contact_view *view, int32_t v, const double
 }
 
 /* Moves the vertices of a patch onto their sides of the plane. */
-static void part_along(const patch_work *w, int32_t patch, const double n[3], double depth)
+static void part_patch(const patch_work *w, int32_t patch, const double n[3], double depth)
 {
     const sinew_contact_work *c = w->view->contact;
-    const patch_range r = range_along(w, patch, n);
+    const patch_range r = patch_range_along(w, patch, n);
     const double gap = SINEW_UNTANGLE_TARGET * w->offset, limit = fmax(w->offset, SINEW_UNTANGLE_FRACTION * depth);
     double middle = (r.low + r.high) / 2;
     middle = fmax(middle, r.high_fixed + gap / 2);
@@ -298,7 +299,7 @@ static void follow_gradient(const patch_work *w, int32_t patch)
 
 /* Moves a vertex that is inside a closed object towards the surface by one stride, which vertex and face share if
  * both can move. */
-static void push_out(const patch_work *w, int32_t v)
+static void push_vertex_out(const patch_work *w, int32_t v)
 {
     const sinew_contact_work *c = w->view->contact;
     sinew_bearing bearing;
@@ -367,7 +368,7 @@ static void patch_release(patch_work *w, const sinew_allocator *m)
     sinew_release(m, w->side);
 }
 
-static void free_overlap(patch_work *w)
+static void displace_overlap(patch_work *w)
 {
     const sinew_tangle *t = &w->view->contact->untangle->tangle;
     const sinew_overlap *o = w->overlap;
@@ -381,13 +382,13 @@ static void free_overlap(patch_work *w)
         mark_sides(w, patch, true);
         const double depth = find_plane(w, patch, n);
         if (depth <= SHALLOW * w->offset)
-            part_along(w, patch, n, depth);
+            part_patch(w, patch, n, depth);
         else if (o->inside_count == 0)
             follow_gradient(w, patch);
         mark_sides(w, patch, false);
     }
     for (int32_t k = o->first_inside; k < o->first_inside + o->inside_count; k++)
-        push_out(w, t->inside[k]);
+        push_vertex_out(w, t->inside[k]);
 }
 
 sinew_status sinew_untangle_patches(const sinew_contact_view *view, bool *moves, sinew_error *error)
@@ -408,7 +409,7 @@ sinew_status sinew_untangle_patches(const sinew_contact_view *view, bool *moves,
                         .offset = sinew_overlap_offset(f, o)};
         const bool good = patch_allocate(&w, view->allocator, f->vertex_count, (size_t)o->crossing_count);
         if (good)
-            free_overlap(&w);
+            displace_overlap(&w);
         patch_release(&w, view->allocator);
         if (!good)
             return sinew_fail_memory(error, "overlapping surfaces");

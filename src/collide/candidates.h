@@ -63,7 +63,7 @@ typedef struct sinew_candidate {
 } sinew_candidate;
 
 typedef struct sinew_candidates {
-    sinew_candidate *list; /* [count] candidate pairs, sorted by kind and vertices */
+    sinew_candidate *list; /* [count] candidate pairs; after sinew_detect() sorted by kind and vertices */
     int64_t count;
     int64_t dropped;       /* number of pairs beyond the limit, which are dropped from the end of the sorted list */
     size_t capacity_bytes; /* allocated size of the candidate list in bytes */
@@ -97,7 +97,7 @@ typedef struct sinew_detect_input {
 #define SINEW_REST_GAP 0.1
 #define SINEW_GAP_MIN  1e-2
 
-/* Largest reach of a pair within one object, in m; features that coincide at rest are the lips of a tear. */
+/* Largest reach of a pair within one object, in m; features that coincide at rest (rest = 0) are the lips of a tear. */
 static inline double sinew_rest_reach(double rest, double reach)
 {
     return rest > 0 && SINEW_REST_NEAR * rest < reach ? SINEW_REST_NEAR * rest : reach;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * narrow_phase.h: the exact test of candidate pairs (candidates.h), with the same bits as the listed distances.
+ * narrow_phase.h: the test of candidate pairs (candidates.h) in double, with the same bits as the listed distances.
  */
 #ifndef SINEW_SRC_COLLIDE_NARROW_PHASE_H
 #define SINEW_SRC_COLLIDE_NARROW_PHASE_H

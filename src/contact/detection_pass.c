@@ -85,8 +85,8 @@ static double deviation_from(const sinew_contact_work *c, int32_t v, const sinew
     return vec3_norm(rest);
 }
 
-/* Gives all vertices of a collider its mean predicted displacement, and one trust-region radius: up to a bound, it
- * contains the predicted position of each vertex. */
+/* Gives all vertices of a collider its mean predicted displacement, and one trust-region radius: the ball of each
+ * vertex contains its start and, up to a bound, its predicted position. */
 static void set_collider_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
 {
     const sinew_collision_object *object = &c->mesh.objects[o];

@@ -96,7 +96,7 @@ static double distance_to_tet(const sinew_mesh *mesh, const int32_t *tet, const 
         return 0;
     sinew_mesh *one = sinew_mesh_create(&def, &error);
     assert_int_equal(sinew_search_begin(&search, one, one->positions, false, &error), SINEW_OK);
-    const double found = sqrt(sinew_search_nearest(&search, point).distance);
+    const double found = sqrt(sinew_search_nearest(&search, point).distance2);
     sinew_search_end(&search);
     sinew_mesh_destroy(one);
     return found;
@@ -139,7 +139,7 @@ static void check_on_tets(const ride *of, const sinew_real *point, const sinew_s
         return;
     }
     if (inside < -CLOSE) {
-        const double nearest = sqrt(sinew_search_nearest(search, point).distance);
+        const double nearest = sqrt(sinew_search_nearest(search, point).distance2);
         assert_true(fabs(distance_to_tet(of->mesh, of->vertices, point) - nearest) < 100 * CLOSE);
     }
 }
@@ -149,7 +149,7 @@ static void check_on_others(const ride *of, const sinew_real *point, const sinew
 {
     sinew_real place[3];
     blend_rest(of, place);
-    assert_true(fabs(distance(place, point) - sqrt(sinew_search_nearest(search, point).distance)) < 100 * CLOSE);
+    assert_true(fabs(distance(place, point) - sqrt(sinew_search_nearest(search, point).distance2)) < 100 * CLOSE);
     for (int k = 0; k < 4; k++)
         assert_true(of->weights[k] >= 0);
 }

@@ -184,7 +184,7 @@ static float range_area(const sinew_tree_item *items, range r)
 
 /* Splits a range of items and all its subranges. Returns the split index `middle`, 0 for a leaf. The recursion is as
  * deep as the tree (tree.h). */
-static int32_t finish_range(const sinew_tree_builder *builder, range r)
+static int32_t split_whole_range(const sinew_tree_builder *builder, range r)
 {
     if (r.last - r.first <= SINEW_TREE_BLOCK)
         return 0;
@@ -192,7 +192,7 @@ static int32_t finish_range(const sinew_tree_builder *builder, range r)
     const range sides[2] = {{r.first, middle, r.depth + 1}, {middle, r.last, r.depth + 1}};
     for (int side = 0; side < 2; side++) {
         builder->splits[middle].area[side] = range_area(builder->items, sides[side]);
-        builder->splits[middle].middle[side] = finish_range(builder, sides[side]);
+        builder->splits[middle].middle[side] = split_whole_range(builder, sides[side]);
     }
     return middle;
 }
@@ -209,7 +209,8 @@ typedef struct errands {
     int32_t count;
 } errands;
 
-static void begin_range(errands *e, range r, int32_t *result)
+/* Splits a range until its parts are small, and lists these parts for the threads. */
+static void split_large_range(errands *e, range r, int32_t *result)
 {
     if (r.last - r.first <= SMALL) {
         e->list[e->count++] = (errand){r, result};
@@ -221,7 +222,7 @@ static void begin_range(errands *e, range r, int32_t *result)
     *result = middle;
     for (int side = 0; side < 2; side++) {
         split->area[side] = range_area(e->builder->items, sides[side]);
-        begin_range(e, sides[side], &split->middle[side]);
+        split_large_range(e, sides[side], &split->middle[side]);
     }
 }
 
@@ -230,7 +231,7 @@ static void run_errands(const void *context, int32_t member, int32_t first, int3
     (void)member;
     const errands *e = context;
     for (int32_t i = first; i < last; i++)
-        *e->list[i].result = finish_range(e->builder, e->list[i].r);
+        *e->list[i].result = split_whole_range(e->builder, e->list[i].r);
 }
 
 /* Large ranges of items are split on the calling thread, then threads finish the small ones. Ranges of one depth do not
@@ -242,7 +243,7 @@ bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_builder *builder)
     e.list = sinew_allocate(&tree->allocator, 2 * at_a_depth * SINEW_TREE_DEPTH + 1, sizeof *e.list);
     if (!e.list)
         return false;
-    begin_range(&e, (range){0, builder->count, 0}, &builder->root);
+    split_large_range(&e, (range){0, builder->count, 0}, &builder->root);
     sinew_tasks_for(tree->thread_count, e.count, 1, run_errands, &e);
     sinew_release(&tree->allocator, e.list);
     return true;

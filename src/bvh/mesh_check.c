@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_check.c: finds all flaws of a mesh, each with the index of its element.
+ * mesh_check.c: finds the flaws of a mesh (sinew_flaw_kind), each with the index of its element.
  *
- * Flaws are reported kind by kind, ascending by element. The order does not depend on the search; a short array of the
- * caller receives the first flaws. Memory: at most about 40 bytes per tetrahedron.
+ * Flaws are reported kind by kind, ascending by element. The order does not depend on the BVH; a short array of the
+ * caller receives the first flaws.
  *
  * A BVH finds intersecting triangles (triangle_crossing.h). Limits: does not find overlapping tets, nor coplanar
  * triangles that overlap.
@@ -51,7 +51,7 @@ static void add_exactly(double sum[2], double x)
     sum[0] = total;
 }
 
-static void mesh_check_list_tets(checker *c, sinew_flaw_kind kind)
+static void add_flawed_tets(checker *c, sinew_flaw_kind kind)
 {
     for (int32_t t = 0; t < c->mesh->tet_count; t++) {
         sinew_tet_shape shape = sinew_shape_of_tet(c->mesh->positions, c->mesh->tets + 4 * (size_t)t);
@@ -79,7 +79,7 @@ static void check_tets(checker *c)
     c->report->quality_mean = (quality[0] + quality[1]) / mesh->tet_count;
     for (int kind = SINEW_FLAW_INVERTED_TET; kind <= SINEW_FLAW_SLIVER_TET; kind++)
         if (found[kind])
-            mesh_check_list_tets(c, (sinew_flaw_kind)kind);
+            add_flawed_tets(c, (sinew_flaw_kind)kind);
 }
 
 static void check_triangles_and_edges(checker *c)
@@ -103,7 +103,7 @@ static void check_triangles_and_edges(checker *c)
     c->report->length = length_sum[0] + length_sum[1];
 }
 
-static void mesh_check_find_bounds(const sinew_mesh *mesh, double bounds[6])
+static void find_mesh_bounds(const sinew_mesh *mesh, double bounds[6])
 {
     for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++) {
         double x = (double)mesh->positions[i];
@@ -210,7 +210,7 @@ static sinew_status check_crowded_facets(checker *c, const sinew_elements *eleme
 
 /* ---- Orientation of triangles, boundary of tets -------------------------------------------------- */
 
-static sinew_status check_own_surface(checker *c)
+static sinew_status check_triangle_orientation(checker *c)
 {
     const sinew_mesh *mesh = c->mesh;
     sinew_orientation orientation;
@@ -305,7 +305,7 @@ static sinew_status check_everything(checker *c)
 {
     sinew_elements lists[3];
     sinew_mesh_elements(c->mesh, lists);
-    mesh_check_find_bounds(c->mesh, c->report->bounds);
+    find_mesh_bounds(c->mesh, c->report->bounds);
     check_tets(c);
     check_triangles_and_edges(c);
     sinew_status status = check_vertices(c);
@@ -316,7 +316,7 @@ static sinew_status check_everything(checker *c)
     if (status == SINEW_OK)
         status = check_crowded_facets(c, &lists[1], SINEW_FLAW_NON_MANIFOLD_EDGE);
     if (status == SINEW_OK)
-        status = check_own_surface(c);
+        status = check_triangle_orientation(c);
     if (status == SINEW_OK)
         status = check_crossings(c);
     if (status == SINEW_OK && c->mesh->triangle_count == 0 && c->mesh->tet_count > 0)

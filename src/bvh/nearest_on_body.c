@@ -33,8 +33,8 @@ static void nearest_on_edge(const sinew_real *p, const sinew_real *a, const sine
 }
 
 /* Squared distance from p to the point of the cell with the given barycentric weights, in m2. */
-static double cell_point_distance(const sinew_real *p, const sinew_real *const corner[3], int width,
-                                  const double *weights)
+static double cell_point_distance2(const sinew_real *p, const sinew_real *const corner[3], int width,
+                                   const double *weights)
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -58,7 +58,7 @@ static void nearest_on_sides(const sinew_real *p, const sinew_real *a, const sin
         nearest_on_edge(p, corner[i], corner[j], side);
         turned[i] = side[0];
         turned[j] = side[1];
-        const double distance = cell_point_distance(p, corner, 3, turned);
+        const double distance = cell_point_distance2(p, corner, 3, turned);
         if (distance < best) {
             best = distance;
             set_weights(weights, turned[0], turned[1], turned[2]);
@@ -157,7 +157,7 @@ void sinew_search_end(sinew_search *s)
 }
 
 /* Squared distance from p to the bounding box of a cell: a lower bound of the squared distance to the cell. */
-static double box_distance(const sinew_search *s, const int32_t *cell, const sinew_real *p)
+static double box_distance2(const sinew_search *s, const int32_t *cell, const sinew_real *p)
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -186,18 +186,18 @@ static void nearest_point_on_cell(const sinew_search *s, const int32_t *cell, co
         nearest_on_edge(p, corner[0], corner[1], result->weights);
     for (int32_t i = 0; i < 4; i++)
         result->vertices[i] = cell[i < s->width ? i : 0];
-    result->distance = cell_point_distance(p, corner, s->width, result->weights);
+    result->distance2 = cell_point_distance2(p, corner, s->width, result->weights);
     /* for a triangle with collinear corners the formula divides zero by zero; its sides are searched instead */
-    if (s->width == 3 && !isfinite(result->distance)) {
+    if (s->width == 3 && !isfinite(result->distance2)) {
         nearest_on_sides(p, corner[0], corner[1], corner[2], result->weights);
-        result->distance = cell_point_distance(p, corner, 3, result->weights);
+        result->distance2 = cell_point_distance2(p, corner, 3, result->weights);
     }
 }
 
 sinew_surface_point sinew_search_nearest(const sinew_search *s, const sinew_real *p)
 {
     sinew_tree_point nearest;
-    sinew_surface_point best = {.distance = INFINITY};
+    sinew_surface_point best = {.distance2 = INFINITY};
     sinew_tree_nearest(s->tree, 1, p, NULL, &nearest);
     if (nearest.cell < 0)
         return best;
@@ -209,11 +209,11 @@ sinew_surface_point sinew_search_nearest(const sinew_search *s, const sinew_real
         const int32_t *cell = s->candidates + i;
         if (s->cells)
             cell = s->cells + (size_t)*cell * (size_t)s->width;
-        if (box_distance(s, cell, p) >= best.distance)
+        if (box_distance2(s, cell, p) >= best.distance2)
             continue;
         sinew_surface_point found;
         nearest_point_on_cell(s, cell, p, &found);
-        if (found.distance < best.distance)
+        if (found.distance2 < best.distance2)
             best = found;
     }
     return best;

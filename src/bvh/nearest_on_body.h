@@ -17,7 +17,7 @@
 typedef struct sinew_surface_point {
     int32_t vertices[4];
     double weights[4];
-    double distance; /* squared distance of the point from the query point, in m2 */
+    double distance2; /* squared distance of the point from the query point, in m2 */
 } sinew_surface_point;
 
 /* A search for nearest points on cells of `width` vertices each: triangles, edges or vertices. */

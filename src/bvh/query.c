@@ -51,7 +51,7 @@ static inline bool all_finite(const sinew_real x[3])
     return (x[0] - x[0]) + (x[1] - x[1]) + (x[2] - x[2]) == 0;
 }
 
-/* The exponent e of a finite x in [2^(e-1), 2^e); for smaller x, the exponent of the smallest normal number. */
+/* The exponent e of a finite x, with |x| in [2^(e-1), 2^e); -1022 for zero and subnormal numbers. */
 static inline int exponent_of(double x)
 {
     uint64_t bits;

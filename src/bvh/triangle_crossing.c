@@ -2,8 +2,9 @@
  *
  * triangle_crossing.c: tests whether triangles intersect: an edge of one through the face of the other.
  *
- * The signed volume of four points counts if it exceeds 1e-12 (single: 1e-6) of the product of its edge lengths.
- * Smaller volumes count as touching, not as intersecting. Limits: triangles that overlap in one plane are not found.
+ * The signed volume of four points counts if it exceeds 1e-12 (single: 1e-6) of the product of the lengths of the edges
+ * at the first point. Smaller volumes count as touching, not as intersecting. Limits: triangles that overlap in one
+ * plane are not found.
  */
 #include "bvh/triangle_crossing.h"
 

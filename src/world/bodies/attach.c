@@ -203,8 +203,8 @@ static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_rec
         const int32_t vertex = def->vertices ? def->vertices[i] : i;
         const sinew_surface_point found = find_target(t, points + 3 * (size_t)vertex);
         const sinew_surface_point joined = surface_point_of(from, vertex, def->from_skin);
-        nearest = fmin(nearest, sqrt(found.distance));
-        if (sqrt(found.distance) <= def->distance + slack)
+        nearest = fmin(nearest, sqrt(found.distance2));
+        if (sqrt(found.distance2) <= def->distance + slack)
             attach_add_pair(pairs, bodies, (const sinew_surface_point *const[]){&joined, &found});
     }
     if (pairs->count > 0)

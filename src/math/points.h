@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * points.h: gathers and scatters W points at once. A point is x y z and a fourth number, so that one load reads it.
+ * points.h: gathers and scatters SIMD_WIDTH points at once. A point is x y z and a fourth number, so that one load
+ * reads it.
  *
  * A point is given by its offset in the array, four times its index, which saves a multiplication per address.
  *
@@ -61,7 +62,7 @@ static inline void points_add(sinew_real *x, const int32_t *offset, const wide r
 #endif
 }
 
-/* Transposes four points of four numbers into SIMD vectors of their x, y, z and fourth numbers. */
+/* Transposes points as points_load() stores them into SIMD vectors of their x, y, z and fourth numbers. */
 static inline void points_turn(const wide r[4], wide out[4])
 {
 #ifdef WIDE_AVX2_DOUBLE

@@ -118,15 +118,15 @@ static sinew_status write_fill_warnings(fill *f, sinew_mesh *mesh)
 
 static sinew_mesh *fill_surface_of(fill *f)
 {
-    sinew_status status = sinew_fill_surface(&f->surface, f->def->surface, &f->allocator, &f->report, f->error);
+    sinew_status status = sinew_fill_clean_surface(&f->surface, f->def->surface, &f->allocator, &f->report, f->error);
     if (status == SINEW_OK)
         status = fill_make_tree(f);
-    sinew_fill_pattern(&f->pattern);
+    sinew_fill_make_pattern(&f->pattern);
     if (status == SINEW_OK)
-        status = sinew_fill_lattice(f);
+        status = sinew_fill_make_lattice(f);
     if (status == SINEW_OK)
         status = sinew_fill_sample(f);
-    sinew_mesh *mesh = status == SINEW_OK ? sinew_fill_mesh(f) : NULL;
+    sinew_mesh *mesh = status == SINEW_OK ? sinew_fill_make_mesh(f) : NULL;
     if (mesh && f->def->conform)
         mesh = sinew_fill_conform(f, mesh);
     if (!mesh)

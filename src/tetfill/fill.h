@@ -55,8 +55,9 @@ typedef struct fill_surface {
     bool closed; /* true: every edge is used by an even number of triangles */
 } fill_surface;
 
-sinew_status sinew_fill_surface(fill_surface *surface, const sinew_mesh *mesh, const sinew_allocator *allocator,
-                                sinew_fill_report *report, sinew_error *error);
+/* Cleans the surface of the mesh (clean_surface.c), and counts its defects in the report. */
+sinew_status sinew_fill_clean_surface(fill_surface *surface, const sinew_mesh *mesh, const sinew_allocator *allocator,
+                                      sinew_fill_report *report, sinew_error *error);
 void sinew_fill_surface_free(fill_surface *surface, const sinew_allocator *allocator);
 
 /* ---- Subdivision of a tet into 64 sub-tets ------------------------------------------------------- */
@@ -78,7 +79,7 @@ typedef struct fill_pattern {
     int8_t link_of[FILL_SAMPLES][4];
 } fill_pattern;
 
-void sinew_fill_pattern(fill_pattern *pattern);
+void sinew_fill_make_pattern(fill_pattern *pattern);
 
 /* ---- The body-centred lattice -------------------------------------------------------------------- */
 
@@ -134,9 +135,9 @@ typedef struct fill {
     uint8_t *fixed;
 } fill;
 
-sinew_status sinew_fill_lattice(fill *f);
+sinew_status sinew_fill_make_lattice(fill *f);
 sinew_status sinew_fill_sample(fill *f);
-sinew_mesh *sinew_fill_mesh(fill *f);
+sinew_mesh *sinew_fill_make_mesh(fill *f);
 /* Moves boundary vertices of the mesh to the surface as far as the tets stay well shaped. Takes ownership of the
  * mesh. */
 sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);

@@ -21,8 +21,8 @@ typedef struct fill_scratch {
     fill *f;
     int32_t *patch;   /* [largest number of triangles of a tet] patch of each triangle (union-find) */
     uint64_t *bounds; /* [largest number of triangles of a tet] bit set of the components that each patch bounds */
-    int64_t capped;
-    double max; /* largest absolute winding number of a sample found by this thread */
+    int64_t capped;   /* number of tets with more components or triangles than are separated */
+    double max;       /* largest absolute winding number of a sample found by this thread */
 } fill_scratch;
 
 /* Sets x, sum, count and C of the trace: sample positions of the tet, and crossings of their links with the

@@ -3,8 +3,8 @@
  * segment_triangle.c: tests segments and triangles for intersection.
  *
  * The side on which a segment passes an edge is the sign of a volume. Reversing the edge only changes the sign of its
- * terms, and the indices of its ends decide if the volume is zero: of two triangles that share an edge, a segment
- * through the edge crosses exactly one.
+ * terms, and the indices of its ends decide if the volume is zero: two triangles that share an edge agree on the side,
+ * so a segment through the edge does not slip between them.
  */
 #include <math.h>
 
@@ -16,7 +16,7 @@ static const sinew_real *segment_corner_of(const fill_surface *s, int32_t t, int
     return s->positions + 3 * (size_t)s->triangles[3 * (size_t)t + (size_t)i];
 }
 
-static void minus(const sinew_real *a, const double b[3], double c[3])
+static void subtract(const sinew_real *a, const double b[3], double c[3])
 {
     for (int i = 0; i < 3; i++)
         c[i] = (double)a[i] - b[i];
@@ -44,7 +44,7 @@ int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const d
     const int32_t *vertices = s->triangles + 3 * (size_t)t;
     double e[3][3], along[3];
     for (int i = 0; i < 3; i++) {
-        minus(segment_corner_of(s, t, i), p, e[i]);
+        subtract(segment_corner_of(s, t, i), p, e[i]);
         along[i] = q[i] - p[i];
     }
     for (int i = 0; i < 3; i++) {

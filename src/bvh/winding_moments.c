@@ -66,7 +66,7 @@ static void gather_triangle(double x[3][3], gathered *g)
     }
 }
 
-static void gather_sum(const gathered *from, gathered *to)
+static void gathered_add(const gathered *from, gathered *to)
 {
     const double *f = &from->area;
     double *t = &to->area;
@@ -159,7 +159,7 @@ static gathered gather_node(const sinew_tree *tree, sinew_tree_shape *shape, uin
             child_sum = gather_node(tree, shape, child);
         }
         set_moments(&child_sum, node, c, shape->moments + at);
-        gather_sum(&child_sum, &sum);
+        gathered_add(&child_sum, &sum);
     }
     return sum;
 }

@@ -163,7 +163,7 @@ struct sinew_contact_work {
     double *fraction;
     double *progress; /* [object_count] work space: trial values of `fraction`, 0 .. 1, of each collider */
     sinew_candidates pairs;
-    /* [vertices of one collider][3] work space: the collider's vertex positions without the fourth number, in m */
+    /* [vertices of one object][3] work space: the object's vertex positions without the fourth number, in m */
     sinew_real *packed;
     int32_t *bounded;   /* [moved_count] work space: body vertices within the bounding box of a closed collider */
     uint8_t *is_inside; /* [moved_count] work space, 1: the body vertex is inside the closed collider under test */

@@ -154,7 +154,7 @@ static bool impact_find_nodes(const sinew_contact_view *view, const sinew_impact
 
 /* Lists impacts and contacts (all, or those with a force) in `order`, sorted by pair: the minor key is the contact,
  * or the number of contacts plus the impact. Returns the number of entries. */
-static int32_t impacts_sort(const sinew_contact_view *view, bool with_force)
+static int32_t impacts_sort_by_pair(const sinew_contact_view *view, bool with_force)
 {
     const sinew_contact_work *c = view->contact;
     sinew_restitution *r = &view->contact->restitution;
@@ -192,7 +192,7 @@ sinew_status sinew_restitution_reserve(const sinew_contact_view *view, sinew_err
         return SINEW_OK;
     if (!sinew_reserve_spare(m, &r->order, &r->order_capacity, 4 * n, sizeof *r->order))
         return sinew_fail_memory(error, "restitution");
-    const int32_t count = impacts_sort(view, false);
+    const int32_t count = impacts_sort_by_pair(view, false);
     size_t pairs = 0;
     for (int32_t k = 0; k < count; k++)
         pairs += k == 0 || r->order[k].major != r->order[k - 1].major;
@@ -228,7 +228,7 @@ static void pair_add_contact(const sinew_contact_view *view, const sinew_contact
     pair->object[swapped ? 0 : 1] = t->second;
 }
 
-static void pair_take_impact(const sinew_contact_view *view, const sinew_impact *impact, impact_pair *pair)
+static void pair_set_impact(const sinew_contact_view *view, const sinew_impact *impact, impact_pair *pair)
 {
     const sinew_collision_object *objects = view->contact->mesh.objects;
     impact_find_nodes(view, impact, pair->id, pair->object);
@@ -237,7 +237,7 @@ static void pair_take_impact(const sinew_contact_view *view, const sinew_impact 
     pair->impact = *impact;
 }
 
-static void pair_average(impact_pair *pair)
+static void pair_average_contacts(impact_pair *pair)
 {
     const double size = vec3_norm(pair->normal);
     if (!(pair->force > 0))
@@ -255,7 +255,7 @@ static void impacts_make_pairs(const sinew_contact_view *view, const sinew_real 
 {
     const sinew_contact_work *c = view->contact;
     sinew_restitution *r = &view->contact->restitution;
-    const int32_t count = impacts_sort(view, true);
+    const int32_t count = impacts_sort_by_pair(view, true);
     for (int32_t k = 0; k < count; k++) {
         const uint64_t key = r->order[k].major;
         const int32_t entry = (int32_t)r->order[k].minor;
@@ -265,15 +265,15 @@ static void impacts_make_pairs(const sinew_contact_view *view, const sinew_real 
         if (entry < c->contacts.count)
             pair_add_contact(view, &c->contacts.list[entry], x, pair);
         else
-            pair_take_impact(view, &r->impacts[entry - c->contacts.count], pair);
+            pair_set_impact(view, &r->impacts[entry - c->contacts.count], pair);
     }
     for (int32_t k = 0; k < r->pair_count; k++)
-        pair_average(&r->pairs[k]);
+        pair_average_contacts(&r->pairs[k]);
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-static void node_find(const sinew_contact_view *view, impact_node *node)
+static void node_find_motion(const sinew_contact_view *view, impact_node *node)
 {
     const sinew_contact_work *c = view->contact;
     node->modes = (sinew_rigid_modes){.piece = -1};
@@ -298,7 +298,7 @@ static void impacts_make_nodes(const sinew_contact_view *view)
         if (k == 0 || r->order[k].major != r->order[k - 1].major) {
             impact_node *node = &r->nodes[r->node_count++];
             *node = (impact_node){.id = (int32_t)r->order[k].major};
-            node_find(view, node);
+            node_find_motion(view, node);
         }
         r->pairs[r->order[k].minor / 2].node[r->order[k].minor % 2] = r->node_count - 1;
     }
@@ -415,7 +415,7 @@ static int32_t pair_island(const sinew_restitution *r, const impact_pair *pair)
 }
 
 /* Counts the impacts of each island into `square`: all, or those that do not end in this step. */
-static void impacts_count(const sinew_contact_view *view, bool all)
+static void impacts_count_per_island(const sinew_contact_view *view, bool all)
 {
     sinew_restitution *r = &view->contact->restitution;
     memset(r->square, 0, (size_t)view->body_count * sizeof *r->square);
@@ -428,7 +428,7 @@ static void impacts_count(const sinew_contact_view *view, bool all)
 static void impacts_add_losses(const sinew_contact_view *view)
 {
     sinew_restitution *r = &view->contact->restitution;
-    impacts_count(view, true);
+    impacts_count_per_island(view, true);
     memset(r->linear, 0, (size_t)view->body_count * sizeof *r->linear);
     for (int32_t k = 0; k < r->pair_count; k++) {
         const int32_t root = pair_island(r, &r->pairs[k]);
@@ -440,13 +440,13 @@ static void impacts_add_losses(const sinew_contact_view *view)
 }
 
 /* Where an impact has ended, divides the remaining budget of its island among the impacts that go on. */
-static void impacts_share_rest(const sinew_contact_view *view)
+static void impacts_share_remaining_budget(const sinew_contact_view *view)
 {
     sinew_restitution *r = &view->contact->restitution;
     memset(r->loss, 0, (size_t)view->body_count * sizeof *r->loss);
     for (int32_t k = 0; k < r->pair_count; k++)
         r->loss[pair_island(r, &r->pairs[k])] += r->pairs[k].ended;
-    impacts_count(view, false);
+    impacts_count_per_island(view, false);
     for (int32_t k = 0; k < r->pair_count; k++) {
         const int32_t root = pair_island(r, &r->pairs[k]);
         if (r->pairs[k].active && !r->pairs[k].ended && r->loss[root] > 0)
@@ -609,7 +609,7 @@ void sinew_restitution_apply(const sinew_contact_view *view, const sinew_real *x
             pair_begin_impact(view, &r->pairs[k]);
     impacts_add_losses(view);
     impacts_rebound(view);
-    impacts_share_rest(view);
+    impacts_share_remaining_budget(view);
     impacts_keep(r);
 }
 

@@ -22,7 +22,7 @@ typedef struct rigid_frame {
     double m[4], total, x[4][3], rest[4][3], centre[3];
 } rigid_frame;
 
-static bool frame_read(const sinew_contact_view *view, const sinew_real *q, int32_t first, rigid_frame *f)
+static bool frame_read_particles(const sinew_contact_view *view, const sinew_real *q, int32_t first, rigid_frame *f)
 {
     double rest[3] = {0, 0, 0};
     *f = (rigid_frame){.total = 0};
@@ -74,7 +74,7 @@ void sinew_contact_straighten_rigid(const sinew_contact_view *view, sinew_real *
         const int32_t first = f->objects[o].rigid ? f->particle[f->objects[o].first_vertex] : 0;
         rigid_frame frame;
         double R[9];
-        if (!f->objects[o].rigid || !frame_read(view, q, first, &frame))
+        if (!f->objects[o].rigid || !frame_read_particles(view, q, first, &frame))
             continue;
         frame_rotation(&frame, R);
         for (size_t a = 0; a < 4; a++)

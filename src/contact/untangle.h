@@ -139,9 +139,9 @@ double sinew_sheets_direction(const sinew_contact_view *view, int32_t a, int32_t
                               double n[3]);
 /* Displacement that an overlap of this depth takes in one step, in m. */
 double sinew_overlap_stride(const sinew_contact_view *view, const sinew_overlap *overlap, double depth);
-/* Computes the displacement that overlaps want in this step, for groups into `translation`. With `keep`, candidate
- * pairs of the current pass that are free do not approach below their offset. Returns true if translations resolve
- * some overlap. */
+/* Computes the displacements of groups that reduce their overlaps in this step, into `translation`. With `keep`,
+ * candidate pairs of the current pass that are free do not approach below their offset. Returns true if translations
+ * resolve some overlap. */
 bool sinew_untangle_translations(const sinew_contact_view *view, bool keep);
 /* Computes displacements of the vertices of overlaps that patches free, into `shift`; *moves: there are such
  * overlaps. */

@@ -48,7 +48,7 @@
 
 /* Gives objects of bodies that elements connect a common group. component [particle_count]: lowest particle of the
  * connected component of each particle. */
-static void groups_join(const sinew_contact_view *view, int32_t *component, int32_t *object_of_body)
+static void groups_join_connected(const sinew_contact_view *view, int32_t *component, int32_t *object_of_body)
 {
     struct sinew_untangle *u = view->contact->untangle;
     const sinew_collision_mesh *f = &view->contact->mesh;
@@ -78,7 +78,7 @@ static void groups_join(const sinew_contact_view *view, int32_t *component, int3
         u->group[o] = sinew_find_root(u->group, o);
 }
 
-static void groups_weigh(const sinew_contact_view *view)
+static void groups_sum_masses(const sinew_contact_view *view)
 {
     struct sinew_untangle *u = view->contact->untangle;
     const sinew_collision_mesh *f = &view->contact->mesh;
@@ -106,8 +106,8 @@ sinew_status sinew_untangle_group(const sinew_contact_view *view, sinew_error *e
                       sinew_reserve(m, &u->mass, &u->mass_capacity, n, sizeof *u->mass);
     if (good) {
         sinew_objective_components(view->objective, view->q, component);
-        groups_join(view, component, component + view->particle_count);
-        groups_weigh(view);
+        groups_join_connected(view, component, component + view->particle_count);
+        groups_sum_masses(view);
     }
     sinew_release(m, component);
     return good ? SINEW_OK : sinew_fail_memory(error, "overlapping surfaces");
@@ -140,7 +140,7 @@ static void object_range(const sinew_contact_work *c, int32_t o, const double n[
     }
 }
 
-static void way_take(way_out *w, const double n[3], double sign, double depth)
+static void way_keep_best(way_out *w, const double n[3], double sign, double depth)
 {
     if (!(depth < w->depth))
         return;
@@ -159,8 +159,8 @@ static void way_try(way_out *w, const double direction[3])
     double low[2], high[2];
     object_range(w->view->contact, w->overlap->a, n, &low[0], &high[0]);
     object_range(w->view->contact, w->overlap->b, n, &low[1], &high[1]);
-    way_take(w, n, 1, high[1] - low[0]);
-    way_take(w, n, -1, high[0] - low[1]);
+    way_keep_best(w, n, 1, high[1] - low[0]);
+    way_keep_best(w, n, -1, high[0] - low[1]);
 }
 
 static void object_centre(const sinew_contact_work *c, int32_t o, double centre[3])
@@ -265,7 +265,7 @@ static void way_try_contour(way_out *w)
     if (!(size > LOOP_MIN * parts))
         return;
     const double n[3] = {-area[0] / size, -area[1] / size, -area[2] / size};
-    way_take(w, n, 1, contour_extent(c, o, n));
+    way_keep_best(w, n, 1, contour_extent(c, o, n));
 }
 
 double sinew_overlap_exit(const sinew_contact_view *view, const sinew_overlap *o, int32_t v, sinew_bearing *bearing)
@@ -319,7 +319,7 @@ static void way_out_of_plane(way_out *w)
             depth -= n[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - point[i]);
         deepest = fmax(deepest, depth);
     }
-    way_take(w, n, 1, deepest);
+    way_keep_best(w, n, 1, deepest);
 }
 
 /* Tries the lines from the vertices of a sphere or capsule to the nearest vertices of the other object: a

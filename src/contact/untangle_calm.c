@@ -21,7 +21,7 @@ typedef struct body_motion {
     double mass, momentum[3], kinetic, before, work;
 } body_motion;
 
-static body_motion motion_of(const sinew_contact_view *view, const sinew_contact_body *body)
+static body_motion body_motion_of(const sinew_contact_view *view, const sinew_contact_body *body)
 {
     body_motion m = {0};
     for (int32_t i = body->start; i < body->start + body->count; i++) {
@@ -39,9 +39,9 @@ static body_motion motion_of(const sinew_contact_view *view, const sinew_contact
     return m;
 }
 
-static void calm_body(const sinew_contact_view *view, const sinew_contact_body *body)
+static void limit_body_energy(const sinew_contact_view *view, const sinew_contact_body *body)
 {
-    const body_motion m = motion_of(view, body);
+    const body_motion m = body_motion_of(view, body);
     const double limit = m.before + fmax(0, m.work);
     double mean = 0;
     if (!(m.kinetic > limit) || !(m.mass > 0))
@@ -63,5 +63,5 @@ void sinew_contact_calm_patches(const sinew_contact_view *view)
 {
     for (int32_t b = 0; view->contact->patched && b < view->body_count; b++)
         if (view->bodies[b].mesh)
-            calm_body(view, &view->bodies[b]);
+            limit_body_energy(view, &view->bodies[b]);
 }

@@ -130,7 +130,7 @@ static void mark_sides(patch_work *w, int32_t patch, bool set)
 
 /* ---- Shallow patches ---------------------------------------------------------------------------- */
 
-static double height_of(const sinew_contact_work *c, int32_t v, const double n[3])
+static double vertex_height(const sinew_contact_work *c, int32_t v, const double n[3])
 {
     double height = 0;
     for (size_t k = 0; k < 3; k++)
@@ -157,7 +157,7 @@ static patch_range patch_range_along(const patch_work *w, int32_t patch, const d
     for (int32_t k = 0; k < w->count; k++)
         for (int i = 0; w->patch[k] == patch && i < 6; i++) {
             const int32_t v = c->mesh.primitives[crossing_primitive(w, k, i >= 3)][i % 3];
-            const double height = height_of(c, v, n);
+            const double height = vertex_height(c, v, n);
             const bool fixed = vertex_is_fixed(w->view, v);
             if (w->side[v] == SIDE_FIRST) {
                 r.low = fmin(r.low, height);
@@ -170,7 +170,7 @@ static patch_range patch_range_along(const patch_work *w, int32_t patch, const d
     return r;
 }
 
-static void try_plane(const patch_work *w, int32_t patch, const double direction[3], double n[3], double *depth)
+static void patch_try_plane(const patch_work *w, int32_t patch, const double direction[3], double n[3], double *depth)
 {
     const double length = vec3_norm(direction);
     if (!(length > 0))
@@ -187,7 +187,7 @@ static void try_plane(const patch_work *w, int32_t patch, const double direction
 }
 
 /* Finds the plane that both sides of a patch overlap least. Returns the depth, HUGE_VAL: there is none. */
-static double find_plane(const patch_work *w, int32_t patch, double n[3])
+static double patch_find_plane(const patch_work *w, int32_t patch, double n[3])
 {
     double depth = HUGE_VAL, sum[2][3] = {{0}};
     int32_t members = 0, number = 0;
@@ -206,12 +206,12 @@ static double find_plane(const patch_work *w, int32_t patch, double n[3])
             for (int i = 0; i < 3; i++)
                 sum[s][i] += sign * m[i];
             if (number % step == 0)
-                try_plane(w, patch, m, n, &depth);
+                patch_try_plane(w, patch, m, n, &depth);
         }
         number++;
     }
-    try_plane(w, patch, sum[0], n, &depth);
-    try_plane(w, patch, sum[1], n, &depth);
+    patch_try_plane(w, patch, sum[0], n, &depth);
+    patch_try_plane(w, patch, sum[1], n, &depth);
     return depth;
 }
 
@@ -237,7 +237,7 @@ static void part_patch(const patch_work *w, int32_t patch, const double n[3], do
     for (int32_t k = 0; k < w->count; k++)
         for (int i = 0; w->patch[k] == patch && i < 6; i++) {
             const int32_t v = c->mesh.primitives[crossing_primitive(w, k, i >= 3)][i % 3];
-            const double above = height_of(c, v, n) - middle;
+            const double above = vertex_height(c, v, n) - middle;
             if (w->side[v] == SIDE_FIRST && above < gap / 2)
                 shift_vertex(w->view, v, n, fmin(gap / 2 - above, limit));
             else if (w->side[v] == SIDE_SECOND && above > -gap / 2)
@@ -248,7 +248,7 @@ static void part_patch(const patch_work *w, int32_t patch, const double n[3], do
 /* ---- Deep patches ------------------------------------------------------------------------------- */
 
 /* Adds the gradient of the contour length by a displacement of the first side at one crossing. */
-static void add_gradient(const patch_work *w, int32_t k, double gradient[3])
+static void add_contour_gradient(const patch_work *w, int32_t k, double gradient[3])
 {
     const sinew_contact_work *c = w->view->contact;
     const sinew_crossing *p = &w->crossings[k];
@@ -269,13 +269,13 @@ static void add_gradient(const patch_work *w, int32_t k, double gradient[3])
         gradient[i] += sign * (-R[i] / r + factor * N[i] / n);
 }
 
-static void follow_gradient(const patch_work *w, int32_t patch)
+static void patch_follow_gradient(const patch_work *w, int32_t patch)
 {
     const sinew_contact_work *c = w->view->contact;
     double gradient[3] = {0, 0, 0};
     for (int32_t k = 0; k < w->count; k++)
         if (w->patch[k] == patch)
-            add_gradient(w, k, gradient);
+            add_contour_gradient(w, k, gradient);
     const double size = vec3_norm(gradient);
     if (!(size > 0))
         return;
@@ -321,7 +321,7 @@ static void push_vertex_out(const patch_work *w, int32_t v)
 
 /* Moves vertices of two closed objects onto the plane in the middle of their common volume, by at most one stride:
  * those inside the other object, and those of crossing primitives within that volume. */
-static void part_solids(const patch_work *w)
+static void part_closed_objects(const patch_work *w)
 {
     const sinew_contact_work *c = w->view->contact;
     const sinew_overlap *o = w->overlap;
@@ -332,8 +332,8 @@ static void part_solids(const patch_work *w)
         high = fmax(high, vec3_dot(o->n, w->crossings[k].x));
     }
     for (int32_t k = o->first_inside; k < o->first_inside + o->inside_count; k++) {
-        low = fmin(low, height_of(c, t->inside[k], o->n));
-        high = fmax(high, height_of(c, t->inside[k], o->n));
+        low = fmin(low, vertex_height(c, t->inside[k], o->n));
+        high = fmax(high, vertex_height(c, t->inside[k], o->n));
     }
     const double gap = SINEW_UNTANGLE_TARGET * w->offset, middle = (low + high) / 2,
                  stride = sinew_overlap_stride(w->view, o, high - low);
@@ -341,7 +341,7 @@ static void part_solids(const patch_work *w)
         const sinew_crossing *p = &w->crossings[k < 6 * w->count ? k / 6 : 0];
         const int32_t v = k < 6 * w->count ? c->mesh.primitives[k % 6 < 3 ? p->owner : p->face][k % 3]
                                            : t->inside[o->first_inside + k - 6 * w->count];
-        const double height = height_of(c, v, o->n);
+        const double height = vertex_height(c, v, o->n);
         if (c->mesh.object[v] == o->a && height < middle + gap / 2 && height > low - gap)
             shift_vertex(w->view, v, o->n, fmin(middle + gap / 2 - height, stride));
         else if (c->mesh.object[v] == o->b && height > middle - gap / 2 && height < high + gap)
@@ -373,18 +373,18 @@ static void displace_overlap(patch_work *w)
     const sinew_tangle *t = &w->view->contact->untangle->tangle;
     const sinew_overlap *o = w->overlap;
     if (o->a != o->b && sinew_object_is_closed(w->view, o->a) && sinew_object_is_closed(w->view, o->b)) {
-        part_solids(w);
+        part_closed_objects(w);
         return;
     }
     const int32_t patches = find_patches(w);
     for (int32_t patch = 0; patch < patches; patch++) {
         double n[3];
         mark_sides(w, patch, true);
-        const double depth = find_plane(w, patch, n);
+        const double depth = patch_find_plane(w, patch, n);
         if (depth <= SHALLOW * w->offset)
             part_patch(w, patch, n, depth);
         else if (o->inside_count == 0)
-            follow_gradient(w, patch);
+            patch_follow_gradient(w, patch);
         mark_sides(w, patch, false);
     }
     for (int32_t k = o->first_inside; k < o->first_inside + o->inside_count; k++)

@@ -135,7 +135,7 @@ typedef struct hull {
     int64_t count;
 } hull;
 
-static void add_face(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void add_boundary_face(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     hull *h = context;
     (void)vertices;
@@ -159,11 +159,13 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
         if (m->stays[t] == STAYS)
             memcpy(tets + 4 * (size_t)elements.count++, m->mesh->tets + 4 * (size_t)t, 4 * sizeof *tets);
     hull h = {.m = m, .tets = tets};
-    sinew_status status = sinew_visit_facets(allocator, m->mesh->vertex_count, &elements, add_face, &h, m->f->error);
+    sinew_status status =
+        sinew_visit_facets(allocator, m->mesh->vertex_count, &elements, add_boundary_face, &h, m->f->error);
     if (status == SINEW_OK) {
         h.faces = sinew_allocate(allocator, 3 * (size_t)h.count, sizeof *h.faces);
         h.count = 0;
-        status = h.faces ? sinew_visit_facets(allocator, m->mesh->vertex_count, &elements, add_face, &h, m->f->error)
+        status = h.faces ? sinew_visit_facets(allocator, m->mesh->vertex_count, &elements, add_boundary_face, &h,
+                                              m->f->error)
                          : sinew_fail_memory(m->f->error, "the boundary of a body");
     }
     sinew_release(allocator, tets);

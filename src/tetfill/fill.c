@@ -116,7 +116,7 @@ static sinew_status write_fill_warnings(fill *f, sinew_mesh *mesh)
 
 /* ---- The filling from surface to tet mesh -------------------------------------------------------- */
 
-static sinew_mesh *fill_surface_of(fill *f)
+static sinew_mesh *fill_make_body(fill *f)
 {
     sinew_status status = sinew_fill_clean_surface(&f->surface, f->def->surface, &f->allocator, &f->report, f->error);
     if (status == SINEW_OK)
@@ -163,7 +163,7 @@ sinew_mesh *sinew_mesh_fill(const sinew_fill_def *def, sinew_fill_report *report
     sinew_tasks_open();
     fill f = {.def = def, .allocator = sinew_allocator_or_system(&def->allocator), .error = error};
     f.thread_count = def->thread_count > 0 ? def->thread_count : sinew_tasks_default_count();
-    sinew_mesh *mesh = fill_surface_of(&f);
+    sinew_mesh *mesh = fill_make_body(&f);
     if (mesh && report)
         *report = f.report;
     fill_free(&f);

@@ -262,7 +262,7 @@ static sinew_status find_crossed(fill *f, sinew_pair **pairs, int64_t *count)
 
 /* ---- Winding numbers at lattice points ----------------------------------------------------------- */
 
-static void mark_near(fill_lattice *l, const sinew_pair *pairs, int64_t count)
+static void mark_corners_of_crossed_tets(fill_lattice *l, const sinew_pair *pairs, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         int64_t points[4];
@@ -314,14 +314,14 @@ static void copy_windings_along_rows(fill_lattice *l)
             l->winding[point] = point % row < 2 ? 0 : l->winding[point - 2];
 }
 
-static sinew_status find_winding(fill *f, const sinew_pair *pairs, int64_t count)
+static sinew_status find_windings(fill *f, const sinew_pair *pairs, int64_t count)
 {
     fill_lattice *l = &f->lattice;
     l->near = sinew_allocate_zero(&f->allocator, 2 * (size_t)l->corners, sizeof *l->near);
     l->winding = sinew_allocate_zero(&f->allocator, 2 * (size_t)l->corners, sizeof *l->winding);
     if (!l->near || !l->winding)
         return sinew_fail_memory(f->error, "the winding numbers of a lattice");
-    mark_near(l, pairs, count);
+    mark_corners_of_crossed_tets(l, pairs, count);
     const sinew_status status = compute_windings(f, !f->surface.closed);
     if (status == SINEW_OK && f->surface.closed)
         copy_windings_along_rows(l);
@@ -409,7 +409,7 @@ sinew_status sinew_fill_make_lattice(fill *f)
     if (status == SINEW_OK)
         status = find_crossed(f, &pairs, &count);
     if (status == SINEW_OK)
-        status = find_winding(f, pairs, count);
+        status = find_windings(f, pairs, count);
     if (status == SINEW_OK)
         status = make_tet_list(f, pairs, count);
     sinew_release(&f->allocator, pairs);

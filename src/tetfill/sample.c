@@ -166,7 +166,7 @@ static uint64_t flood_component(const view *v, uint64_t inside, int first)
     return component;
 }
 
-static bool fill_sample_sees(const view *v, uint64_t a, uint64_t b)
+static bool components_see_each_other(const view *v, uint64_t a, uint64_t b)
 {
     for (uint64_t i = a; i; i &= i - 1)
         for (uint64_t j = b; j; j &= j - 1)
@@ -181,11 +181,11 @@ static void join_components(view *v, int a, int b)
     v->components[b] = v->components[--v->count];
 }
 
-static void join_seen(view *v)
+static void join_visible_components(view *v)
 {
     for (int a = 0; a < v->count; a++)
         for (int b = a + 1; b < v->count; b++)
-            if (fill_sample_sees(v, v->components[a], v->components[b])) {
+            if (components_see_each_other(v, v->components[a], v->components[b])) {
                 join_components(v, a, b);
                 b = a;
             }
@@ -265,7 +265,7 @@ static void mark_bounds(view *v, int component, uint64_t bit)
     }
 }
 
-static void join_patched(view *v)
+static void join_components_of_patches(view *v)
 {
     find_patches(v);
     memset(v->scratch->bounds, 0, (size_t)v->near_count * sizeof *v->scratch->bounds);
@@ -355,7 +355,7 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
 
 /* Distance in m to the next triangle on one side of a point of the surface, if the segment between them is inside; 0:
  * none is near. */
-static double wall_behind(const view *v, const double centre[3], const double normal[3], double side)
+static double wall_thickness(const view *v, const double centre[3], const double normal[3], double side)
 {
     const double a = v->f->lattice.cell;
     sinew_ray ray = {.from = (sinew_real)(1e-5 * a), .to = (sinew_real)(FILL_THIN * a)};
@@ -383,7 +383,7 @@ static double thin_volume(const view *v, bool only)
         const double area = area_in_tet(v, v->near[i], centre, normal);
         if (!(area > 0))
             continue;
-        const double thick = wall_behind(v, centre, normal, 1) + wall_behind(v, centre, normal, -1);
+        const double thick = wall_thickness(v, centre, normal, 1) + wall_thickness(v, centre, normal, -1);
         walls += thick > 0 ? area : 0;
         others += thick > 0 ? 0 : area;
         volume += area / 2 * thick;
@@ -456,9 +456,9 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
     for (uint64_t rest = split ? inside : 0; rest; rest &= ~v.components[v.count - 1])
         v.components[v.count++] = flood_component(&v, rest, __builtin_ctzll(rest));
     if (v.count > 1)
-        join_seen(&v);
+        join_visible_components(&v);
     if (v.count > 1)
-        join_patched(&v);
+        join_components_of_patches(&v);
     scratch->capped += crowded || v.count > FILL_COMPONENTS_MAX;
     store_components(&v, t);
     measure_wall(&v, t);

@@ -168,14 +168,14 @@ typedef struct crowd {
     int32_t size; /* number of vertices of an element: 4 for tets, 3 for triangles */
 } crowd;
 
-static void mesh_check_count_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void count_non_manifold(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     (void)uses;
     ((crowd *)context)->capacity += use_count > 2;
 }
 
-static void gather_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void gather_non_manifold(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     crowd *found = context;
@@ -186,18 +186,18 @@ static void gather_crowded(void *context, const int32_t *vertices, const sinew_p
         (sinew_pair){sinew_pack((int32_t)(uses[0].minor / size), (int32_t)(uses[1].minor / size)), (uint64_t)use_count};
 }
 
-static sinew_status check_crowded_facets(checker *c, const sinew_elements *elements, sinew_flaw_kind kind)
+static sinew_status check_non_manifold_facets(checker *c, const sinew_elements *elements, sinew_flaw_kind kind)
 {
     const sinew_mesh *mesh = c->mesh;
     crowd found = {.size = elements->size};
     sinew_status status =
-        sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, mesh_check_count_crowded, &found, c->error);
+        sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, count_non_manifold, &found, c->error);
     if (status != SINEW_OK || found.capacity == 0)
         return status;
     found.facets = sinew_allocate(&mesh->allocator, 2 * found.capacity, sizeof *found.facets);
     if (!found.facets)
         return sinew_fail_memory(c->error, "a check of the faces");
-    status = sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, gather_crowded, &found, c->error);
+    status = sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, gather_non_manifold, &found, c->error);
     if (status == SINEW_OK) {
         sinew_sort_pairs(found.facets, found.count, found.facets + found.capacity);
         for (size_t n = 0; n < found.count; n++)
@@ -312,9 +312,9 @@ static sinew_status check_everything(checker *c)
     for (int l = 0; l < 3 && status == SINEW_OK; l++)
         status = check_duplicate_cells(c, &lists[l]);
     if (status == SINEW_OK)
-        status = check_crowded_facets(c, &lists[0], SINEW_FLAW_NON_MANIFOLD_FACE);
+        status = check_non_manifold_facets(c, &lists[0], SINEW_FLAW_NON_MANIFOLD_FACE);
     if (status == SINEW_OK)
-        status = check_crowded_facets(c, &lists[1], SINEW_FLAW_NON_MANIFOLD_EDGE);
+        status = check_non_manifold_facets(c, &lists[1], SINEW_FLAW_NON_MANIFOLD_EDGE);
     if (status == SINEW_OK)
         status = check_triangle_orientation(c);
     if (status == SINEW_OK)

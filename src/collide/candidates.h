@@ -88,12 +88,12 @@ typedef struct sinew_detect_input {
 
 /* Pairs within one object whose distance at rest is rest > 0 (m) keep an offset of at most this fraction of it. */
 #define SINEW_REST_OFFSET 0.9
-/* Such pairs become contacts below this fraction of `rest`. Between both fractions the contact is inactive: solvers
- * meet it before the pair has reached its offset. */
+/* Pairs within one object become contacts below this fraction of their distance at rest. Down to SINEW_REST_OFFSET the
+ * contact is inactive: solvers meet it before the pair has reached its offset. */
 #define SINEW_REST_NEAR 0.95
-/* Unlisted pairs of neighbours keep this fraction of `rest`, or of the gap where that is less: they are farther apart
- * at rest than the radii of (1) take them, so a sheet at rest has no pairs with itself. Crossing needs no more than a
- * positive gap. Both fractions are chosen, not measured. */
+/* Unlisted pairs within one object keep the fraction SINEW_REST_GAP of their distance at rest, but at least
+ * SINEW_GAP_MIN of the full gap and at most the full gap: a full gap would list neighbours of a sheet at rest. Any
+ * positive gap prevents crossing. Both fractions are chosen, not measured. */
 #define SINEW_REST_GAP 0.1
 #define SINEW_GAP_MIN  1e-2
 

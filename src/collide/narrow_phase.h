@@ -48,7 +48,7 @@ static inline double narrow_approach(const sinew_real *predicted, const int32_t 
     return sqrt(max);
 }
 
-/* Island of an object: objects of one island share lambda (candidates.h). Without islands each object is its own. */
+/* Island of an object: objects of one island share lambda (candidates.h). Without a list of islands, the object. */
 static inline int32_t narrow_island_of(const sinew_search *s, int32_t object)
 {
     return s->input.island ? s->input.island[object] : object;

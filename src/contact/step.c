@@ -74,7 +74,7 @@ static bool solver_follows_gradient(const sinew_solve *s)
 
 /* True if multipliers may take over the force that the step filter bears. Beside hard constraints they may not: the
  * residual of a truncated vertex is then a force of its constraints, too (an inextensible cloth on a ball by
- * primal-dual: 19 of 120 steps not converged with it, 4 without). */
+ * primal-dual: 19 of 120 steps did not converge where multipliers did, 4 where they did not). */
 static bool solver_takes_filtered_forces(const sinew_solve *s)
 {
     return s->ops->corrects_forces && !s->has_hard;
@@ -436,8 +436,8 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
     if (solved && (s->def.iterations - iteration < UPDATE_ITERATIONS_MIN || multipliers_converged(view, s)))
         return 0;
     const bool open = sinew_contact_gate(view);
-    /* In single precision these iterations move the work of contacts under a lifted block from 4 % above that of
-     * gravity to 6 % below it (test_contact_balance). */
+    /* Not in single precision: there, iterations after large updates move the work of contacts under a lifted block
+     * from 4 % above that of gravity to 6 % below it (test_contact_balance). */
     const bool large = sizeof(sinew_real) > 4 && change_needs_iteration(c, s->q);
     set_multipliers(view, s, open, s->ops->corrects_forces && (solved || solver_follows_gradient(s)));
     if (sinew_contact_relax_round(view, s->q, true) > 0)
@@ -497,8 +497,8 @@ static bool needs_detection(const sinew_contact_view *view, int32_t iteration, b
            (c->truncated_count > 0 || collider_is_truncated(c));
 }
 
-/* Keeps the multipliers of a solver that owns its multipliers (XPBD): its positions already include these impulses, and
- * only the same constraint can undo them. */
+/* Keeps the multipliers of a solver that owns its multipliers (XPBD): its positions already include their impulses, and
+ * only the same constraint can undo the impulses. */
 static void adopt_solver_multipliers(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;

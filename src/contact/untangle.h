@@ -128,7 +128,7 @@ bool sinew_object_is_closed(const sinew_contact_view *view, int32_t o);
 /* Finds the groups of bodies that elements connect, and their masses. */
 sinew_status sinew_untangle_group(const sinew_contact_view *view, sinew_error *error);
 /* Sets way, n and depth of an overlap. */
-void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *overlap);
+void sinew_overlap_choose_way(const sinew_contact_view *view, sinew_overlap *overlap);
 /* Finds the way of vertex v, which is inside the other object of the overlap, out of it: the nearest face along n,
  * or the nearest point. Returns the depth in m, < 0: there is none. */
 double sinew_overlap_exit(const sinew_contact_view *view, const sinew_overlap *overlap, int32_t v,

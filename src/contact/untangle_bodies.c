@@ -403,7 +403,7 @@ static bool overlap_is_solid(const sinew_contact_view *view, const sinew_overlap
            (sinew_object_is_closed(view, o->b) || second->radius > 0 || sinew_object_is_plane(second));
 }
 
-void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *o)
+void sinew_overlap_choose_way(const sinew_contact_view *view, sinew_overlap *o)
 {
     const sinew_contact_work *c = view->contact;
     const struct sinew_untangle *u = c->untangle;

@@ -324,7 +324,7 @@ sinew_status sinew_tangle_find(const sinew_contact_view *view, sinew_error *erro
     status = sinew_untangle_group(view, error);
     int32_t kept = 0;
     for (int32_t k = 0; status == SINEW_OK && k < t->overlap_count; k++) {
-        sinew_overlap_choose(view, &t->overlaps[k]);
+        sinew_overlap_choose_way(view, &t->overlaps[k]);
         if (!overlap_touches(f, &t->overlaps[k]))
             t->overlaps[kept++] = t->overlaps[k];
     }

@@ -147,7 +147,7 @@ static bool vertex_is_fixed(const sinew_contact_view *view, int32_t v)
 /* Heights along n that bound both sides of a patch. */
 typedef struct patch_range {
     double low, high;             /* lowest vertex of the first side, highest of the second */
-    double low_fixed, high_fixed; /* the same of vertices that cannot move */
+    double low_fixed, high_fixed; /* `low` and `high` over the vertices that cannot move */
 } patch_range;
 
 static patch_range patch_range_along(const patch_work *w, int32_t patch, const double n[3])

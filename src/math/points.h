@@ -86,8 +86,8 @@ static inline void points_turn(const wide r[4], wide out[4])
 #endif
 }
 
-/* Transposes three SIMD vectors (x, y, z) into four points, whose fourth number is 0. The transposition is its own
- * inverse. */
+/* Transposes three SIMD vectors (x, y, z) into points as points_store() takes them, with 0 as fourth number. The
+ * transposition is its own inverse. */
 static inline void points_turn_back(const wide f[3], wide r[4])
 {
     points_turn((const wide[4]){f[0], f[1], f[2], wide_set(0)}, r);

@@ -73,7 +73,8 @@ typedef struct fill_pattern {
     /* pairs of neighbouring sub-tets; the last four: a vertex of the tet and the sub-tet at it */
     fill_link links[FILL_LINKS + 4];
     int8_t face[4][FILL_FACE]; /* indices of the sub-tets at the tet's face opposite to vertex i */
-    /* 12 times the barycentric weights, in the face, of the centroid of each of these sub-tets' triangles */
+    /* 12 times the barycentric weights, in the tet, of the centroid of the triangle that sub-tet face[i][n] has in the
+     * tet's face opposite to vertex i */
     int8_t face_position[4][FILL_FACE][4];
     /* indices in `links` of the links (shared faces) of each sub-tet; -1: none */
     int8_t link_of[FILL_SAMPLES][4];

@@ -61,7 +61,7 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
-/* The thread pool of the process, and the period in which callers work alone. */
+/* The thread pool of the process, and the period in which calling threads work alone because cores are crowded. */
 static struct {
     pthread_mutex_t lock;
     pthread_once_t once;

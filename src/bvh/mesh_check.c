@@ -44,7 +44,7 @@ const char *sinew_flaw_name(sinew_flaw_kind kind)
 
 /* Adds x to a compensated sum (A. Neumaier 1974), for sums of millions of volumes. sum is {total, accumulated rounding
  * error}. */
-static void add_exactly(double sum[2], double x)
+static void add_compensated(double sum[2], double x)
 {
     double total = sum[0] + x;
     sum[1] += fabs(sum[0]) >= fabs(x) ? (sum[0] - total) + x : (x - total) + sum[0];
@@ -70,8 +70,8 @@ static void check_tets(checker *c)
     c->report->quality_min = INFINITY;
     for (int32_t t = 0; t < mesh->tet_count; t++) {
         sinew_tet_shape shape = sinew_shape_of_tet(mesh->positions, mesh->tets + 4 * (size_t)t);
-        add_exactly(volume, mesh->fractions ? shape.volume * (double)mesh->fractions[t] : shape.volume);
-        add_exactly(quality, shape.quality);
+        add_compensated(volume, mesh->fractions ? shape.volume * (double)mesh->fractions[t] : shape.volume);
+        add_compensated(quality, shape.quality);
         c->report->quality_min = fmin(c->report->quality_min, shape.quality);
         found[shape.flaw] = true;
     }
@@ -89,13 +89,13 @@ static void check_triangles_and_edges(checker *c)
     for (int32_t t = 0; t < mesh->triangle_count; t++) {
         bool degenerate;
         double area = sinew_shape_of_triangle(mesh->positions, mesh->triangles + 3 * (size_t)t, &degenerate);
-        add_exactly(area_sum, area);
+        add_compensated(area_sum, area);
         if (degenerate)
             add_flaw(c, SINEW_FLAW_DEGENERATE_TRIANGLE, t, -1, area);
     }
     for (int32_t e = 0; e < mesh->edge_count; e++) {
         double length = sinew_shape_of_edge(mesh->positions, mesh->edges + 2 * (size_t)e);
-        add_exactly(length_sum, length);
+        add_compensated(length_sum, length);
         if (!(length > 0))
             add_flaw(c, SINEW_FLAW_DEGENERATE_EDGE, e, -1, length);
     }

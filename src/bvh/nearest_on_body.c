@@ -101,7 +101,7 @@ static void nearest_on_triangle(const sinew_real *p, const sinew_real *a, const 
 /* ---- Search for the nearest point ---------------------------------------------------------------- */
 
 /* Builds the BVH over the search's cells, and allocates a buffer of candidates for all cells. */
-static sinew_status body_search_make_tree(sinew_search *s, const sinew_mesh *mesh, sinew_error *error)
+static sinew_status body_search_make_tree(sinew_body_search *s, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_tree_def def = sinew_default_tree_def();
     def.allocator = s->allocator;
@@ -125,10 +125,10 @@ static sinew_status body_search_make_tree(sinew_search *s, const sinew_mesh *mes
     return SINEW_OK;
 }
 
-sinew_status sinew_search_begin(sinew_search *s, const sinew_mesh *mesh, const sinew_real *positions, bool vertices,
-                                sinew_error *error)
+sinew_status sinew_body_search_begin(sinew_body_search *s, const sinew_mesh *mesh, const sinew_real *positions,
+                                     bool vertices, sinew_error *error)
 {
-    *s = (sinew_search){.positions = positions, .count = mesh->vertex_count, .width = 1};
+    *s = (sinew_body_search){.positions = positions, .count = mesh->vertex_count, .width = 1};
     s->allocator = mesh->allocator;
     if (!vertices) {
         s->surface = sinew_mesh_surface(mesh, error);
@@ -147,17 +147,17 @@ sinew_status sinew_search_begin(sinew_search *s, const sinew_mesh *mesh, const s
     return body_search_make_tree(s, mesh, error);
 }
 
-void sinew_search_end(sinew_search *s)
+void sinew_body_search_end(sinew_body_search *s)
 {
     sinew_tree_destroy(s->tree);
     if (s->candidates) /* a zeroed search was never begun and has no allocator */
         sinew_release(&s->allocator, s->candidates);
     sinew_mesh_destroy(s->surface);
-    *s = (sinew_search){0};
+    *s = (sinew_body_search){0};
 }
 
 /* Squared distance from p to the bounding box of a cell: a lower bound of the squared distance to the cell. */
-static double box_distance2(const sinew_search *s, const int32_t *cell, const sinew_real *p)
+static double box_distance2(const sinew_body_search *s, const int32_t *cell, const sinew_real *p)
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -173,7 +173,7 @@ static double box_distance2(const sinew_search *s, const int32_t *cell, const si
     return sum;
 }
 
-static void nearest_point_on_cell(const sinew_search *s, const int32_t *cell, const sinew_real *p,
+static void nearest_point_on_cell(const sinew_body_search *s, const int32_t *cell, const sinew_real *p,
                                   sinew_surface_point *result)
 {
     const sinew_real *corner[3];
@@ -194,7 +194,7 @@ static void nearest_point_on_cell(const sinew_search *s, const int32_t *cell, co
     }
 }
 
-sinew_surface_point sinew_search_nearest(const sinew_search *s, const sinew_real *p)
+sinew_surface_point sinew_body_search_nearest(const sinew_body_search *s, const sinew_real *p)
 {
     sinew_tree_point nearest;
     sinew_surface_point best = {.distance2 = INFINITY};

@@ -54,7 +54,8 @@ static inline int32_t narrow_island_of(const sinew_search *s, int32_t object)
     return s->input.island ? s->input.island[object] : object;
 }
 
-/* What the step filter allows the features of a pair (candidates.h). */
+/* Positions, displacements and radii of a pair's vertices, which bound the motion that the step filter allows
+ * (candidates.h). */
 typedef struct narrow_motion {
     double x[4][3]; /* positions of the vertices relative to the first, in m: exact far from the origin, too */
     double d[4][3]; /* predicted displacements, in m */

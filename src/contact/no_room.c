@@ -22,7 +22,7 @@
 #define LAYERS_MAX 32   /* largest number of passes; each backs at least one further layer between prescribed sides */
 
 /* Vertex that stands for vertex v: the first one of a rigid body. */
-static int32_t room_vertex(const sinew_contact_work *c, int32_t v)
+static int32_t room_representative(const sinew_contact_work *c, int32_t v)
 {
     const sinew_collision_object *o = &c->mesh.objects[c->mesh.object[v]];
     return o->rigid ? o->first_vertex : v;
@@ -58,7 +58,7 @@ static void room_link_supports(const sinew_contact_view *view, const sinew_real 
         for (int32_t a = 0; a < 4; a++) {
             if ((double)t->w[a] == 0)
                 continue;
-            const int32_t v = room_vertex(c, t->v[a]);
+            const int32_t v = room_representative(c, t->v[a]);
             c->next_support[4 * (size_t)k + (size_t)a] = c->contact_counts[v];
             c->contact_counts[v] = 4 * k + a;
         }
@@ -91,7 +91,7 @@ static bool side_is_backed(const sinew_contact_view *view, int32_t k, int side)
         const bool prescribed = t->v[a] >= c->mesh.moved_count || c->step_filter.fixed[t->v[a]];
         whole += weight;
         if (prescribed ||
-            (!room_is_compressible(view, t->v[a]) && vertex_is_backed(c, room_vertex(c, t->v[a]), k, side)))
+            (!room_is_compressible(view, t->v[a]) && vertex_is_backed(c, room_representative(c, t->v[a]), k, side)))
             backed += weight;
     }
     return backed >= BACKED * whole; /* a plane has no vertices */

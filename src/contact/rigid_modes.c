@@ -14,7 +14,7 @@
 #define NOT_HELD   1e-9
 
 enum {
-    EIGEN_SWEEPS = 30 /* upper bound of Jacobi sweeps; convergence is quadratic, so no matrix needs as many */
+    EIGEN_SWEEPS = 30 /* upper limit of Jacobi sweeps, whose convergence is quadratic */
 };
 
 /* ---- Symmetric eigenvalue problem ------------------------------------------------------------ */

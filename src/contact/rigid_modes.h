@@ -43,7 +43,7 @@ void sinew_rigid_modes_accelerate(const sinew_contact_view *view, const sinew_ri
 /* Adds `factor` times the velocity at a point to u [3]. */
 void sinew_rigid_modes_add_velocity(const sinew_rigid_modes *modes, const double c[6], const double point[3],
                                     double factor, double u[3]);
-/* Adds G at a point to a row-major 3x3 matrix. */
+/* Adds the response G to impulses at a point (file head) to a row-major 3x3 matrix. */
 void sinew_rigid_modes_add_response(const sinew_rigid_modes *modes, const double point[3], double G[9]);
 /* Adds to the coordinates c [6] the change by `factor` times an impulse p at a point. */
 void sinew_rigid_modes_push(const sinew_rigid_modes *modes, const double point[3], const double p[3], double factor,

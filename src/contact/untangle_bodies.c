@@ -16,8 +16,9 @@
  * is minus the gradient of their common volume by a translation of a, and the extent of the common volume along A is
  * the depth. If the contour has several loops that cancel, as where a beam passes through a body, A is not used.
  *
- * Translations change no elastic energy. All pairs are resolved together by Gauss-Seidel passes, each pair in
- * proportion to the inverse masses, so that centres of mass stay where no pin and no collider is involved.
+ * A body is translated together with all bodies that elements connect to it, which changes no elastic energy. All pairs
+ * are resolved together by Gauss-Seidel passes, each pair in proportion to the inverse masses, so that centres of mass
+ * stay where no pin and no collider is involved.
  */
 #include <math.h>
 #include <string.h>

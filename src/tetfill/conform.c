@@ -42,8 +42,10 @@ typedef struct former {
     uint8_t *inside;
     sinew_tree_point *nearest; /* [vertex_count] target of each vertex: its nearest point on the surface */
     uint8_t *moves;            /* [vertex_count] 0: the vertex is fixed, 1: it moves, 2: it has reached its target */
-    uint8_t *stays;            /* [tet_count] GOES: the tet is removed, STAYS: kept, WAITS: decided after the moves */
-    sinew_incidence around;    /* incidence: indices of the tets at each vertex */
+    /* [tet_count] GOES: the tet is removed; STAYS: kept; WAITS: kept, unless samples after the moves of its vertices
+     * remove it */
+    uint8_t *stays;
+    sinew_incidence around; /* incidence: indices of the tets at each vertex */
 } former;
 
 /* ---- Choice of the vertices that move ------------------------------------------------------------ */
@@ -342,8 +344,8 @@ static sinew_status sample_moved_tets(former *m)
 
 /* ---- The resulting mesh of kept tets ------------------------------------------------------------- */
 
-/* Keeps only the tets that stay and their vertices, in the same order. numbers [vertex_count] is work space for new
- * vertex indices. */
+/* Drops the tets that are removed (GOES), and vertices of no other tet; the order stays. numbers [vertex_count] is work
+ * space for new vertex indices. */
 static void pack_mesh(former *m, int32_t *numbers)
 {
     sinew_mesh *mesh = m->mesh;

@@ -2,12 +2,12 @@
  *
  * tagged_blob.h: a block of tagged sections, each with its size and checksum, which may come from an untrusted source.
  *
- *     0  char[8]  "SINEWST\n"    the line break detects transfers that convert line ends
+ *      0  char[8]  "SINEWST\n"    the line break detects transfers that convert line ends
  *      8  uint32   version 2
  *     12  uint32   0x01020304     the byte order of the writer
  *     16  uint32   bytes of a real: 8 double, 4 single
  *     20  uint32   number of sections
- *    24  uint64   size of the block in bytes
+ *     24  uint64   size of the block in bytes
  *     32  uint32   CRC-32 of header and table, this field being 0
  *     36  uint32   0
  *     40           the table, 32 bytes a section:

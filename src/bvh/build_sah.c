@@ -137,7 +137,7 @@ static void sweep_axis(const bin bins[BINS], int axis, cut *best)
     }
 }
 
-static int32_t partition(sinew_tree_item *items, range r, const binning *b, cut c)
+static int32_t partition_items(sinew_tree_item *items, range r, const binning *b, cut c)
 {
     int32_t left = r.first, right = r.last;
     for (;;) {
@@ -166,7 +166,7 @@ static int32_t split_range(sinew_tree_item *items, range r)
     for (int axis = 0; axis < 3; axis++)
         if (b.factor[axis] > 0)
             sweep_axis(bins[axis], axis, &best);
-    return best.axis < 0 ? half : partition(items, r, &b, best);
+    return best.axis < 0 ? half : partition_items(items, r, &b, best);
 }
 
 static float range_area(const sinew_tree_item *items, range r)

@@ -48,7 +48,8 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
     return (sinew_contact_kind)(key >> 60);
 }
 
-/* An offset that has no room (contact/offset_limits.c). States store it, so it has no padding. */
+/* Yielding of a contact whose offset has no room (contact/offset_limits.c). States store the struct, so it has no
+ * padding. */
 typedef struct sinew_contact_yield {
     double offset;    /* offset that the contact has yielded to, in m; 0: it has not yielded */
     double violation; /* violation in m when the present count of updates began */

@@ -339,7 +339,7 @@ static double contact_filtered_force(const sinew_contact_view *view, const sinew
     double along = 0, square = 0, approach = 0;
     int32_t sharing = 1;
     for (int k = 0; k < s.count; k++) {
-        /* The gradient at a particle of an affine body is mostly the force that keeps the body rigid, not that of
+        /* The gradient at a particle of a rigid body is mostly the force that keeps the body rigid, not that of
          * contacts. */
         if (s.rigid[k])
             return 0;

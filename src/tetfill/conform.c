@@ -344,8 +344,8 @@ static sinew_status sample_moved_tets(former *m)
 
 /* ---- The resulting mesh of kept tets ------------------------------------------------------------- */
 
-/* Drops the tets that are removed (GOES), and vertices of no other tet; the order stays. numbers [vertex_count] is work
- * space for new vertex indices. */
+/* Drops the tets that are removed (GOES), and the vertices that no remaining tet has; the order stays. numbers
+ * [vertex_count] is work space for new vertex indices. */
 static void pack_mesh(former *m, int32_t *numbers)
 {
     sinew_mesh *mesh = m->mesh;

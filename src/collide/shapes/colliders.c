@@ -234,7 +234,7 @@ typedef struct shape_now {
     double fraction;
 } shape_now;
 
-static shape_now shape_at(const sinew_collider_record *record, double time)
+static shape_now cached_shape_at(const sinew_collider_record *record, double time)
 {
     if (record->frame_count == 0)
         return (shape_now){record->vertices, record->vertices, 0};
@@ -247,7 +247,7 @@ static shape_now shape_at(const sinew_collider_record *record, double time)
 void sinew_shape_some_positions(const sinew_collider_record *record, double time, double fraction, int32_t count,
                                 const int32_t *vertices, double (*x)[3])
 {
-    const shape_now now = shape_at(record, time);
+    const shape_now now = cached_shape_at(record, time);
     double R[9], p[3];
     sinew_shape_frame(record, time, fraction, R, p);
     for (int32_t i = 0; i < count; i++) {
@@ -263,7 +263,7 @@ void sinew_shape_some_positions(const sinew_collider_record *record, double time
 static void record_positions(const sinew_collider_record *record, double time, double fraction, size_t stride,
                              sinew_real *x)
 {
-    const shape_now now = shape_at(record, time);
+    const shape_now now = cached_shape_at(record, time);
     double R[9], p[3];
     sinew_shape_frame(record, time, fraction, R, p);
     for (size_t v = 0; v < (size_t)record->vertex_count; v++) {

@@ -16,13 +16,12 @@
 #define RADIUS_FACTOR 1.2 /* trust-region radius divided by the vertex's deviation from its predicted path */
 /* Bound of trust-region radii of bodies, in mean edge lengths. Two radii are less than the distance of neighbours at
  * rest (0.6 edges in a grid of right triangles), so a smooth sheet has no candidate pairs with itself. A cloth of 5k
- * vertices has 0.2 pairs a vertex at its impact on a ball; with a bound of 1.5 edges it had 44, in as many passes
- * (bench_pairs). After RADIUS_PASSES passes in a step the bound doubles with each pass: fast impacts on coarse meshes,
- * whose vertices leave their predicted paths by more, would use up their passes (test_restitution). */
+ * vertices on a ball has 0.2 pairs a vertex at its impact, 44 with 1.5 edges, and needs as many passes (bench_pairs).
+ * After so many passes in a step the bound doubles with each pass: fast impacts on coarse meshes, whose vertices leave
+ * their predicted paths by more, would use up their passes (test_restitution). */
 #define RADIUS_EDGES  0.25
 #define RADIUS_PASSES 2
-/* Largest deviation of a body vertex from the mean displacement, largest radius of a collider, and largest bound of the
- * radii of bodies in later passes, in mean edge lengths. */
+/* Bound of deviations from the mean displacement, of the radii of colliders, and of all others, in mean edge lengths. */
 #define DEVIATION_EDGES_MAX 1.5
 /* Pairs become contacts if their clearance, less their predicted approach, is at most this fraction of the sum of both
  * half thicknesses. */

@@ -497,8 +497,8 @@ static bool needs_detection(const sinew_contact_view *view, int32_t iteration, b
            (c->truncated_count > 0 || collider_is_truncated(c));
 }
 
-/* Keeps the multipliers of a solver that owns its multipliers (XPBD): its positions already include their impulses, and
- * only the same constraint can undo the impulses. */
+/* Keeps the multipliers of a solver that owns its multipliers (XPBD): its positions already include these impulses, and
+ * only the same constraint can undo them. */
 static void adopt_solver_multipliers(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
@@ -532,7 +532,7 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
 /* True if penetration by pairs without a contact justifies another detection pass. A contact acts at one point along
  * one direction; after rotation or sliding, other candidate pairs may penetrate although the contacts are solved.
  * With the step filter, pairs that are not candidates stay farther apart than their gap (candidates.h). */
-static bool missed_pairs_need_detection(sinew_contact_work *c, const sinew_solve *s, int32_t iteration)
+static bool missed_needs_detection(sinew_contact_work *c, const sinew_solve *s, int32_t iteration)
 {
     if (c->report.detections >= c->def.max_detections || s->in_subproblem ||
         iteration > (s->ops->kkt ? MISSED_TIME_SYSTEM : MISSED_TIME) * s->def.iterations)
@@ -555,7 +555,7 @@ static uint32_t update_hook(void *context, sinew_solve *s, int32_t iteration, bo
     }
     const uint32_t what = update_multipliers(view, s, iteration, solved);
     const bool converged = !what && solved && has_multiplier_updates(view);
-    return converged && missed_pairs_need_detection(view->contact, s, iteration) ? redetect(view, s, iteration) : what;
+    return converged && missed_needs_detection(view->contact, s, iteration) ? redetect(view, s, iteration) : what;
 }
 
 /* Moves truncated vertices of a solver that is filtered late towards its last request. They may have left their trust

@@ -77,7 +77,7 @@ typedef struct sinew_tangle {
     sinew_pair *sort;    /* work space */
 } sinew_tangle;
 
-/* State of untangling in a world. */
+/* Work space of untangling, which a world keeps between steps. */
 struct sinew_untangle {
     sinew_tangle tangle;
     /* [object_count^2] how candidate pairs of two overlapping objects are dropped: a value APART_ of untangle.c; 0:

@@ -86,7 +86,7 @@ static double deepest(const sinew_mesh *mesh, const sinew_real *point)
 static double distance_to_tet(const sinew_mesh *mesh, const int32_t *tet, const sinew_real *point)
 {
     sinew_error error = {0};
-    sinew_search search;
+    sinew_body_search search;
     sinew_mesh_def def = sinew_default_mesh_def();
     def.vertex_count = mesh->vertex_count;
     def.positions = mesh->positions;
@@ -95,9 +95,9 @@ static double distance_to_tet(const sinew_mesh *mesh, const int32_t *tet, const 
     if (depth_in(mesh, tet, point) >= 0)
         return 0;
     sinew_mesh *one = sinew_mesh_create(&def, &error);
-    assert_int_equal(sinew_search_begin(&search, one, one->positions, false, &error), SINEW_OK);
-    const double found = sqrt(sinew_search_nearest(&search, point).distance);
-    sinew_search_end(&search);
+    assert_int_equal(sinew_body_search_begin(&search, one, one->positions, false, &error), SINEW_OK);
+    const double found = sqrt(sinew_body_search_nearest(&search, point).distance2);
+    sinew_body_search_end(&search);
     sinew_mesh_destroy(one);
     return found;
 }
@@ -128,7 +128,7 @@ static double distance(const sinew_real *a, const sinew_real *b)
 }
 
 /* A vertex on tets: its weights reproduce its position, from the tet that contains it most deeply or is nearest. */
-static void check_on_tets(const ride *of, const sinew_real *point, const sinew_search *search)
+static void check_on_tets(const ride *of, const sinew_real *point, const sinew_body_search *search)
 {
     sinew_real place[3];
     blend_rest(of, place);
@@ -139,17 +139,17 @@ static void check_on_tets(const ride *of, const sinew_real *point, const sinew_s
         return;
     }
     if (inside < -CLOSE) {
-        const double nearest = sqrt(sinew_search_nearest(search, point).distance);
+        const double nearest = sqrt(sinew_body_search_nearest(search, point).distance2);
         assert_true(fabs(distance_to_tet(of->mesh, of->vertices, point) - nearest) < 100 * CLOSE);
     }
 }
 
 /* On other bodies a vertex is bound to the nearest point. */
-static void check_on_others(const ride *of, const sinew_real *point, const sinew_search *search)
+static void check_on_others(const ride *of, const sinew_real *point, const sinew_body_search *search)
 {
     sinew_real place[3];
     blend_rest(of, place);
-    assert_true(fabs(distance(place, point) - sqrt(sinew_search_nearest(search, point).distance)) < 100 * CLOSE);
+    assert_true(fabs(distance(place, point) - sqrt(sinew_body_search_nearest(search, point).distance2)) < 100 * CLOSE);
     for (int k = 0; k < 4; k++)
         assert_true(of->weights[k] >= 0);
 }
@@ -169,14 +169,14 @@ static void weights_are_those_of_all_cells(void **state)
         assert_non_null(world);
         assert_int_equal(put_skin(world, body, skin, &error), SINEW_OK);
         const sinew_mesh *kept = sinew_body_mesh(world, body);
-        sinew_search search;
-        assert_int_equal(sinew_search_begin(&search, kept, kept->positions, false, &error), SINEW_OK);
+        sinew_body_search search;
+        assert_int_equal(sinew_body_search_begin(&search, kept, kept->positions, false, &error), SINEW_OK);
         for (size_t i = 0; i < 60; i++) {
             const ride of = {kept, sinew_body_skin_vertices(world, body) + 4 * i,
                              sinew_body_skin_weights(world, body) + 4 * i};
             (kept->tet_count ? check_on_tets : check_on_others)(&of, points + 3 * i, &search);
         }
-        sinew_search_end(&search);
+        sinew_body_search_end(&search);
         sinew_skin_destroy(skin);
         sinew_world_destroy(world);
     }

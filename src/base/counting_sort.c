@@ -26,20 +26,20 @@ void sinew_order_by_lowest(const int32_t *particles, int32_t count, int32_t n, i
         order[work[counting_sort_lowest(particles + (size_t)e * (size_t)n, n)]++] = e;
 }
 
-void sinew_count_from(int32_t *particles, size_t count, int32_t first)
+void sinew_shift_indices(int32_t *particles, size_t count, int32_t first)
 {
     for (size_t i = 0; i < count; i++)
         particles[i] += first;
 }
 
-int32_t sinew_count_from_zero(int32_t *particles, size_t count, int32_t *span)
+int32_t sinew_shift_indices_to_zero(int32_t *particles, size_t count, int32_t *span)
 {
     int32_t low = count > 0 ? particles[0] : 0, high = low;
     for (size_t i = 1; i < count; i++) {
         low = particles[i] < low ? particles[i] : low;
         high = particles[i] > high ? particles[i] : high;
     }
-    sinew_count_from(particles, count, -low);
+    sinew_shift_indices(particles, count, -low);
     *span = high - low + 1;
     return low;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * counting_sort.h: sorts elements by their lowest particle index. If particles are numbered along a space-filling
- * curve, elements that are near in the order are near in space.
+ * counting_sort.h: sorts elements by their lowest particle index, and shifts particle indices to begin at 0, so that
+ * the counts of a sort are few. If particles are numbered along a space-filling curve, elements that are near in the
+ * order are near in space.
  */
 #ifndef SINEW_SRC_BASE_COUNTING_SORT_H
 #define SINEW_SRC_BASE_COUNTING_SORT_H
@@ -16,8 +17,8 @@ void sinew_order_by_lowest(const int32_t *particles, int32_t count, int32_t n, i
 
 /* Subtracts the lowest particle index from all `count` indices and returns it; *span becomes one more than the highest
  * remaining index. Work arrays for one body then have the size of the body, not of the world. */
-int32_t sinew_count_from_zero(int32_t *particles, size_t count, int32_t *span);
-/* Adds `first` to all `count` particle indices: the inverse of sinew_count_from_zero(). */
-void sinew_count_from(int32_t *particles, size_t count, int32_t first);
+int32_t sinew_shift_indices_to_zero(int32_t *particles, size_t count, int32_t *span);
+/* Adds `first` to all `count` particle indices: undoes sinew_shift_indices_to_zero() if `first` is what it returned. */
+void sinew_shift_indices(int32_t *particles, size_t count, int32_t first);
 
 #endif

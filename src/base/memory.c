@@ -15,7 +15,7 @@
 
 /* Reads the number that follows `key` at the start of a line of a text file; for an empty key the first number at the
  * start of a line. INFINITY if there is no such number (e.g. "max") or no file. */
-static double number_in(const char *path, const char *key)
+static double read_number_in_file(const char *path, const char *key)
 {
     char line[256];
     double value = INFINITY;
@@ -31,13 +31,13 @@ static double number_in(const char *path, const char *key)
 double sinew_memory_available(void)
 {
     struct rlimit limit;
-    double there = 1024 * number_in("/proc/meminfo", "MemAvailable:");
-    const double max = number_in("/sys/fs/cgroup/memory.max", ""),
-                 used = number_in("/sys/fs/cgroup/memory.current", "");
+    double there = 1024 * read_number_in_file("/proc/meminfo", "MemAvailable:");
+    const double max = read_number_in_file("/sys/fs/cgroup/memory.max", ""),
+                 used = read_number_in_file("/sys/fs/cgroup/memory.current", "");
     if (isfinite(max) && isfinite(used))
         there = fmin(there, fmax(0, max - used));
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        const double pages = number_in("/proc/self/statm", "");
+        const double pages = read_number_in_file("/proc/self/statm", "");
         const double taken = isfinite(pages) ? pages * (double)sysconf(_SC_PAGESIZE) : 0;
         there = fmin(there, fmax(0, (double)limit.rlim_cur - taken));
     }

@@ -36,7 +36,7 @@ static int32_t phases_share_begin(const team *t, int32_t items, int32_t s)
 
 /* Opens the first non-empty phase at or after `phase`, or phase_count if there is none, and wakes sleeping threads.
  * Only one thread at a time may call this function. Returns true if a thread was asleep. */
-static bool open_phase(team *t, int32_t phase)
+static bool phases_open(team *t, int32_t phase)
 {
     int32_t items = 0;
     while (phase < t->work->phase_count && (items = t->work->item_count(t->work->context, phase)) == 0)
@@ -56,7 +56,7 @@ static bool open_phase(team *t, int32_t phase)
 
 /* Sleeps until `phase` is over. No wake-up is lost: either the thread that opens the next phase sees the sleeper's
  * count, or the sleeper sees the new phase. */
-static void sleep_through(team *t, int32_t phase)
+static void phases_sleep_through(team *t, int32_t phase)
 {
     pthread_mutex_lock(&t->mutex);
     atomic_fetch_add(&t->sleepers, 1);
@@ -68,7 +68,7 @@ static void sleep_through(team *t, int32_t phase)
 
 /* Takes an item of the phase, first from the thread's own share of items. Returns -1 if all items are taken or the
  * phase is over. */
-static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
+static int32_t phases_take_item(team *t, int32_t phase, int32_t items, int32_t own)
 {
     for (int32_t k = 0; k < t->share_count; k++) {
         const int32_t s = (own + k) % t->share_count, end = phases_share_begin(t, items, s + 1);
@@ -83,7 +83,7 @@ static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
 
 /* Loop of one thread: takes items of the open phase until the last phase is over. A thread adds its finished items to
  * the shared count `done` once per phase, because all threads write to this count. */
-static void work_along(const void *context, int32_t member)
+static void phases_run_member(const void *context, int32_t member)
 {
     team *t = *(team *const *)context;
     const sinew_phases *work = t->work;
@@ -91,23 +91,23 @@ static void work_along(const void *context, int32_t member)
     int32_t turns = 0, finished = 0, phase;
     while ((phase = atomic_load_explicit(&t->phase, memory_order_acquire)) < work->phase_count) {
         const int32_t items = work->item_count(work->context, phase);
-        const int32_t item = take_item(t, phase, items, own);
+        const int32_t item = phases_take_item(t, phase, items, own);
         if (item >= 0) {
             work->run(work->context, phase, item);
             finished++;
         } else if (finished > 0) {
             const bool last = atomic_fetch_add_explicit(&t->done, finished, memory_order_acq_rel) + finished == items;
-            if (last && open_phase(t, phase + 1) && member > 0)
+            if (last && phases_open(t, phase + 1) && member > 0)
                 sinew_tasks_was_awaited();
             finished = turns = 0;
         } else if (!sinew_tasks_wait(&turns)) {
-            sleep_through(t, phase);
+            phases_sleep_through(t, phase);
             turns = 0;
         }
     }
 }
 
-static void work_alone(const sinew_phases *work)
+static void phases_run_alone(const sinew_phases *work)
 {
     for (int32_t phase = 0; phase < work->phase_count; phase++) {
         const int32_t items = work->item_count(work->context, phase);
@@ -119,14 +119,14 @@ static void work_alone(const sinew_phases *work)
 void sinew_phases_run(const sinew_phases *work, int32_t thread_count)
 {
     if (thread_count < 2) {
-        work_alone(work);
+        phases_run_alone(work);
         return;
     }
     team t = {.work = work, .share_count = thread_count < SHARES_MAX ? thread_count : SHARES_MAX};
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.opened, NULL);
-    open_phase(&t, 0);
-    sinew_tasks_together(thread_count, work_along, &(team *){&t});
+    phases_open(&t, 0);
+    sinew_tasks_together(thread_count, phases_run_member, &(team *){&t});
     pthread_cond_destroy(&t.opened);
     pthread_mutex_destroy(&t.mutex);
 }

@@ -2,9 +2,10 @@
  *
  * reduce.h: sums over particles whose bits do not depend on the number of threads.
  *
- * Vectors over particles are [count][4] reals; the fourth number is always zero, so that a vector may be read as one
- * flat array. A sum is cut into at most SINEW_SUM_BLOCKS blocks whose bounds depend on the count alone; one thread sums
- * a block in double, and the block sums are added in order. Inner products use four accumulators, one per component.
+ * Vectors over particles are [count][4] reals. They are read as one flat array, so callers keep the fourth number of
+ * each particle zero. A sum is cut into at most SINEW_SUM_BLOCKS blocks whose bounds depend on the count alone; one
+ * thread sums a block in double, and the block sums are added in order. Inner products use four accumulators, one per
+ * component.
  */
 #ifndef SINEW_SRC_BASE_REDUCE_H
 #define SINEW_SRC_BASE_REDUCE_H

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A 128-bit sort key in two halves: major is compared first, then minor. Callers store an index in minor, so that keys
- * are distinct. */
+/* A 128-bit sort key in two halves: major is compared first, then minor. Callers that store an index in minor get
+ * distinct keys, and so a stable order. */
 typedef struct sinew_pair {
     uint64_t major;
     uint64_t minor;

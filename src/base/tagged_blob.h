@@ -2,12 +2,12 @@
  *
  * tagged_blob.h: a block of tagged sections, each with its size and checksum, which may come from an untrusted source.
  *
- *     0  char[8]  "SINEWST\n"    the line break detects transfers that convert line ends
+ *      0  char[8]  "SINEWST\n"    the line break detects transfers that convert line ends
  *      8  uint32   version 2
  *     12  uint32   0x01020304     the byte order of the writer
  *     16  uint32   bytes of a real: 8 double, 4 single
  *     20  uint32   number of sections
- *    24  uint64   size of the block in bytes
+ *     24  uint64   size of the block in bytes
  *     32  uint32   CRC-32 of header and table, this field being 0
  *     36  uint32   0
  *     40           the table, 32 bytes a section:
@@ -42,7 +42,10 @@ typedef struct sinew_section_writer {
     sinew_section open; /* table entry of the section that is being written */
 } sinew_section_writer;
 
+/* Begins a block with a table of `capacity` sections; bytes NULL: sections and bytes are only counted. */
 void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity);
+/* Begins a section with a tag of four letters; `required`: a reader that does not know the tag must refuse the
+ * block. */
 void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool required, uint32_t index);
 void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size);
 /* Reserves `size` bytes in the open section and returns their address; NULL while sizes are only counted. */
@@ -65,8 +68,8 @@ typedef struct sinew_section_reader {
  * four letters. */
 sinew_status sinew_sections_open(sinew_section_reader *reader, const void *bytes, size_t size, const char *const *known,
                                  int32_t known_count, sinew_error *error);
-/* Returns the content of a section and its *size in bytes; NULL: no such section. Searches in the order of writing are
- * fast. */
+/* Returns the content of a section and its *size in bytes; NULL: no such section. A search begins behind the section
+ * that the last one found, so searches in the order of writing take one step. */
 const char *sinew_sections_find(sinew_section_reader *reader, const char *tag, uint32_t index, size_t *size);
 uint32_t sinew_sections_count(const sinew_section_reader *reader, const char *tag);
 

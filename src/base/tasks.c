@@ -61,7 +61,7 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
-/* The thread pool of the process, and the period in which callers work alone. */
+/* The thread pool of the process, and the period in which calling threads work alone because cores are crowded. */
 static struct {
     pthread_mutex_t lock;
     pthread_once_t once;
@@ -70,7 +70,7 @@ static struct {
     _Atomic int64_t alone_until; /* time in ns until which callers work alone; 0: no worker was descheduled yet */
     _Atomic int64_t alone_for;   /* length of the last period of working alone, in ns */
     _Atomic int64_t together;    /* time of calls shared with workers since the last period of working alone, in ns */
-} roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 /* The task system to which the calling thread submits work; zeroed: the library's thread pool. */
 static _Thread_local sinew_task_system task_system;
@@ -107,7 +107,7 @@ static int64_t now_ns(void)
 }
 
 /* True if the operating system preempted the calling thread since the thread's last query. */
-static bool was_taken_off(void)
+static bool was_preempted(void)
 {
 #ifdef RUSAGE_THREAD
     static _Thread_local long known;
@@ -123,26 +123,26 @@ static bool was_taken_off(void)
 
 void sinew_tasks_was_awaited(void)
 {
-    if (!was_taken_off())
+    if (!was_preempted())
         return;
     int64_t length = CROWD_MIN;
-    if (atomic_load(&roof.alone_until) != 0 && atomic_exchange(&roof.together, 0) < CROWD_SOON)
-        length = 2 * atomic_load(&roof.alone_for);
+    if (atomic_load(&pool.alone_until) != 0 && atomic_exchange(&pool.together, 0) < CROWD_SOON)
+        length = 2 * atomic_load(&pool.alone_for);
     length = length > CROWD_MAX ? CROWD_MAX : length;
-    atomic_store(&roof.alone_for, length);
-    atomic_store(&roof.alone_until, now_ns() + length);
+    atomic_store(&pool.alone_for, length);
+    atomic_store(&pool.alone_until, now_ns() + length);
 }
 
 /* True at times `now` (ns) when callers should work alone because a worker was descheduled recently. */
 static bool is_crowded(int64_t now)
 {
-    return now < atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
+    return now < atomic_load_explicit(&pool.alone_until, memory_order_relaxed);
 }
 
 /* Monotonic time in ns; 0 as long as no worker has been descheduled, which saves reading the clock. */
-static int64_t now_where_crowds_are(void)
+static int64_t crowd_clock_ns(void)
 {
-    return atomic_load_explicit(&roof.alone_until, memory_order_relaxed) != 0 ? now_ns() : 0;
+    return atomic_load_explicit(&pool.alone_until, memory_order_relaxed) != 0 ? now_ns() : 0;
 }
 
 /* ---- Worker threads -------------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static bool wait_for_call(worker *w)
     }
 }
 
-static void *serve(void *argument)
+static void *worker_main(void *argument)
 {
     worker *w = argument;
     while (wait_for_call(w)) {
@@ -212,7 +212,7 @@ static bool start_thread(worker *w)
     bool good = pthread_attr_setstacksize(&attributes, SINEW_TASKS_STACK) == 0 &&
                 pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
     if (good) {
-        good = pthread_create(&w->thread, &attributes, serve, w) == 0;
+        good = pthread_create(&w->thread, &attributes, worker_main, w) == 0;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     pthread_attr_destroy(&attributes);
@@ -249,47 +249,47 @@ static void worker_destroy(worker *w)
 
 /* ---- Creation and release of the pool -------------------------------------------------------- */
 
-static void lock_roof(void)
+static void lock_pool(void)
 {
-    pthread_mutex_lock(&roof.lock);
+    pthread_mutex_lock(&pool.lock);
 }
 
-static void unlock_roof(void)
+static void unlock_pool(void)
 {
-    pthread_mutex_unlock(&roof.lock);
+    pthread_mutex_unlock(&pool.lock);
 }
 
 /* Called in a forked child, which has only the thread that called fork: drops the parent's workers from the pool. */
 static void forget_workers(void)
 {
-    pthread_mutex_init(&roof.lock, NULL);
-    roof.idle = NULL;
-    roof.count = 0;
+    pthread_mutex_init(&pool.lock, NULL);
+    pool.idle = NULL;
+    pool.count = 0;
 }
 
-static void watch_forks(void)
+static void register_fork_handlers(void)
 {
-    pthread_atfork(lock_roof, unlock_roof, forget_workers);
+    pthread_atfork(lock_pool, unlock_pool, forget_workers);
 }
 
 void sinew_tasks_open(void)
 {
-    lock_roof();
-    roof.users++;
-    unlock_roof();
+    lock_pool();
+    pool.users++;
+    unlock_pool();
 }
 
 void sinew_tasks_close(void)
 {
     worker *w = NULL;
-    lock_roof();
-    if (--roof.users == 0) {
-        w = roof.idle;
-        roof.idle = NULL;
+    lock_pool();
+    if (--pool.users == 0) {
+        w = pool.idle;
+        pool.idle = NULL;
         for (const worker *each = w; each; each = each->next)
-            roof.count--;
+            pool.count--;
     }
-    unlock_roof();
+    unlock_pool();
     while (w) {
         worker *next = w->next;
         worker_destroy(w);
@@ -302,36 +302,36 @@ void sinew_tasks_close(void)
 static worker *take_workers(int32_t count)
 {
     worker *first = NULL, **end = &first;
-    pthread_once(&roof.once, watch_forks);
-    lock_roof();
-    for (; count > 0 && roof.idle; count--) {
-        *end = roof.idle;
-        roof.idle = roof.idle->next;
+    pthread_once(&pool.once, register_fork_handlers);
+    lock_pool();
+    for (; count > 0 && pool.idle; count--) {
+        *end = pool.idle;
+        pool.idle = pool.idle->next;
         end = &(*end)->next;
     }
-    for (; count > 0 && roof.count < WORKERS_MAX; count--) {
+    for (; count > 0 && pool.count < WORKERS_MAX; count--) {
         *end = worker_create();
         if (!*end)
             break;
-        roof.count++;
+        pool.count++;
         end = &(*end)->next;
     }
     *end = NULL;
-    unlock_roof();
+    unlock_pool();
     return first;
 }
 
 /* Returns workers to the pool in the same order, so the next call gives each worker the same share, which may still
  * be in its cache. */
-static void give_back(worker *first)
+static void return_workers(worker *first)
 {
     worker *last = first;
     while (last->next)
         last = last->next;
-    lock_roof();
-    last->next = roof.idle;
-    roof.idle = first;
-    unlock_roof();
+    lock_pool();
+    last->next = pool.idle;
+    pool.idle = first;
+    unlock_pool();
 }
 
 /* ---- Lending a call to worker threads -------------------------------------------------------- */
@@ -357,7 +357,7 @@ typedef struct lent_work {
     fenv_t environment;
 } lent_work;
 
-static void run_lent(void *data, int32_t member)
+static void run_lent_work(void *data, int32_t member)
 {
     const lent_work *lent = data;
     fenv_t before;
@@ -369,12 +369,12 @@ static void run_lent(void *data, int32_t member)
 
 /* Submits work to the program's task system. Its callbacks may step another world on this thread, which changes
  * `task_system`; the copy restores it. */
-static void lend(int32_t count, sinew_tasks_work *work, const void *context)
+static void submit_to_task_system(int32_t count, sinew_tasks_work *work, const void *context)
 {
     const sinew_task_system own = task_system;
     lent_work lent = {.work = work, .context = context};
     fegetenv(&lent.environment);
-    void *handle = own.start(own.context, run_lent, &lent, count);
+    void *handle = own.start(own.context, run_lent_work, &lent, count);
     work(context, 0);
     own.finish(own.context, handle);
     task_system = own;
@@ -394,19 +394,19 @@ static void call_workers(int32_t count, sinew_tasks_work *work, const void *cont
     for (worker *w = team; w; w = w->next)
         end_call(w);
     if (team)
-        give_back(team);
+        return_workers(team);
 }
 
-static void call_unless_crowded(int32_t count, sinew_tasks_work *work, const void *context)
+static void call_workers_unless_crowded(int32_t count, sinew_tasks_work *work, const void *context)
 {
-    const int64_t began = now_where_crowds_are();
+    const int64_t began = crowd_clock_ns();
     if (is_crowded(began)) {
         work(context, 0);
         return;
     }
     call_workers(count, work, context);
     if (began != 0)
-        atomic_fetch_add_explicit(&roof.together, now_ns() - began, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pool.together, now_ns() - began, memory_order_relaxed);
 }
 
 void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const void *context)
@@ -414,9 +414,9 @@ void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const vo
     if (thread_count < 2)
         work(context, 0);
     else if (task_system.start)
-        lend(thread_count, work, context);
+        submit_to_task_system(thread_count, work, context);
     else
-        call_unless_crowded(thread_count, work, context);
+        call_workers_unless_crowded(thread_count, work, context);
 }
 
 /* ---- Parallel loops over blocks -------------------------------------------------------------- */

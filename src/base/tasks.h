@@ -11,8 +11,8 @@
  * A program with its own task system (sinew_task_system) provides threads instead: worlds select it by sinew_tasks_use
  * before they work.
  *
- * The threads block signals, have small stacks (SINEW_TASKS_STACK) and never allocate. A forked child starts without
- * threads and creates its own.
+ * The threads block signals and have small stacks (SINEW_TASKS_STACK); the library gives them work that does not
+ * allocate. A forked child starts without threads and creates its own.
  */
 #ifndef SINEW_SRC_BASE_TASKS_H
 #define SINEW_SRC_BASE_TASKS_H

@@ -117,7 +117,7 @@ static void run_windings(void *context, int32_t member, int64_t first, int64_t l
         for (int k = 0; k < 3; k++)
             q[k] = (double)call->points[3 * i + k] * tree->scale - tree->origin[k];
         const double size = fabs(q[0]) + fabs(q[1]) + fabs(q[2]);
-        /* The winding number is 0 at points so far away that the squared distance overflows. */
+        /* Points so far away that the squared distance overflows get the winding number 0. */
         call->windings[i] = size < 0x1p60 ? (sinew_real)tree->kernel->winding(tree, q) : 0;
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * box8.h: SIMD operations on the eight child boxes of a node, for kernel files: one register with AVX2, two without.
+ * box8.h: SIMD operations on the eight child boxes of a node, for kernel files: one register with AVX2; without AVX2
+ * the compiler divides a vector of eight floats among the registers that there are.
  */
 #ifndef SINEW_SRC_BVH_BOX8_H
 #define SINEW_SRC_BVH_BOX8_H

@@ -51,7 +51,7 @@ static void sah_box_of(const sinew_tree_item *item, box6 box)
     }
 }
 
-static float area_of(const box6 box)
+static float box_half_area(const box6 box)
 {
     const float x = -box[3] - box[0], y = -box[4] - box[1], z = -box[5] - box[2];
     return x * y + y * z + z * x;
@@ -63,12 +63,12 @@ static int32_t sah_blocks_of(int32_t count)
 }
 
 /* Twice the centre of an item's bounding box along an axis. */
-static inline float middle_of(const sinew_tree_item *item, int axis)
+static inline float doubled_centre(const sinew_tree_item *item, int axis)
 {
     return item->low[axis] + item->high[axis];
 }
 
-/* Mapping from the doubled box centres of middle_of() to bins: bin = (middle - low) * factor. */
+/* Mapping from the doubled box centres of doubled_centre() to bins: bin = (middle - low) * factor. */
 typedef struct binning {
     float low[3], factor[3];
 } binning;
@@ -79,7 +79,7 @@ static binning binning_of(const sinew_tree_item *items, int32_t first, int32_t l
     float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int32_t i = first; i < last; i++)
         for (int k = 0; k < 3; k++) {
-            const float m = middle_of(items + i, k);
+            const float m = doubled_centre(items + i, k);
             low[k] = m < low[k] ? m : low[k];
             high[k] = m > high[k] ? m : high[k];
         }
@@ -93,7 +93,7 @@ static binning binning_of(const sinew_tree_item *items, int32_t first, int32_t l
 
 static inline int bin_of(const binning *b, const sinew_tree_item *item, int axis)
 {
-    return (int)((middle_of(item, axis) - b->low[axis]) * b->factor[axis]);
+    return (int)((doubled_centre(item, axis) - b->low[axis]) * b->factor[axis]);
 }
 
 static void fill_bins(const sinew_tree_item *items, range r, const binning *b, bin bins[3][BINS])
@@ -124,20 +124,20 @@ static void sweep_axis(const bin bins[BINS], int axis, cut *best)
     for (int i = BINS - 1; i > 0; i--) {
         sah_join(box, bins[i].box);
         count += bins[i].count;
-        behind[i] = count > 0 ? area_of(box) * (float)sah_blocks_of(count) : INFINITY;
+        behind[i] = count > 0 ? box_half_area(box) * (float)sah_blocks_of(count) : INFINITY;
     }
     sah_clear(box);
     count = 0;
     for (int i = 1; i < BINS; i++) {
         sah_join(box, bins[i - 1].box);
         count += bins[i - 1].count;
-        const float cost = count > 0 ? area_of(box) * (float)sah_blocks_of(count) + behind[i] : INFINITY;
+        const float cost = count > 0 ? box_half_area(box) * (float)sah_blocks_of(count) + behind[i] : INFINITY;
         if (cost < best->cost)
             *best = (cut){axis, i, cost};
     }
 }
 
-static int32_t partition(sinew_tree_item *items, range r, const binning *b, cut c)
+static int32_t partition_items(sinew_tree_item *items, range r, const binning *b, cut c)
 {
     int32_t left = r.first, right = r.last;
     for (;;) {
@@ -166,7 +166,7 @@ static int32_t split_range(sinew_tree_item *items, range r)
     for (int axis = 0; axis < 3; axis++)
         if (b.factor[axis] > 0)
             sweep_axis(bins[axis], axis, &best);
-    return best.axis < 0 ? half : partition(items, r, &b, best);
+    return best.axis < 0 ? half : partition_items(items, r, &b, best);
 }
 
 static float range_area(const sinew_tree_item *items, range r)
@@ -177,14 +177,14 @@ static float range_area(const sinew_tree_item *items, range r)
         sah_box_of(items + i, other);
         sah_join(box, other);
     }
-    return area_of(box);
+    return box_half_area(box);
 }
 
 /* ---- Construction of the binary tree ------------------------------------------------------------- */
 
 /* Splits a range of items and all its subranges. Returns the split index `middle`, 0 for a leaf. The recursion is as
  * deep as the tree (tree.h). */
-static int32_t finish_range(const sinew_tree_builder *builder, range r)
+static int32_t split_whole_range(const sinew_tree_builder *builder, range r)
 {
     if (r.last - r.first <= SINEW_TREE_BLOCK)
         return 0;
@@ -192,7 +192,7 @@ static int32_t finish_range(const sinew_tree_builder *builder, range r)
     const range sides[2] = {{r.first, middle, r.depth + 1}, {middle, r.last, r.depth + 1}};
     for (int side = 0; side < 2; side++) {
         builder->splits[middle].area[side] = range_area(builder->items, sides[side]);
-        builder->splits[middle].middle[side] = finish_range(builder, sides[side]);
+        builder->splits[middle].middle[side] = split_whole_range(builder, sides[side]);
     }
     return middle;
 }
@@ -209,7 +209,8 @@ typedef struct errands {
     int32_t count;
 } errands;
 
-static void begin_range(errands *e, range r, int32_t *result)
+/* Splits a range until its parts are small, and lists these parts for the threads. */
+static void split_large_range(errands *e, range r, int32_t *result)
 {
     if (r.last - r.first <= SMALL) {
         e->list[e->count++] = (errand){r, result};
@@ -221,16 +222,16 @@ static void begin_range(errands *e, range r, int32_t *result)
     *result = middle;
     for (int side = 0; side < 2; side++) {
         split->area[side] = range_area(e->builder->items, sides[side]);
-        begin_range(e, sides[side], &split->middle[side]);
+        split_large_range(e, sides[side], &split->middle[side]);
     }
 }
 
-static void run_errands(const void *context, int32_t member, int32_t first, int32_t last)
+static void split_listed_ranges(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const errands *e = context;
     for (int32_t i = first; i < last; i++)
-        *e->list[i].result = finish_range(e->builder, e->list[i].r);
+        *e->list[i].result = split_whole_range(e->builder, e->list[i].r);
 }
 
 /* Large ranges of items are split on the calling thread, then threads finish the small ones. Ranges of one depth do not
@@ -242,8 +243,8 @@ bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_builder *builder)
     e.list = sinew_allocate(&tree->allocator, 2 * at_a_depth * SINEW_TREE_DEPTH + 1, sizeof *e.list);
     if (!e.list)
         return false;
-    begin_range(&e, (range){0, builder->count, 0}, &builder->root);
-    sinew_tasks_for(tree->thread_count, e.count, 1, run_errands, &e);
+    split_large_range(&e, (range){0, builder->count, 0}, &builder->root);
+    sinew_tasks_for(tree->thread_count, e.count, 1, split_listed_ranges, &e);
     sinew_release(&tree->allocator, e.list);
     return true;
 }

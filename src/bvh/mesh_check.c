@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_check.c: finds all flaws of a mesh, each with the index of its element.
+ * mesh_check.c: finds the flaws of a mesh (sinew_flaw_kind), each with the index of its element.
  *
- * Flaws are reported kind by kind, ascending by element. The order does not depend on the search; a short array of the
- * caller receives the first flaws. Memory: at most about 40 bytes per tetrahedron.
+ * Flaws are reported kind by kind, ascending by element. The order does not depend on the BVH; a short array of the
+ * caller receives the first flaws.
  *
  * A BVH finds intersecting triangles (triangle_crossing.h). Limits: does not find overlapping tets, nor coplanar
  * triangles that overlap.
@@ -44,14 +44,14 @@ const char *sinew_flaw_name(sinew_flaw_kind kind)
 
 /* Adds x to a compensated sum (A. Neumaier 1974), for sums of millions of volumes. sum is {total, accumulated rounding
  * error}. */
-static void add_exactly(double sum[2], double x)
+static void add_compensated(double sum[2], double x)
 {
     double total = sum[0] + x;
     sum[1] += fabs(sum[0]) >= fabs(x) ? (sum[0] - total) + x : (x - total) + sum[0];
     sum[0] = total;
 }
 
-static void mesh_check_list_tets(checker *c, sinew_flaw_kind kind)
+static void add_flawed_tets(checker *c, sinew_flaw_kind kind)
 {
     for (int32_t t = 0; t < c->mesh->tet_count; t++) {
         sinew_tet_shape shape = sinew_shape_of_tet(c->mesh->positions, c->mesh->tets + 4 * (size_t)t);
@@ -70,8 +70,8 @@ static void check_tets(checker *c)
     c->report->quality_min = INFINITY;
     for (int32_t t = 0; t < mesh->tet_count; t++) {
         sinew_tet_shape shape = sinew_shape_of_tet(mesh->positions, mesh->tets + 4 * (size_t)t);
-        add_exactly(volume, mesh->fractions ? shape.volume * (double)mesh->fractions[t] : shape.volume);
-        add_exactly(quality, shape.quality);
+        add_compensated(volume, mesh->fractions ? shape.volume * (double)mesh->fractions[t] : shape.volume);
+        add_compensated(quality, shape.quality);
         c->report->quality_min = fmin(c->report->quality_min, shape.quality);
         found[shape.flaw] = true;
     }
@@ -79,7 +79,7 @@ static void check_tets(checker *c)
     c->report->quality_mean = (quality[0] + quality[1]) / mesh->tet_count;
     for (int kind = SINEW_FLAW_INVERTED_TET; kind <= SINEW_FLAW_SLIVER_TET; kind++)
         if (found[kind])
-            mesh_check_list_tets(c, (sinew_flaw_kind)kind);
+            add_flawed_tets(c, (sinew_flaw_kind)kind);
 }
 
 static void check_triangles_and_edges(checker *c)
@@ -89,13 +89,13 @@ static void check_triangles_and_edges(checker *c)
     for (int32_t t = 0; t < mesh->triangle_count; t++) {
         bool degenerate;
         double area = sinew_shape_of_triangle(mesh->positions, mesh->triangles + 3 * (size_t)t, &degenerate);
-        add_exactly(area_sum, area);
+        add_compensated(area_sum, area);
         if (degenerate)
             add_flaw(c, SINEW_FLAW_DEGENERATE_TRIANGLE, t, -1, area);
     }
     for (int32_t e = 0; e < mesh->edge_count; e++) {
         double length = sinew_shape_of_edge(mesh->positions, mesh->edges + 2 * (size_t)e);
-        add_exactly(length_sum, length);
+        add_compensated(length_sum, length);
         if (!(length > 0))
             add_flaw(c, SINEW_FLAW_DEGENERATE_EDGE, e, -1, length);
     }
@@ -103,7 +103,7 @@ static void check_triangles_and_edges(checker *c)
     c->report->length = length_sum[0] + length_sum[1];
 }
 
-static void mesh_check_find_bounds(const sinew_mesh *mesh, double bounds[6])
+static void find_mesh_bounds(const sinew_mesh *mesh, double bounds[6])
 {
     for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++) {
         double x = (double)mesh->positions[i];
@@ -168,14 +168,14 @@ typedef struct crowd {
     int32_t size; /* number of vertices of an element: 4 for tets, 3 for triangles */
 } crowd;
 
-static void mesh_check_count_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void count_non_manifold(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     (void)uses;
     ((crowd *)context)->capacity += use_count > 2;
 }
 
-static void gather_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void gather_non_manifold(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     crowd *found = context;
@@ -186,18 +186,18 @@ static void gather_crowded(void *context, const int32_t *vertices, const sinew_p
         (sinew_pair){sinew_pack((int32_t)(uses[0].minor / size), (int32_t)(uses[1].minor / size)), (uint64_t)use_count};
 }
 
-static sinew_status check_crowded_facets(checker *c, const sinew_elements *elements, sinew_flaw_kind kind)
+static sinew_status check_non_manifold_facets(checker *c, const sinew_elements *elements, sinew_flaw_kind kind)
 {
     const sinew_mesh *mesh = c->mesh;
     crowd found = {.size = elements->size};
     sinew_status status =
-        sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, mesh_check_count_crowded, &found, c->error);
+        sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, count_non_manifold, &found, c->error);
     if (status != SINEW_OK || found.capacity == 0)
         return status;
     found.facets = sinew_allocate(&mesh->allocator, 2 * found.capacity, sizeof *found.facets);
     if (!found.facets)
         return sinew_fail_memory(c->error, "a check of the faces");
-    status = sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, gather_crowded, &found, c->error);
+    status = sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, gather_non_manifold, &found, c->error);
     if (status == SINEW_OK) {
         sinew_sort_pairs(found.facets, found.count, found.facets + found.capacity);
         for (size_t n = 0; n < found.count; n++)
@@ -210,7 +210,7 @@ static sinew_status check_crowded_facets(checker *c, const sinew_elements *eleme
 
 /* ---- Orientation of triangles, boundary of tets -------------------------------------------------- */
 
-static sinew_status check_own_surface(checker *c)
+static sinew_status check_triangle_orientation(checker *c)
 {
     const sinew_mesh *mesh = c->mesh;
     sinew_orientation orientation;
@@ -305,18 +305,18 @@ static sinew_status check_everything(checker *c)
 {
     sinew_elements lists[3];
     sinew_mesh_elements(c->mesh, lists);
-    mesh_check_find_bounds(c->mesh, c->report->bounds);
+    find_mesh_bounds(c->mesh, c->report->bounds);
     check_tets(c);
     check_triangles_and_edges(c);
     sinew_status status = check_vertices(c);
     for (int l = 0; l < 3 && status == SINEW_OK; l++)
         status = check_duplicate_cells(c, &lists[l]);
     if (status == SINEW_OK)
-        status = check_crowded_facets(c, &lists[0], SINEW_FLAW_NON_MANIFOLD_FACE);
+        status = check_non_manifold_facets(c, &lists[0], SINEW_FLAW_NON_MANIFOLD_FACE);
     if (status == SINEW_OK)
-        status = check_crowded_facets(c, &lists[1], SINEW_FLAW_NON_MANIFOLD_EDGE);
+        status = check_non_manifold_facets(c, &lists[1], SINEW_FLAW_NON_MANIFOLD_EDGE);
     if (status == SINEW_OK)
-        status = check_own_surface(c);
+        status = check_triangle_orientation(c);
     if (status == SINEW_OK)
         status = check_crossings(c);
     if (status == SINEW_OK && c->mesh->triangle_count == 0 && c->mesh->tet_count > 0)

@@ -93,7 +93,7 @@ static const coded *sort_codes(coded *codes, coded *spare, int32_t count)
     return codes;
 }
 
-static void pick_items(const void *context, int32_t member, int32_t first, int32_t last)
+static void reorder_items(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const ordering *o = context;
@@ -111,7 +111,7 @@ bool sinew_tree_order(const sinew_tree *tree, sinew_tree_item *items, sinew_tree
     sinew_tasks_for(tree->thread_count, count, AT_ONCE, code_cells, &o);
     const coded *sorted = sort_codes(codes, codes + count, count);
     o = (ordering){tree, items, spare, codes + (sorted - codes)};
-    sinew_tasks_for(tree->thread_count, count, AT_ONCE, pick_items, &o);
+    sinew_tasks_for(tree->thread_count, count, AT_ONCE, reorder_items, &o);
     sinew_release(&tree->allocator, codes);
     return true;
 }

@@ -33,8 +33,8 @@ static void nearest_on_edge(const sinew_real *p, const sinew_real *a, const sine
 }
 
 /* Squared distance from p to the point of the cell with the given barycentric weights, in m2. */
-static double cell_point_distance(const sinew_real *p, const sinew_real *const corner[3], int width,
-                                  const double *weights)
+static double cell_point_distance2(const sinew_real *p, const sinew_real *const corner[3], int width,
+                                   const double *weights)
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -58,7 +58,7 @@ static void nearest_on_sides(const sinew_real *p, const sinew_real *a, const sin
         nearest_on_edge(p, corner[i], corner[j], side);
         turned[i] = side[0];
         turned[j] = side[1];
-        const double distance = cell_point_distance(p, corner, 3, turned);
+        const double distance = cell_point_distance2(p, corner, 3, turned);
         if (distance < best) {
             best = distance;
             set_weights(weights, turned[0], turned[1], turned[2]);
@@ -101,7 +101,7 @@ static void nearest_on_triangle(const sinew_real *p, const sinew_real *a, const 
 /* ---- Search for the nearest point ---------------------------------------------------------------- */
 
 /* Builds the BVH over the search's cells, and allocates a buffer of candidates for all cells. */
-static sinew_status body_search_make_tree(sinew_search *s, const sinew_mesh *mesh, sinew_error *error)
+static sinew_status body_search_make_tree(sinew_body_search *s, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_tree_def def = sinew_default_tree_def();
     def.allocator = s->allocator;
@@ -125,10 +125,10 @@ static sinew_status body_search_make_tree(sinew_search *s, const sinew_mesh *mes
     return SINEW_OK;
 }
 
-sinew_status sinew_search_begin(sinew_search *s, const sinew_mesh *mesh, const sinew_real *positions, bool vertices,
-                                sinew_error *error)
+sinew_status sinew_body_search_begin(sinew_body_search *s, const sinew_mesh *mesh, const sinew_real *positions,
+                                     bool vertices, sinew_error *error)
 {
-    *s = (sinew_search){.positions = positions, .count = mesh->vertex_count, .width = 1};
+    *s = (sinew_body_search){.positions = positions, .count = mesh->vertex_count, .width = 1};
     s->allocator = mesh->allocator;
     if (!vertices) {
         s->surface = sinew_mesh_surface(mesh, error);
@@ -147,17 +147,17 @@ sinew_status sinew_search_begin(sinew_search *s, const sinew_mesh *mesh, const s
     return body_search_make_tree(s, mesh, error);
 }
 
-void sinew_search_end(sinew_search *s)
+void sinew_body_search_end(sinew_body_search *s)
 {
     sinew_tree_destroy(s->tree);
     if (s->candidates) /* a zeroed search was never begun and has no allocator */
         sinew_release(&s->allocator, s->candidates);
     sinew_mesh_destroy(s->surface);
-    *s = (sinew_search){0};
+    *s = (sinew_body_search){0};
 }
 
 /* Squared distance from p to the bounding box of a cell: a lower bound of the squared distance to the cell. */
-static double box_distance(const sinew_search *s, const int32_t *cell, const sinew_real *p)
+static double box_distance2(const sinew_body_search *s, const int32_t *cell, const sinew_real *p)
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -173,7 +173,7 @@ static double box_distance(const sinew_search *s, const int32_t *cell, const sin
     return sum;
 }
 
-static void nearest_point_on_cell(const sinew_search *s, const int32_t *cell, const sinew_real *p,
+static void nearest_point_on_cell(const sinew_body_search *s, const int32_t *cell, const sinew_real *p,
                                   sinew_surface_point *result)
 {
     const sinew_real *corner[3];
@@ -186,18 +186,18 @@ static void nearest_point_on_cell(const sinew_search *s, const int32_t *cell, co
         nearest_on_edge(p, corner[0], corner[1], result->weights);
     for (int32_t i = 0; i < 4; i++)
         result->vertices[i] = cell[i < s->width ? i : 0];
-    result->distance = cell_point_distance(p, corner, s->width, result->weights);
+    result->distance2 = cell_point_distance2(p, corner, s->width, result->weights);
     /* for a triangle with collinear corners the formula divides zero by zero; its sides are searched instead */
-    if (s->width == 3 && !isfinite(result->distance)) {
+    if (s->width == 3 && !isfinite(result->distance2)) {
         nearest_on_sides(p, corner[0], corner[1], corner[2], result->weights);
-        result->distance = cell_point_distance(p, corner, 3, result->weights);
+        result->distance2 = cell_point_distance2(p, corner, 3, result->weights);
     }
 }
 
-sinew_surface_point sinew_search_nearest(const sinew_search *s, const sinew_real *p)
+sinew_surface_point sinew_body_search_nearest(const sinew_body_search *s, const sinew_real *p)
 {
     sinew_tree_point nearest;
-    sinew_surface_point best = {.distance = INFINITY};
+    sinew_surface_point best = {.distance2 = INFINITY};
     sinew_tree_nearest(s->tree, 1, p, NULL, &nearest);
     if (nearest.cell < 0)
         return best;
@@ -209,11 +209,11 @@ sinew_surface_point sinew_search_nearest(const sinew_search *s, const sinew_real
         const int32_t *cell = s->candidates + i;
         if (s->cells)
             cell = s->cells + (size_t)*cell * (size_t)s->width;
-        if (box_distance(s, cell, p) >= best.distance)
+        if (box_distance2(s, cell, p) >= best.distance2)
             continue;
         sinew_surface_point found;
         nearest_point_on_cell(s, cell, p, &found);
-        if (found.distance < best.distance)
+        if (found.distance2 < best.distance2)
             best = found;
     }
     return best;

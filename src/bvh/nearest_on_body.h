@@ -17,11 +17,11 @@
 typedef struct sinew_surface_point {
     int32_t vertices[4];
     double weights[4];
-    double distance; /* squared distance of the point from the query point, in m2 */
+    double distance2; /* squared distance of the point from the query point, in m2 */
 } sinew_surface_point;
 
 /* A search for nearest points on cells of `width` vertices each: triangles, edges or vertices. */
-typedef struct sinew_search {
+typedef struct sinew_body_search {
     const sinew_real *positions; /* [3 * vertex_count] coordinates of the vertices in m, borrowed */
     const int32_t *cells;        /* [count][width] vertices of the cells; NULL: the cells are the vertices */
     int32_t count, width;
@@ -30,13 +30,13 @@ typedef struct sinew_search {
     int32_t *candidates; /* [count] owned: indices of cells that may be nearest */
     double slack;        /* round-off margin of distances computed by the BVH, in m */
     sinew_allocator allocator;
-} sinew_search;
+} sinew_body_search;
 
 /* Builds the BVH of the search; `vertices`: over the vertices only. The mesh and the positions of its vertices must
- * outlive the search. sinew_search_end() must follow, also after a failure. */
-sinew_status sinew_search_begin(sinew_search *search, const sinew_mesh *mesh, const sinew_real *positions,
-                                bool vertices, sinew_error *error);
-void sinew_search_end(sinew_search *search); /* frees the search; accepts a zeroed struct */
-sinew_surface_point sinew_search_nearest(const sinew_search *search, const sinew_real *p);
+ * outlive the search. sinew_body_search_end() must follow, also after a failure. */
+sinew_status sinew_body_search_begin(sinew_body_search *search, const sinew_mesh *mesh, const sinew_real *positions,
+                                     bool vertices, sinew_error *error);
+void sinew_body_search_end(sinew_body_search *search); /* frees the search; accepts a zeroed struct */
+sinew_surface_point sinew_body_search_nearest(const sinew_body_search *search, const sinew_real *p);
 
 #endif

@@ -84,7 +84,7 @@ void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const 
 }
 
 /* Bit i is set if the box of child i of a node overlaps the box of the traversal. */
-static uint32_t meeting(const sinew_tree_node *node, const float box[6])
+static uint32_t overlapping_children(const sinew_tree_node *node, const float box[6])
 {
     uint32_t bits = 0, apart[SINEW_TREE_WIDE];
     for (int i = 0; i < SINEW_TREE_WIDE; i++) {
@@ -105,7 +105,7 @@ int32_t sinew_tree_walk_next(sinew_tree_walk *walk)
         if (at & SINEW_TREE_LEAF)
             return (int32_t)(at & ~SINEW_TREE_LEAF);
         const sinew_tree_node *node = walk->tree->shape.nodes + at;
-        uint32_t bits = meeting(node, walk->box) & ((1u << node->child_count) - 1);
+        uint32_t bits = overlapping_children(node, walk->box) & ((1u << node->child_count) - 1);
         for (; bits; bits &= bits - 1)
             walk->stack[walk->top++] = node->child[__builtin_ctz(bits)];
     }

@@ -21,7 +21,7 @@ typedef struct pairing {
 } pairing;
 
 /* Whether the distance between two bounding boxes is at most the margin along every axis. */
-static bool near_enough(const sinew_real a[6], const sinew_real b[6], sinew_real margin)
+static bool boxes_are_near(const sinew_real a[6], const sinew_real b[6], sinew_real margin)
 {
     bool near = true;
     for (int k = 0; k < 3; k++)
@@ -44,7 +44,7 @@ static void find_partners(const pairing *p, int32_t cell, sinew_tree_list *list)
             if (p->a == b && partner <= cell)
                 continue;
             sinew_tree_exact_box(b, partner, other);
-            if (near_enough(own, other, p->margin))
+            if (boxes_are_near(own, other, p->margin))
                 sinew_tree_list_put(list, partner);
         }
 }

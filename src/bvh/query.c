@@ -26,12 +26,12 @@ float sinew_float_above(double x)
 }
 
 /* Fast bounds for values that are padded in any case: one or two floats lower or higher than x. */
-static inline float pad_below(double x)
+static inline float padded_below(double x)
 {
     return (float)(x - (double)FLT_EPSILON * fabs(x));
 }
 
-static inline float pad_above(double x)
+static inline float padded_above(double x)
 {
     return (float)(x + (double)FLT_EPSILON * fabs(x));
 }
@@ -51,7 +51,7 @@ static inline bool all_finite(const sinew_real x[3])
     return (x[0] - x[0]) + (x[1] - x[1]) + (x[2] - x[2]) == 0;
 }
 
-/* The exponent e of a finite x in [2^(e-1), 2^e); for smaller x, the exponent of the smallest normal number. */
+/* The exponent e of a finite x, with |x| in [2^(e-1), 2^e); -1022 for zero and subnormal numbers. */
 static inline int exponent_of(double x)
 {
     uint64_t bits;
@@ -95,8 +95,8 @@ bool sinew_nearest_query_set(const sinew_tree *tree, const sinew_real point[3], 
                                                   : (sinew_real)(x[k] + tree->origin[k]);
         x[k] = (double)query->p[k] - tree->origin[k];
         const double pad = error + DBL_EPSILON * fabs(x[k]);
-        query->low[k] = pad_below(x[k] - pad);
-        query->high[k] = pad_above(x[k] + pad);
+        query->low[k] = padded_below(x[k] - pad);
+        query->high[k] = padded_above(x[k] + pad);
     }
     const sinew_real scaled = (sinew_real)sinew_tree_scaled(limit, *exponent);
     query->d2 = scaled * scaled;
@@ -137,7 +137,7 @@ static void set_slabs(const sinew_tree *tree, double error, sinew_ray_query *q)
     for (int k = 0; k < 3; k++) {
         const double x = ((double)q->o[k] - tree->origin[k]) + q->shift * (double)q->d[k];
         const double pad = error + 4 * DBL_EPSILON * (fabs(x) + fabs(q->shift));
-        const float low = pad_below(x - pad), high = pad_above(x + pad);
+        const float low = padded_below(x - pad), high = padded_above(x + pad);
         const bool forward = q->d[k] >= 0;
         const float inverse = q->inverse[k] == 0 ? STEEPEST : (float)fabs((double)q->inverse[k]);
         const float sign = forward ? 1.0f : -1.0f;
@@ -167,8 +167,8 @@ bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray
     q->shift = q->from < 0 ? larger((double)q->from, -4 * radius) : 0;
     q->pad = (sinew_real)(4 * SINEW_TREE_EPSILON * radius);
     set_slabs(tree, 8 * SINEW_TREE_EPSILON * radius + TINY, q);
-    q->begin = pad_below(larger((double)q->from - q->shift, 0));
-    q->end = pad_above((double)q->to - q->shift);
+    q->begin = padded_below(larger((double)q->from - q->shift, 0));
+    q->end = padded_above((double)q->to - q->shift);
     q->cell = INT32_MAX;
     return true;
 }

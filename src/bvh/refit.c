@@ -16,7 +16,7 @@
 
 /* ---- Coordinate frame of the tree ---------------------------------------------------------------- */
 
-/* Bounds of the tree's vertex positions, divided by two, because high - low may overflow. */
+/* Bounds of the corners of all cells, divided by two, because high - low may overflow. */
 static void half_bounds(const sinew_tree *tree, double low[3], double high[3])
 {
     for (int k = 0; k < 3; k++) {

@@ -5,9 +5,10 @@
  *     cells -> boxes -> Morton order (morton.c) -> binary tree by binned surface-area heuristic (build_sah.c)
  *           -> wide tree: nodes of 8 children, leaves of one block of cells (build_wide.c) -> boxes (refit.c)
  *
- * All lengths are multiplied by a power of two that makes the tree's half extent about 1, so squares neither overflow
- * nor underflow. Boxes are floats relative to the middle of the tree, rounded outward. Corners in blocks are sinew_real
- * and not moved, so the result of a leaf depends on its cell and the query alone.
+ * All lengths are multiplied by a power of two that makes the tree's half extent about 1, so squares of the tree's
+ * extents neither overflow nor underflow. Boxes are floats relative to the middle of the tree, rounded outward. Corners
+ * in blocks are sinew_real, scaled but not moved: this is exact, so the result of a leaf depends on its cell and the
+ * query alone.
  *
  * Invariants: a parent's index is lower than its children's; a block holds 1 .. SINEW_TREE_BLOCK cells and its unused
  * entries repeat the first cell; no path has more than SINEW_TREE_DEPTH nodes.
@@ -48,10 +49,10 @@ typedef struct sinew_tree_node {
     int32_t child_count;
 } sinew_tree_node;
 
-/* Far fields of the children of a node: moments that approximate the winding number at distant points
- * (winding_moments.c). */
-/* a child counts as far from a point beyond this many of its radii; its moments are then used */
+/* A child counts as far from a point beyond this many of its radii: its moments then replace its triangles. */
 #define SINEW_TREE_BETA 2.5
+/* Moments of the triangles below each child of a node, which approximate the winding number at distant points
+ * (winding_moments.c). */
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance from the centre beyond which the child is far */
@@ -172,6 +173,7 @@ bool sinew_tree_build(const sinew_tree *tree, sinew_tree_shape *shape);
 /* Computes corners, bounding boxes and moments of the tree's nodes and blocks. */
 void sinew_tree_fit(const sinew_tree *tree, sinew_tree_shape *shape);
 void sinew_tree_moments_fit(const sinew_tree *tree, sinew_tree_shape *shape);
+/* Sum of the areas of all boxes over the area of the root's box; 0 for a root without area. */
 double sinew_tree_area(const sinew_tree_shape *shape);
 void sinew_tree_shape_release(const sinew_allocator *allocator, sinew_tree_shape *shape);
 

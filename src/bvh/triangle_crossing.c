@@ -2,8 +2,9 @@
  *
  * triangle_crossing.c: tests whether triangles intersect: an edge of one through the face of the other.
  *
- * The signed volume of four points counts if it exceeds 1e-12 (single: 1e-6) of the product of its edge lengths.
- * Smaller volumes count as touching, not as intersecting. Limits: triangles that overlap in one plane are not found.
+ * The signed volume of four points counts if it exceeds 1e-12 (single: 1e-6) of the product of the lengths of the edges
+ * at the first point. Smaller volumes count as touching, not as intersecting. Limits: triangles that overlap in one
+ * plane are not found.
  */
 #include "bvh/triangle_crossing.h"
 
@@ -18,13 +19,13 @@ static const double slack = 1e-6;
 static const double slack = 1e-12;
 #endif
 
-static const sinew_real *at(const sinew_real *positions, int32_t v)
+static const sinew_real *vertex_position(const sinew_real *positions, int32_t v)
 {
     return positions + 3 * (size_t)v;
 }
 
 /* 1 or -1: the side of the plane through p, q, r on which x lies; 0: x is in the plane up to round-off. */
-static int side_of(const sinew_real *p, const sinew_real *q, const sinew_real *r, const sinew_real *x)
+static int plane_side_of(const sinew_real *p, const sinew_real *q, const sinew_real *r, const sinew_real *x)
 {
     double e[3][3], size = 1;
     const sinew_real *ends[3] = {q, r, x};
@@ -36,13 +37,13 @@ static int side_of(const sinew_real *p, const sinew_real *q, const sinew_real *r
     return volume > slack * size ? 1 : volume < -slack * size ? -1 : 0;
 }
 
-static bool edge_passes(const sinew_real *p, const sinew_real *q, const sinew_real *const t[3])
+static bool edge_passes_triangle(const sinew_real *p, const sinew_real *q, const sinew_real *const t[3])
 {
-    const int from = side_of(t[0], t[1], t[2], p), to = side_of(t[0], t[1], t[2], q);
+    const int from = plane_side_of(t[0], t[1], t[2], p), to = plane_side_of(t[0], t[1], t[2], q);
     if (from * to >= 0)
         return false;
-    const int first = side_of(p, q, t[0], t[1]);
-    return first != 0 && side_of(p, q, t[1], t[2]) == first && side_of(p, q, t[2], t[0]) == first;
+    const int first = plane_side_of(p, q, t[0], t[1]);
+    return first != 0 && plane_side_of(p, q, t[1], t[2]) == first && plane_side_of(p, q, t[2], t[0]) == first;
 }
 
 static bool triangle_corners_coincide(const sinew_real *p, const sinew_real *q)
@@ -55,8 +56,8 @@ bool sinew_triangles_cross(const sinew_real *positions, const int32_t a[3], cons
     const sinew_real *u[3], *v[3];
     int common = 0, mine = -1, others = -1;
     for (int i = 0; i < 3; i++) {
-        u[i] = at(positions, a[i]);
-        v[i] = at(positions, b[i]);
+        u[i] = vertex_position(positions, a[i]);
+        v[i] = vertex_position(positions, b[i]);
     }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -68,10 +69,10 @@ bool sinew_triangles_cross(const sinew_real *positions, const int32_t a[3], cons
     if (common > 1)
         return false;
     if (common == 1)
-        return edge_passes(u[(mine + 1) % 3], u[(mine + 2) % 3], v) ||
-               edge_passes(v[(others + 1) % 3], v[(others + 2) % 3], u);
+        return edge_passes_triangle(u[(mine + 1) % 3], u[(mine + 2) % 3], v) ||
+               edge_passes_triangle(v[(others + 1) % 3], v[(others + 2) % 3], u);
     for (int i = 0; i < 3; i++)
-        if (edge_passes(u[i], u[(i + 1) % 3], v) || edge_passes(v[i], v[(i + 1) % 3], u))
+        if (edge_passes_triangle(u[i], u[(i + 1) % 3], v) || edge_passes_triangle(v[i], v[(i + 1) % 3], u))
             return true;
     return false;
 }
@@ -79,9 +80,9 @@ bool sinew_triangles_cross(const sinew_real *positions, const int32_t a[3], cons
 static void crossing_box_of(const sinew_real *positions, const int32_t triangle[3], sinew_real box[6])
 {
     for (int c = 0; c < 3; c++) {
-        box[c] = box[3 + c] = at(positions, triangle[0])[c];
+        box[c] = box[3 + c] = vertex_position(positions, triangle[0])[c];
         for (int i = 1; i < 3; i++) {
-            const sinew_real x = at(positions, triangle[i])[c];
+            const sinew_real x = vertex_position(positions, triangle[i])[c];
             box[c] = x < box[c] ? x : box[c];
             box[3 + c] = x > box[3 + c] ? x : box[3 + c];
         }

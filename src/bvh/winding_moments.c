@@ -66,7 +66,7 @@ static void gather_triangle(double x[3][3], gathered *g)
     }
 }
 
-static void gather_sum(const gathered *from, gathered *to)
+static void gathered_add(const gathered *from, gathered *to)
 {
     const double *f = &from->area;
     double *t = &to->area;
@@ -93,7 +93,7 @@ static void set_second(const gathered *g, const double c[3], float out[6])
 }
 
 /* Change of a third moment when the centre moves to c, for one of the three permutations of the indices. */
-static double moved(const gathered *g, const double c[3], int a, int b, int k)
+static double third_shift(const gathered *g, const double c[3], int a, int b, int k)
 {
     return g->normal[a] * c[b] * c[k] - (g->second[a][b] + g->second[b][a]) * c[k];
 }
@@ -103,7 +103,7 @@ static void set_third(const gathered *g, const double c[3], float out[10])
     double t[10], trace[3] = {0, 0, 0};
     for (int i = 0; i < 10; i++) {
         const int a = thirds[i][0], b = thirds[i][1], k = thirds[i][2];
-        t[i] = g->third[i] + (moved(g, c, a, b, k) + moved(g, c, b, k, a) + moved(g, c, k, a, b)) / 3;
+        t[i] = g->third[i] + (third_shift(g, c, a, b, k) + third_shift(g, c, b, k, a) + third_shift(g, c, k, a, b)) / 3;
         if (a == b) /* the first nine of the ten components have two equal axes */
             trace[k] += t[i];
     }
@@ -159,7 +159,7 @@ static gathered gather_node(const sinew_tree *tree, sinew_tree_shape *shape, uin
             child_sum = gather_node(tree, shape, child);
         }
         set_moments(&child_sum, node, c, shape->moments + at);
-        gather_sum(&child_sum, &sum);
+        gathered_add(&child_sum, &sum);
     }
     return sum;
 }

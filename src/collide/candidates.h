@@ -63,7 +63,7 @@ typedef struct sinew_candidate {
 } sinew_candidate;
 
 typedef struct sinew_candidates {
-    sinew_candidate *list; /* [count] candidate pairs, sorted by kind and vertices */
+    sinew_candidate *list; /* [count] candidate pairs; after sinew_detect() sorted by kind and vertices */
     int64_t count;
     int64_t dropped;       /* number of pairs beyond the limit, which are dropped from the end of the sorted list */
     size_t capacity_bytes; /* allocated size of the candidate list in bytes */
@@ -88,16 +88,16 @@ typedef struct sinew_detect_input {
 
 /* Pairs within one object whose distance at rest is rest > 0 (m) keep an offset of at most this fraction of it. */
 #define SINEW_REST_OFFSET 0.9
-/* Such pairs become contacts below this fraction of `rest`. Between both fractions the contact is inactive: solvers
- * meet it before the pair has reached its offset. */
+/* Pairs within one object become contacts below this fraction of their distance at rest. Down to SINEW_REST_OFFSET the
+ * contact is inactive: solvers meet it before the pair has reached its offset. */
 #define SINEW_REST_NEAR 0.95
-/* Unlisted pairs of neighbours keep this fraction of `rest`, or of the gap where that is less: they are farther apart
- * at rest than the radii of (1) take them, so a sheet at rest has no pairs with itself. Crossing needs no more than a
- * positive gap. Both fractions are chosen, not measured. */
+/* Unlisted pairs within one object keep the fraction SINEW_REST_GAP of their distance at rest, but at least
+ * SINEW_GAP_MIN of the full gap and at most the full gap: a full gap would list neighbours of a sheet at rest. Any
+ * positive gap prevents crossing. Both fractions are chosen, not measured. */
 #define SINEW_REST_GAP 0.1
 #define SINEW_GAP_MIN  1e-2
 
-/* Largest reach of a pair within one object, in m; features that coincide at rest are the lips of a tear. */
+/* Largest reach of a pair within one object, in m; features that coincide at rest (rest = 0) are the lips of a tear. */
 static inline double sinew_rest_reach(double rest, double reach)
 {
     return rest > 0 && SINEW_REST_NEAR * rest < reach ? SINEW_REST_NEAR * rest : reach;

@@ -11,7 +11,7 @@
 
 /* Normalises z, with squared length d2, and returns its length, 0 for z = 0. Scales z first if squares would
  * underflow. */
-static double unit_of(double z[3], double d2)
+static double normalise_vector(double z[3], double d2)
 {
     double scale = 1;
     if (!(d2 > 1e-280)) {
@@ -30,12 +30,12 @@ static double unit_of(double z[3], double d2)
 
 /* Sets the unit vector n perpendicular to the directions u and v; to the longer one if they are parallel; to any unit
  * vector if both are zero. */
-static void across(const double u[3], const double v[3], double n[3])
+static void set_perpendicular(const double u[3], const double v[3], double n[3])
 {
     const double uu = vec3_dot(u, u), vv = vec3_dot(v, v);
     vec3_cross(u, v, n);
     const double nn = vec3_dot(n, n);
-    if (nn > 1e-24 * uu * vv && unit_of(n, nn) > 0)
+    if (nn > 1e-24 * uu * vv && normalise_vector(n, nn) > 0)
         return;
     const double *e = uu > vv ? u : v;
     int min = 0;
@@ -44,7 +44,7 @@ static void across(const double u[3], const double v[3], double n[3])
     double axis[3] = {0, 0, 0};
     axis[min] = 1;
     vec3_cross(e, axis, n);
-    if (!(unit_of(n, vec3_dot(n, n)) > 0))
+    if (!(normalise_vector(n, vec3_dot(n, n)) > 0))
         for (int k = 0; k < 3; k++)
             n[k] = axis[k];
 }
@@ -87,12 +87,12 @@ void sinew_candidate_closest_with_radii(sinew_candidate *pair, const sinew_real 
         for (int k = 0; k < 3; k++)
             p[a][k] = (double)x[4 * (size_t)pair->v[a] + (size_t)k];
     closest_of_kind(pair, p, &c);
-    const double distance = unit_of(c.z, c.d2);
+    const double distance = normalise_vector(c.z, c.d2);
     if (!(distance > 0)) {
         const bool two = pair->kind == SINEW_CANDIDATE_EDGE_EDGE;
         vec3_sub(p[two ? 1 : 2], p[two ? 0 : 1], edges[0]);
         vec3_sub(p[3], p[two ? 2 : 1], edges[1]);
-        across(edges[0], edges[1], c.z);
+        set_perpendicular(edges[0], edges[1], c.z);
     }
     pair->distance = (sinew_real)(distance - radii);
     pair->zero_weights = 0;

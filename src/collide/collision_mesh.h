@@ -46,7 +46,7 @@ typedef struct sinew_collision_object {
 typedef struct sinew_collision_mesh {
     sinew_allocator allocator;
     int32_t object_count, vertex_count, edge_count, primitive_count;
-    int32_t moved_count; /* number of collision vertices that represent particles of bodies; they come first */
+    int32_t moved_count;             /* number of collision vertices of bodies, which come before those of colliders */
     sinew_collision_object *objects; /* [object_count] objects of collision detection: bodies, then colliders */
     uint8_t *may_collide; /* [object_count * object_count] 1: the two objects may collide; diagonal: self-collision */
     /* [moved_count] object of the collider that a pinned vertex follows; -1: none. NULL: no vertex follows one.
@@ -80,9 +80,10 @@ typedef struct sinew_object_primitives {
 } sinew_object_primitives;
 
 /* Builds the collision mesh: edges, opposite vertices, primitives, owners and neighbours. All fields of the objects
- * are set; vertices are in the order of objects, kinematic ones last. `object`, `particle`, `rest` and `may_collide`
- * are allocated; the caller fills the last three. Triangles with a repeated vertex are omitted. Vertices without a
- * primitive become lone vertices only if `lone_vertices[o]`. On failure everything is freed. */
+ * are set; vertices are in the order of objects, kinematic ones last. The caller then fills `particle`, `rest`,
+ * `may_collide` and, for rigid bodies, `frame_weights`, which are allocated and zero. Triangles with a repeated vertex
+ * are omitted. Vertices without a primitive become lone vertices only if `lone_vertices[o]`. On failure everything is
+ * freed. */
 sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew_allocator *allocator,
                                          const sinew_collision_object *objects,
                                          const sinew_object_primitives *primitives, const bool *lone_vertices,
@@ -90,7 +91,7 @@ sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew
 /* Frees all arrays of the collision mesh; accepts a zeroed struct. */
 void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh);
 
-/* Positions x [vertex_count][4] of the surfaces of rigid bodies from those of their frame vertices. */
+/* Computes positions x [vertex_count][4] of the surfaces of rigid bodies from those of their frame vertices. */
 void sinew_collision_mesh_embed(const sinew_collision_mesh *mesh, sinew_real *x);
 
 /* True for the frame vertices of rigid bodies and the vertices of bodies that collide with their embedded surface: they

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_list.c: selects one contact per feature among the candidate pairs, and warm-starts a contact list from the
- * previous one. See contact_list.h.
+ * contact_list.c: selects at most one contact per pair of features among the candidate pairs, and warm-starts a contact
+ * list from the previous one. See contact_list.h.
  */
 #include "collide/contact_list.h"
 

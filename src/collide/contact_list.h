@@ -9,9 +9,10 @@
  *
  *     corner v    (x - v).(v' - v) <= 0 for all neighbours v'
  *     side e      (x - c).t <= 0 for both faces at the edge, t across e into the face
- *     two edges   the rule of a side for both edges
+ *     two edges   the rule of a side for both edges, unless they are nearer than their offset
  *
- * Without this rule flat surfaces of many triangles would resist sliding.
+ * x is the closest point of the other feature, c that of the edge. Without this rule flat surfaces of many triangles
+ * would resist sliding.
  *
  * The key of a contact is its kind and both features. Multipliers are copied from one list to the next by key. If a
  * vertex has moved to another face of the same object, its multipliers are copied by vertex and object.
@@ -47,7 +48,8 @@ static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a
     return (sinew_contact_kind)(key >> 60);
 }
 
-/* An offset that has no room (contact/offset_limits.c). States store it, so it has no padding. */
+/* Yielding of a contact whose offset has no room (contact/offset_limits.c). States store the struct, so it has no
+ * padding. */
 typedef struct sinew_contact_yield {
     double offset;    /* offset that the contact has yielded to, in m; 0: it has not yielded */
     double violation; /* violation in m when the present count of updates began */
@@ -126,8 +128,8 @@ bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision
  * back: a contact that jumped to its closest points would oscillate. x [4][4] m: positions of its vertices. Returns
  * the penetration (m) that the current contact points miss. `move` false: the contact does not change. */
 double sinew_contact_relax_closest(sinew_contact_constraint *contact, const sinew_real *x, bool move);
-/* Copies multipliers, friction, was_active, `rising` and `yield` from the previous list to the new one. New contacts of two
- * objects with a rising contact rise too. False: out of memory. */
+/* Copies multipliers, friction, was_active, `rising` and `yield` from the previous list to the new one. New contacts of
+ * two objects with a rising contact rise too. False: out of memory. */
 bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
                                    const sinew_collision_mesh *mesh);
 void sinew_contact_list_release(sinew_contact_list *contacts, const sinew_allocator *allocator);

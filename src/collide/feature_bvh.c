@@ -124,7 +124,7 @@ static void box_join_displacements(const sinew_box_displacements *predicted, int
         const float low[3] = {predicted->low[0][i], predicted->low[1][i], predicted->low[2][i]};
         const float high[3] = {predicted->high[0][i], predicted->high[1][i], predicted->high[2][i]};
         box_add_displacements(parent, slot, low, high);
-        /* Only empty slots have displacements of no extent below zero, and any island fits them. */
+        /* Only empty slots have low > high: their island does not matter. */
         if (low[0] <= high[0] && predicted->island[i] != parent->island[slot])
             parent->island[slot] = -1;
     }

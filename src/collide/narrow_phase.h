@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * narrow_phase.h: the exact test of candidate pairs (candidates.h), with the same bits as the listed distances.
+ * narrow_phase.h: the test of candidate pairs (candidates.h) in double, with the same bits as the listed distances.
  */
 #ifndef SINEW_SRC_COLLIDE_NARROW_PHASE_H
 #define SINEW_SRC_COLLIDE_NARROW_PHASE_H
@@ -48,13 +48,14 @@ static inline double narrow_approach(const sinew_real *predicted, const int32_t 
     return sqrt(max);
 }
 
-/* Island of an object: objects of one island share lambda (candidates.h). Without islands each object is its own. */
+/* Island of an object: objects of one island share lambda (candidates.h). Without a list of islands, the object. */
 static inline int32_t narrow_island_of(const sinew_search *s, int32_t object)
 {
     return s->input.island ? s->input.island[object] : object;
 }
 
-/* What the step filter allows the features of a pair (candidates.h). */
+/* Positions, displacements and radii of a pair's vertices, which bound the motion that the step filter allows
+ * (candidates.h). */
 typedef struct narrow_motion {
     double x[4][3]; /* positions of the vertices relative to the first, in m: exact far from the origin, too */
     double d[4][3]; /* predicted displacements, in m */

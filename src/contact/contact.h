@@ -26,7 +26,7 @@
 
 typedef struct sinew_contact_work sinew_contact_work;
 
-/* Surfaces nearer than this fraction of the offset touch: half the floor of the step filter. */
+/* Surfaces nearer than this fraction of the offset touch: half the smallest distance that the step filter keeps. */
 #define SINEW_CONTACT_TOUCHING 0.5e-2
 
 /* Data of one body that contact handling reads. */
@@ -88,6 +88,7 @@ typedef struct sinew_contact_cache_entry {
     uint32_t flags;         /* bit s (0 or 1): object s is a collider, else a body; and the bit SINEW_CACHED_RISING */
     uint32_t sides;         /* bit k: entry k of `vertices` belongs to the second object */
     /* Vertices of the first feature, then of the second; vertices[4]: the contact's first vertex. */
+    /* Skin contacts: vertices[0] is a vertex of the embedded surface. */
     int32_t vertices[5];
     /* Copies of the fields of sinew_contact_constraint with the same names, in N. */
     double lambda;
@@ -100,8 +101,10 @@ typedef struct sinew_contact_cache_entry {
 /* Work of contacts and kinetic energy that they add in one step, for the step's energy balance, in J. */
 typedef struct sinew_contact_energy {
     double normal, friction; /* work in J on particles of the normal and the friction forces in the objective */
-    double rubbed, rebound;  /* kinetic energy in J added by velocity friction and by restitution after the step */
-    double heat;             /* energy in J that friction turns into heat in the step */
+    /* Kinetic energy in J that changes of velocities after the solve add: velocity friction and untangle_calm.c;
+     * restitution. */
+    double rubbed, rebound;
+    double heat; /* energy in J that friction turns into heat in the step */
 } sinew_contact_energy;
 
 /* A vertex of the embedded surface of a body that collides with colliders. */
@@ -111,9 +114,9 @@ typedef struct sinew_skin_vertex {
     sinew_real w[4];        /* interpolation weights of the four vertices in `v` */
 } sinew_skin_vertex;
 
-/* BVH of the triangles of one collider. */
+/* BVH of the triangles of one object: a collider, or a closed body that may overlap others (untangle_find.c). */
 typedef struct sinew_contact_tree {
-    struct sinew_tree *tree; /* BVH of the collider's triangles; NULL until it is first needed */
+    struct sinew_tree *tree; /* BVH of the object's triangles; NULL until it is first needed */
     /* Index of the first triangle among the mesh's primitives; number of triangles in the BVH, which are consecutive */
     int32_t first_primitive, triangle_count;
 } sinew_contact_tree;
@@ -141,11 +144,10 @@ struct sinew_contact_work {
     sinew_skin_vertex *skins; /* [skin_count] vertices of embedded surfaces, in the order of objects */
     int32_t skin_count;
     sinew_contact_tree
-        /* [object_count] BVHs of colliders with triangles, each built on first use; NULL: no BVH was needed yet */
+        /* [object_count] BVHs of objects with triangles, each built on first use; NULL: no BVH was needed yet */
         *trees;
-    /* Contacts that warm-start the next step: contacts of the last step from before a rebuild of the surfaces, or of a
-     * loaded state. */
-    /* [cache_count] contacts kept while the collision mesh is rebuilt, or loaded from a state */
+    /* [cache_count] contacts kept while the collision mesh is rebuilt, or loaded from a state, which warm-start the
+     * next step */
     sinew_contact_cache_entry *cache;
     int32_t cache_count;
     bool cached; /* true: the contacts of the last step are in `cache`, and the lists of contacts are empty */
@@ -162,14 +164,14 @@ struct sinew_contact_work {
     double *fraction;
     double *progress; /* [object_count] work space: trial values of `fraction`, 0 .. 1, of each collider */
     sinew_candidates pairs;
-    /* [vertices of one collider][3] work space: the collider's vertex positions without the fourth number, in m */
+    /* [vertices of one object][3] work space: the object's vertex positions without the fourth number, in m */
     sinew_real *packed;
     int32_t *bounded;   /* [moved_count] work space: body vertices within the bounding box of a closed collider */
     uint8_t *is_inside; /* [moved_count] work space, 1: the body vertex is inside the closed collider under test */
     sinew_step_filter step_filter;
     uint8_t *truncated;      /* [vertex_count] 1: the step filter truncated the vertex in the last iteration */
-    int32_t *contact_counts; /* [vertex_count] work space: number of truncated contacts of each vertex */
-    /* [step_start_count] contacts at the start of the step, sorted by key */
+    int32_t *contact_counts; /* [vertex_count] work space: truncated contacts (step.c) or first link (no_room.c) */
+    /* [step_start_count] contacts at the start of the step that have forces or multipliers, sorted by key */
     sinew_contact_constraint *step_start_contacts;
     /* [ended_count] contacts of step_start_contacts that have ended, sorted by contact key */
     sinew_contact_constraint *ended;
@@ -177,14 +179,15 @@ struct sinew_contact_work {
     sinew_contact_list contacts; /* contacts found by the current detection pass */
     sinew_contact_list previous; /* contacts of the previous detection pass, or of the last step, for the warm start */
 
-    /* Contacts as elements of two transient batches of the objective: elements of up to four particles come first, then
-     * those of up to eight (contacts of rigid bodies). */
+    /* Contacts as elements of two transient batches of the objective: number of all elements; number of the elements of
+     * up to four particles, which come before those of up to eight (contacts of rigid bodies). */
     int32_t element_count, narrow_count;
-    /* [vertex_count] how much less than their offset the contacts of each vertex keep, the largest, in m */
+    /* [vertex_count] largest difference between the offset of a contact of the vertex and the distance it keeps, in
+     * m */
     sinew_real *offset_reduction;
     size_t offset_reduction_capacity;
-    /* [contacts.count][2] 1: the first or second side of the contact cannot retreat (no_room.c); [contacts.count][4] work
-     * space: the next contact of the same vertex */
+    /* [contacts.count][2] 1: the first or second side of the contact cannot retreat (no_room.c); [contacts.count][4]
+     * work space: next link 4 k + a of the same vertex, for vertex a of contact k; -1: last */
     uint8_t *backed;
     int32_t *next_support;
     size_t backed_capacity, next_support_capacity;
@@ -216,10 +219,11 @@ struct sinew_contact_work {
     sinew_real *x_projected_start; /* [particle_count][4] mode `projection`: positions at step start, projected, m */
     sinew_real
         *x_unprojected_start; /* [particle_count][4] positions at step start before `projection` or separation, m */
-    sinew_real *v_step_start; /* [particle_count][4] velocities at the start of the step, in m/s; next v_before */
-    bool step_start_stored;   /* true: step_start_contacts holds contacts of this step, not of an earlier one */
-    bool first_pass;          /* the current detection pass is the first of the step */
-    /* Positions were stored in x_unprojected_start and moved at the start of the step (touching.c, untangle.c). */
+    /* [particle_count][4] velocities at the start of the step, in m/s; the end of the step copies them to v_before */
+    sinew_real *v_step_start;
+    bool step_start_stored; /* true: step_start_contacts holds contacts of this step, not of an earlier one */
+    bool first_pass;        /* the current detection pass is the first of the step */
+    /* The positions at the start of the step are in x_unprojected_start: touching.c or untangle.c may have moved q. */
     bool separated;
     bool untangled;              /* surfaces overlapped at the start of the step (untangle.c) */
     bool patched;                /* vertices of overlapping surfaces were moved, which deforms their bodies */
@@ -242,7 +246,7 @@ struct sinew_contact_work {
     sinew_restitution restitution;
     /* Contact data saved while settled_copy.c estimates the position error of the step. */
     sinew_contact_constraint *saved_list; /* [contacts.count] saved copy of the list of contacts */
-    sinew_real *saved_data; /* saved copy of the parameters of contact elements, followed by the data of their batch */
+    sinew_real *saved_data; /* saved copy of the parameters of contact elements, then of the data of their batches */
     /* saved values of version and form_version of the two contact batches */
     uint32_t saved_version[2], saved_form_version[2];
     bool listed;              /* true: the list of contacts holds the contacts at the end of the last step */
@@ -260,10 +264,11 @@ struct sinew_contact_work {
         ended_capacity, vertex_number_capacity, cache_capacity, packed_capacity, bounded_capacity, is_inside_capacity;
 };
 
-/* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
-sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
-/* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). If any moved,
- * sets *moved, and the pass must be repeated. */
+/* Rebuilds the collision mesh if bodies or colliders have changed, and lists what pinned vertices follow
+ * (surfaces.c). */
+sinew_status sinew_contact_update_surfaces(const sinew_contact_view *view, sinew_error *error);
+/* Separates pairs of the first pass that touch, by moving q, q_tilde and the first guess (touching.c). *moved: some
+ * pairs touched, and the pass must be repeated. */
 sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error);
 /* Stores the positions at the start of the step before they are moved, once a step, and sets `separated`. False: out of
  * memory. */
@@ -275,7 +280,7 @@ void sinew_contact_undo_separation(const sinew_contact_view *view);
 sinew_status sinew_contact_untangle(const sinew_contact_view *view, sinew_error *error);
 /* Removes candidate pairs of overlapping surfaces, and adds pairs that keep their present distance (untangle.c). */
 sinew_status sinew_contact_drop_overlaps(const sinew_contact_view *view, sinew_error *error);
-/* Removes the kinetic energy that displaced patches have given to bodies in this step (untangle_calm.c). */
+/* Bounds the kinetic energy of all bodies at the end of a step that displaced vertices of patches (untangle_calm.c). */
 void sinew_contact_calm_patches(const sinew_contact_view *view);
 void sinew_contact_untangle_release(sinew_contact_work *c, const sinew_allocator *allocator);
 /* Refuses a thickness (m) that does not fit the mesh of the body in this slot (thickness.c). */
@@ -304,7 +309,7 @@ bool sinew_contact_cache_store(const sinew_contact_view *view);
 bool sinew_contact_cache_restore(const sinew_contact_view *view);
 /* Finds the collision object of a body or collider by slot; -1: none, or the slot has another generation. */
 int32_t sinew_contact_find_object(const sinew_collision_mesh *mesh, bool collider, int32_t slot, uint32_t generation);
-/* True if a contact has multipliers or forces to cache; builds the cache entry of a contact. */
+/* True if a contact has multipliers, forces or a limited offset to cache; builds the cache entry of a contact. */
 bool sinew_contact_is_cacheable(const sinew_contact_constraint *contact);
 sinew_contact_cache_entry sinew_contact_cache_entry_of(const sinew_contact_work *c,
                                                        const sinew_contact_constraint *contact);
@@ -314,7 +319,7 @@ sinew_candidate *sinew_contact_add_pair(const sinew_contact_view *view);
 /* Replaces candidate pairs of vertices inside closed colliders by pairs that push them out (penetration.c). */
 sinew_status sinew_contact_resolve_penetration(const sinew_contact_view *view, sinew_error *error);
 void sinew_contact_trees_release(sinew_contact_work *c);
-/* Refits the BVH of a collider's triangles to the positions x_pass_start. */
+/* Fits the BVH of an object's triangles to the positions x_pass_start; the first call builds the BVH. */
 sinew_status sinew_contact_refit_tree(const sinew_contact_view *view, int32_t object, sinew_error *error);
 /* Embedded surfaces (embedded_contacts.c): list the vertices of skins when the collision mesh is built; append their
  * contacts to the list; compute b [3] m, the point of the collider in a contact of a skin vertex. */
@@ -377,7 +382,7 @@ bool sinew_contact_find_pieces(const sinew_contact_view *view);
 bool sinew_budget_reserve(const sinew_contact_view *view);
 void sinew_budget_begin(const sinew_contact_view *view);
 void sinew_budget_find_losses(const sinew_contact_view *view, const sinew_real *x);
-/* Largest s <= 1 for which the energy linear s + square s^2 is at most `budget`, or at most 0. */
+/* Largest s in 0 .. 1 for which the energy linear s + square s^2 is at most max(0, budget). */
 double sinew_budget_scale(double linear, double square, double budget);
 /* Weighted displacements in the step of the body vertices and of the collider vertices of a contact, in m. Their sum is
  * the displacement of the first side relative to the second. Valid until the step of the colliders ends. */
@@ -408,10 +413,10 @@ sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_e
  * memory; limits the offset of a contact of this detection pass. */
 bool sinew_contact_clear_reductions(const sinew_contact_view *view);
 void sinew_contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *contact);
-/* Counts a multiplier update of a contact element to the normal force `force` at q [particle_count][4]. If the violation
- * does not fall and there is no room, the offset yields to the distance. Returns the new multiplier. */
+/* Counts a multiplier update of a contact element to the normal force `force` at q [particle_count][4]. If the
+ * violation does not fall and there is no room, the offset yields to the distance. Returns the new multiplier. */
 double sinew_contact_follow_yield(const sinew_contact_view *view, int32_t element, double force, const sinew_real *q);
-/* Counts a step of all contacts, for solvers whose updates are not counted. */
+/* Counts the step as one multiplier update of each contact with a force, for solvers whose updates are not counted. */
 void sinew_contact_follow_step(const sinew_contact_view *view);
 /* Sets `backed` of all contacts at q (no_room.c); false: out of memory. */
 bool sinew_contact_find_backed(const sinew_contact_view *view, const sinew_real *q);
@@ -442,8 +447,8 @@ bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values
 const char *sinew_contact_settle_begin(void *context, bool *multipliers, bool *adopted);
 void sinew_contact_settle_update(void *context, const sinew_real *q);
 void sinew_contact_settle_end(void *context);
-/* Particles of a contact with their weights in z: one entry for each vertex of a body, and one for each of the four
- * particles of a rigid body. */
+/* Particles of a contact with their weights in the relative position z (elements.c): one entry for each vertex of a
+ * body, and one for each of the four particles of a rigid body. */
 typedef struct sinew_contact_support {
     int32_t count;
     int32_t particle[SINEW_CONTACT_VERTICES_WIDE];

@@ -23,9 +23,10 @@
 #define RADIUS_PASSES 2
 /* Bound of deviations from the mean displacement, of the radii of colliders, and of all others, in mean edge lengths. */
 #define DEVIATION_EDGES_MAX 1.5
-/* Pairs become contact elements if their clearance is below this fraction of their half thicknesses. */
+/* Pairs become contacts if their clearance, less their predicted approach, is at most this fraction of the sum of both
+ * half thicknesses. */
 #define MARGIN         0.5
-#define PLANE_HALVINGS 20 /* number of bisections of a plane's motion before the plane stops */
+#define PLANE_HALVINGS 20 /* number of halvings of a plane's motion before the plane stops */
 
 bool sinew_contact_is_filtered(const sinew_contact_work *c)
 {
@@ -60,7 +61,7 @@ static void gather_predicted(const sinew_contact_view *view, bool first)
 }
 
 /* Mean predicted displacement of an object, in m. It is 0 unless `carried`, which is set in the first detection pass of
- * a dynamic filtered step: only then do bodies move far. */
+ * a dynamic filtered step: later passes have little motion left. */
 static void mean_displacement(const sinew_contact_work *c, const sinew_collision_object *object, bool carried,
                               double mean[3])
 {
@@ -83,8 +84,8 @@ static double deviation_from(const sinew_contact_work *c, int32_t v, const sinew
     return vec3_norm(rest);
 }
 
-/* Gives all vertices of a collider its mean predicted displacement, and trust-region radii that contain their start
- * positions. */
+/* Gives all vertices of a collider its mean predicted displacement, and one trust-region radius: the ball of each
+ * vertex contains its start and, up to a bound, its predicted position. */
 static void set_collider_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
 {
     const sinew_collision_object *object = &c->mesh.objects[o];
@@ -131,8 +132,8 @@ static double radius_edges(const sinew_contact_work *c)
 }
 
 /* Sets the radii of a body's trust region: RADIUS_FACTOR times the deviation of q_tilde (quasistatic: of the request)
- * from the prediction, or the longest displacement if this is larger, so that a vertex may stop on its path; plus the
- * half thickness, at most a bound. */
+ * from the prediction, or the longest displacement (at most RADIUS_EDGES) if this is larger, so that a vertex may stop
+ * on its path; plus the half thickness; at most radius_edges(). */
 static void set_body_radii(const sinew_contact_view *view, int32_t o, double longest)
 {
     sinew_contact_work *c = view->contact;
@@ -168,7 +169,8 @@ static void release_isolated_bodies(sinew_contact_work *c)
     }
 }
 
-/* Sets predicted displacements and trust regions (collide/filter/trust_region.h), and from them inflation radii. */
+/* Sets predicted displacements and trust regions (collide/filter/trust_region.h), and inflation radii of 1 + MARGIN
+ * half thicknesses. */
 static void set_inflation_radii(const sinew_contact_view *view, bool carried)
 {
     sinew_contact_work *c = view->contact;
@@ -266,7 +268,7 @@ static sinew_status find_candidates(const sinew_contact_view *view, sinew_error 
 
 /* True if all vertices in front of a plane that may collide with it keep at least 0.2 of their distance when the plane
  * is at `fraction` of its motion. */
-static bool plane_is_open(const sinew_contact_view *view, int32_t o, double fraction)
+static bool plane_keeps_clear(const sinew_contact_view *view, int32_t o, double fraction)
 {
     const sinew_contact_work *c = view->contact;
     const sinew_collision_mesh *f = &c->mesh;
@@ -289,10 +291,10 @@ static void advance_plane(const sinew_contact_view *view, int32_t o)
 {
     sinew_contact_work *c = view->contact;
     double displacement = 1 - c->fraction[o];
-    for (int k = 0; displacement > 0 && k < PLANE_HALVINGS && !plane_is_open(view, o, c->fraction[o] + displacement);
-         k++)
+    for (int k = 0;
+         displacement > 0 && k < PLANE_HALVINGS && !plane_keeps_clear(view, o, c->fraction[o] + displacement); k++)
         displacement /= 2;
-    if (sinew_contact_is_filtered(c) && displacement > 0 && !plane_is_open(view, o, c->fraction[o] + displacement))
+    if (sinew_contact_is_filtered(c) && displacement > 0 && !plane_keeps_clear(view, o, c->fraction[o] + displacement))
         displacement = 0;
     c->fraction[o] = sinew_contact_is_filtered(c) ? c->fraction[o] + displacement : 1;
 }
@@ -307,7 +309,7 @@ static void advance_planes(const sinew_contact_view *view)
 
 /* ---- One detection pass ----------------------------------------------------------------------- */
 
-/* Lists the transient batches of the energies, then the batch of contacts, for the solver driver. */
+/* Lists the transient batches of the energies, then those of contacts, for the solver driver. */
 static void list_transient_batches(sinew_contact_work *c)
 {
     c->hooks.batch_count = c->view.transient_count;
@@ -346,7 +348,8 @@ static void complete_collider_motion(const sinew_contact_view *view)
         }
 }
 
-/* True for vertices of colliders and of pinned particles; a rigid body moves as a whole, so one pin fixes it all. */
+/* True for vertices of colliders and of pinned particles. A rigid body moves as a whole: one pin marks all its
+ * vertices. */
 static bool vertex_is_prescribed(const sinew_contact_view *view, int32_t v)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;

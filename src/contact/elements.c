@@ -3,20 +3,21 @@
  * elements.c: the contacts of a detection pass as elements of the contact energy (energy/edge/contact.c).
  *
  *     z = sum w x - b,   b of collider vertices:        n.(sum w x) >= r + radii + n.b
- *     k_n = factor / sum_a (w_a^2 / (H_aa + m_a/h^2)),     k_t = k_n
+ *     k_n = factor / sum_i (w_i^2 / (H_ii + m_i/h^2)),     k_t = k_n
  *     a = P z_n - t / k_t                                  z_n: z at the start of the step
  *
- * Sums run over the body vertices of a contact, with weights w and positions x; n is its normal, P = I - n n^T, r its
- * offset, radii those of spheres and capsules, a the anchor of its friction. H_aa is n.(H n) of the block of the fixed
- * elements at the start of the step: a cloth is softer across its surface than along it. t is minus the friction on the
+ * Sums run over the body vertices of a contact, with weights w, positions x and masses m; n is its normal,
+ * P = I - n n^T, r its offset, radii those of spheres and capsules, a the anchor of its friction, h the time step,
+ * factor the setting `stiffness` of contact. H_ii is n.(H n) of the Hessian block H of the fixed elements at the start
+ * of the step: a cloth is softer across its surface than along it. t is minus the friction on the
  * first object at the start of the step, stored as a force: the closest points of each detection have P z_n = 0, so an
  * anchor stored as a point would lose its stretch. Solvers that keep their own multipliers have a = P z_n. The
  * stiffness is that of the mode `augmented` (modes.c has others).
  *
  * A vertex of a rigid body is an affine combination of four particles, so that z is a sum over up to eight particles.
- * Contacts of more than four are elements of a batch of their own. H_aa of rigid bodies is left out: their stiffness
- * does not resist rigid motions. Their m_a/h^2 counts RIGID_STIFFNESS times: a contact bears more than the corner that
- * touches.
+ * Contacts of more than four are elements of a batch of their own. In dynamic steps, H_ii of rigid bodies is left out:
+ * their stiffness does not resist rigid motions. Their m_i/h^2 counts RIGID_STIFFNESS times: a contact bears more than
+ * the corner that touches.
  */
 #include <math.h>
 #include <string.h>
@@ -199,7 +200,8 @@ static double contact_spring_start(const sinew_contact_work *c, const sinew_cont
     return mode->spring_start ? mode->spring_start(t) : 0;
 }
 
-/* Weights of an element of up to four particles: those of the contact's vertices, in their places. */
+/* Writes the weights of an element: those of the contact's vertices, in their places; for rigid bodies those of its
+ * support, in the order of its particles. */
 static void contact_write_weights(const sinew_contact_work *c, const sinew_contact_constraint *t, bool wide,
                                   sinew_real *data)
 {

@@ -23,7 +23,8 @@
 /* ---- Vertices of embedded surfaces ----------------------------------------------------------- */
 
 /* Finds the vertex of a particle in the collision mesh. Particles of a body ascend. */
-static int32_t skin_mesh_vertex(const sinew_collision_mesh *f, const sinew_collision_object *o, int32_t particle)
+static int32_t skin_find_collision_vertex(const sinew_collision_mesh *f, const sinew_collision_object *o,
+                                          int32_t particle)
 {
     int32_t low = o->first_vertex, high = o->first_vertex + o->vertex_count;
     while (low < high) {
@@ -58,7 +59,8 @@ bool sinew_contact_build_skins(const sinew_contact_view *view)
             sinew_skin_vertex *s = &c->skins[c->skin_count++];
             *s = (sinew_skin_vertex){.object = o, .number = i};
             for (size_t a = 0, at = 4 * (size_t)i; a < 4; a++, at++) {
-                s->v[a] = skin_mesh_vertex(f, &f->objects[o], view->inside[body->first + body->skin_vertices[at]]);
+                s->v[a] =
+                    skin_find_collision_vertex(f, &f->objects[o], view->inside[body->first + body->skin_vertices[at]]);
                 s->w[a] = body->skin_weights[at];
             }
         }
@@ -66,7 +68,7 @@ bool sinew_contact_build_skins(const sinew_contact_view *view)
     return true;
 }
 
-static void skin_point(const sinew_skin_vertex *s, const sinew_real *x, double p[3])
+static void skin_vertex_position(const sinew_skin_vertex *s, const sinew_real *x, double p[3])
 {
     for (size_t i = 0; i < 3; i++) {
         p[i] = 0;
@@ -108,8 +110,8 @@ static void skin_set_direction(const skin_search *s, const double b[3], double s
     t->distance = sign * size - t->radius;
 }
 
-static bool skin_near_plane(const sinew_contact_view *view, int32_t o, const skin_search *s,
-                            sinew_contact_constraint *t)
+static bool skin_nearest_on_plane(const sinew_contact_view *view, int32_t o, const skin_search *s,
+                                  sinew_contact_constraint *t)
 {
     double point[3];
     sinew_contact_plane(view, o, view->contact->fraction[o], point, t->n);
@@ -122,7 +124,8 @@ static bool skin_near_plane(const sinew_contact_view *view, int32_t o, const ski
 
 /* Nearest point of a sphere or a capsule, whose only primitive is a vertex or an edge. True: within the search
  * radius. */
-static bool skin_near_round(const sinew_contact_work *c, int32_t o, const skin_search *s, sinew_contact_constraint *t)
+static bool skin_nearest_on_round(const sinew_contact_work *c, int32_t o, const skin_search *s,
+                                  sinew_contact_constraint *t)
 {
     const int32_t first = c->mesh.objects[o].first_vertex;
     const bool edge = c->mesh.objects[o].vertex_count > 1;
@@ -144,8 +147,8 @@ static bool skin_near_round(const sinew_contact_work *c, int32_t o, const skin_s
     return t->distance <= s->limit;
 }
 
-static bool skin_near_triangles(const sinew_contact_view *view, int32_t o, const skin_search *s,
-                                sinew_contact_constraint *t)
+static bool skin_nearest_on_triangles(const sinew_contact_view *view, int32_t o, const skin_search *s,
+                                      sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
     const sinew_contact_tree *tree = &c->trees[o];
@@ -183,14 +186,14 @@ static bool skin_find_contact(const sinew_contact_view *view, int32_t skin, int3
     t->mu = sqrt(first->friction * second->friction);
     memcpy(t->v, v->v, sizeof t->v);
     memcpy(t->w, v->w, sizeof t->w);
-    skin_point(v, c->x_pass_start, s.p);
-    skin_point(v, c->x_predicted, to);
+    skin_vertex_position(v, c->x_pass_start, s.p);
+    skin_vertex_position(v, c->x_predicted, to);
     for (int i = 0; i < 3; i++)
         displacement += (to[i] - s.p[i]) * (to[i] - s.p[i]);
     s.limit = (1 + MARGIN) * t->offset + sqrt(displacement);
-    const bool near = second->vertex_count == 0 ? skin_near_plane(view, o, &s, t)
-                      : second->radius > 0      ? skin_near_round(c, o, &s, t)
-                                                : skin_near_triangles(view, o, &s, t);
+    const bool near = second->vertex_count == 0 ? skin_nearest_on_plane(view, o, &s, t)
+                      : second->radius > 0      ? skin_nearest_on_round(c, o, &s, t)
+                                                : skin_nearest_on_triangles(view, o, &s, t);
     if (near && t->distance < 0 && second->vertex_count > 0) {
         t->initial_penetration = -(1 - OUT_FRACTION) * t->distance;
         t->offset -= t->initial_penetration;

@@ -37,7 +37,7 @@ static int32_t body_of(const sinew_restitution *r, int32_t particle)
 }
 
 /* The objective without contacts and hard energies. */
-static sinew_objective elastic_part(const sinew_contact_view *view)
+static sinew_objective elastic_objective(const sinew_contact_view *view)
 {
     sinew_objective o = *view->objective;
     o.omit_hard = true;
@@ -58,7 +58,7 @@ static void budget_add_energy(const sinew_contact_view *view, double factor, dou
                 twice += (double)view->mass[i] * (double)view->v[k] * (double)view->v[k];
         sum[b] += factor * kept * twice / 2;
     }
-    sinew_objective o = elastic_part(view);
+    sinew_objective o = elastic_objective(view);
     sinew_objective_elastic(&o, view->q);
     for (int32_t t = 0; t < o.task_count; t++)
         if (o.tasks[t].chunk->slot_count > 0)
@@ -86,7 +86,7 @@ static void islands_find(const sinew_contact_view *view)
 {
     const sinew_contact_work *c = view->contact;
     sinew_restitution *r = &view->contact->restitution;
-    const sinew_objective o = elastic_part(view);
+    const sinew_objective o = elastic_objective(view);
     for (int32_t b = 0; b < view->body_count; b++)
         r->island[b] = b;
     for (int32_t t = 0; t < o.task_count; t++) {

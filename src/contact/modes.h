@@ -27,7 +27,7 @@ typedef struct sinew_contact_mode_ops {
     sinew_status (*begin)(const sinew_contact_view *view, sinew_error *error);
     /* Optional: filters the iterate q in place of the step filter. Returns true if q was changed. */
     bool (*filter)(const sinew_contact_view *view, sinew_real *q);
-    /* Optional: true if a contact becomes an element of the objective; NULL: every contact does. */
+    /* Optional: true if a contact may become an element of the objective; NULL: each may. */
     bool (*takes)(const sinew_contact_work *c, const sinew_contact_constraint *contact);
     /* Optional: distance in m above the offset at which the spring of a contact starts to act; NULL: 0. */
     double (*spring_start)(const sinew_contact_constraint *contact);

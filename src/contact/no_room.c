@@ -8,8 +8,9 @@
  *     - another contact with a force pushes them the opposite way, and the other side of that contact is backed.
  *
  * So a sheet between two pads is backed on both sides, also in several layers. A sheet under a box is not: the box may
- * rise. Deformable solids are never backed, because they can be compressed; a rigid body is one vertex. Without this test
- * contacts that only converge slowly, such as of a heavy box on a light sheet, would yield (test_yield).
+ * rise. Vertices of deformable solids are backed only by pins, because a solid can be compressed; a rigid body is one
+ * vertex. Without this test contacts that only converge slowly, such as of a heavy box on a light sheet, would yield
+ * (test_yield).
  */
 #include <string.h>
 
@@ -18,10 +19,10 @@
 
 #define OPPOSITE   -0.7 /* largest cosine between the pushes of two contacts that oppose each other */
 #define BACKED     0.5  /* fraction of a side's weights that must be backed */
-#define LAYERS_MAX 32   /* largest number of layers between prescribed sides */
+#define LAYERS_MAX 32   /* largest number of passes; each backs at least one further layer between prescribed sides */
 
 /* Vertex that stands for vertex v: the first one of a rigid body. */
-static int32_t room_vertex(const sinew_contact_work *c, int32_t v)
+static int32_t room_representative(const sinew_contact_work *c, int32_t v)
 {
     const sinew_collision_object *o = &c->mesh.objects[c->mesh.object[v]];
     return o->rigid ? o->first_vertex : v;
@@ -42,7 +43,8 @@ static bool room_reserve(const sinew_contact_view *view)
                                sizeof *c->next_support);
 }
 
-/* Links the contacts with a force at each vertex: contact_counts holds the first link 4 k + a of each vertex. */
+/* Links the contacts with a force at each vertex: contact_counts holds the first link 4 k + a of each vertex, for
+ * vertex a of contact k; -1: none. */
 static void room_link_supports(const sinew_contact_view *view, const sinew_real *q)
 {
     sinew_contact_work *c = view->contact;
@@ -56,7 +58,7 @@ static void room_link_supports(const sinew_contact_view *view, const sinew_real 
         for (int32_t a = 0; a < 4; a++) {
             if ((double)t->w[a] == 0)
                 continue;
-            const int32_t v = room_vertex(c, t->v[a]);
+            const int32_t v = room_representative(c, t->v[a]);
             c->next_support[4 * (size_t)k + (size_t)a] = c->contact_counts[v];
             c->contact_counts[v] = 4 * k + a;
         }
@@ -89,7 +91,7 @@ static bool side_is_backed(const sinew_contact_view *view, int32_t k, int side)
         const bool prescribed = t->v[a] >= c->mesh.moved_count || c->step_filter.fixed[t->v[a]];
         whole += weight;
         if (prescribed ||
-            (!room_is_compressible(view, t->v[a]) && vertex_is_backed(c, room_vertex(c, t->v[a]), k, side)))
+            (!room_is_compressible(view, t->v[a]) && vertex_is_backed(c, room_representative(c, t->v[a]), k, side)))
             backed += weight;
     }
     return backed >= BACKED * whole; /* a plane has no vertices */

@@ -3,10 +3,11 @@
  * offset_limits.c: contacts that keep less than their offset.
  *
  *     rising    the sides touched (touching.c): the offset grows from the distance at the start of each step
- *     yielded   there is no room for the offset (no_room.c), as between pads nearer than the thickness, and the violation
- *               does not fall. The offset becomes the present distance, and the multiplier is limited.
- *               A yielded offset grows with the distance while the contact bears no force, and never by itself: one side
- *               of a squeezed sheet would take the room of the other, and the sheet would gain energy (test_yield)
+ *     yielded   there is no room for the offset (no_room.c), as between pads nearer than the thickness, and the
+ *               violation does not fall. The offset becomes the present distance, and the multiplier is limited.
+ *               A yielded offset grows only with the distance, while the contact bears no force: if it grew by itself,
+ *               one side of a squeezed sheet would take the room of the other, and the sheet would gain energy
+ *               (test_yield)
  *
  * Each multiplier update adds k_n times the violation to the multiplier. A contact that can move apart answers: k_n is
  * `stiffness` times the stiffness and inertia of its own vertices, so its violation falls by a fraction in each update.
@@ -25,25 +26,27 @@
  * the bodies apart. Chosen: boxes that start face to face gain no measurable speed (test_touching). */
 #define RISING_TIME 0.2
 /* A contact yields if its violation is above YIELD_MIN of the offset and does not fall to YIELD_FALL in YIELD_UPDATES
- * updates. The bit `contact` is set at 1e-2 (report.c). At `stiffness` = 1 a sheet with eight times the stiffness of one
- * of its vertices falls by 1/9 per update, to 0.39 in eight. */
+ * updates. The bit `contact` is set at 1e-2 (report.c). At `stiffness` = 1 a sheet with eight times the stiffness of
+ * one of its vertices falls by 1/9 per update, to 0.39 in eight. */
 #define YIELD_MIN     8e-3
 #define YIELD_FALL    0.5
 #define YIELD_UPDATES 8
-/* Largest force after a yield over k_n times the distance, unless the force was larger before the count. Friction relies
- * on this force; at 1 it turns the contact of two parallel edges over: it pushes sidewards by force over distance, and
- * friction has the stiffness k_n (in test_yield, sheets at rest gained a third of their speed per step). */
+/* Largest force after a yield over k_n times the distance, unless the force was larger before the count. Friction
+ * relies on this force; at 1 it turns the contact of two parallel edges over: it pushes sidewards by force over
+ * distance, and friction has the stiffness k_n (in test_yield, sheets at rest gained a third of their speed per
+ * step). */
 #define YIELD_FORCE 0.5
 #define YIELD_FLOOR 1e-2 /* smallest yielded offset, as a fraction of the offset: the floor of the step filter */
 
-/* False: a contact of an embedded surface or of a vertex inside a collider, which have rules of their own. */
+/* False: a contact of an embedded surface, of a vertex inside a collider or of sides that overlap, which have rules of
+ * their own. */
 static bool contact_has_limits(const sinew_contact_constraint *t)
 {
     return !(t->distance < 0) && !(t->initial_penetration > 0) && t->key >> 60 != SINEW_CONTACT_SKIN_COLLIDER;
 }
 
 /* Limits the offset of a contact of separated surfaces: in each step it grows from the distance at the start, by the
- * whole offset in RISING_TIME. Later passes keep the limit of the first. Equilibria have no time. */
+ * whole offset in RISING_TIME. Later passes keep the limit of the first. Quasistatic steps have no limit. */
 static void contact_limit_rising(const sinew_contact_view *view, sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
@@ -98,7 +101,7 @@ bool sinew_contact_clear_reductions(const sinew_contact_view *view)
 void sinew_contact_limit_offset(const sinew_contact_view *view, sinew_contact_constraint *t)
 {
     if (!contact_has_limits(t)) {
-        /* DBL_MIN marks both objects until they are free. */
+        /* DBL_MIN marks both objects: while they overlap, their new contacts rise, too (collide/contact_list.c). */
         t->rising = view->contact->overlapping && t->distance < 0 && !view->quasistatic ? DBL_MIN : 0;
         t->yield = (sinew_contact_yield){0};
         return;
@@ -109,8 +112,9 @@ void sinew_contact_limit_offset(const sinew_contact_view *view, sinew_contact_co
         contact_record_reduction(view->contact, t);
 }
 
-/* Counts a multiplier update of a contact with this violation (m). True: the violation does not fall. */
-static bool contact_does_not_fall(sinew_contact_constraint *t, double violation)
+/* Counts a multiplier update of a contact with this violation (m). True: in more than YIELD_UPDATES updates, the
+ * violation has not fallen to YIELD_FALL. */
+static bool contact_violation_persists(sinew_contact_constraint *t, double violation)
 {
     sinew_contact_yield *y = &t->yield;
     if (!(violation > YIELD_MIN * t->asked)) {
@@ -139,7 +143,7 @@ double sinew_contact_follow_yield(const sinew_contact_view *view, int32_t elemen
     sinew_contact_constraint *t = &c->contacts.list[c->contact_of[element]];
     double u[3];
     const double violation = (sinew_contact_normal_force(c, element, q, u) - t->lambda) / t->kn;
-    if (!contact_has_limits(t) || !contact_does_not_fall(t, violation) || !contact_has_no_room(view, element, q))
+    if (!contact_has_limits(t) || !contact_violation_persists(t, violation) || !contact_has_no_room(view, element, q))
         return force;
     const double left = fmax(t->offset - violation, YIELD_FLOOR * t->asked);
     const double kept = fmin(force, fmax(t->yield.lambda, YIELD_FORCE * t->kn * left));

@@ -7,7 +7,7 @@
  * one pair replaces all its pairs with that collider: it has the nearest point of the surface, an outward normal and a
  * negative distance. The step filter ignores such a pair (step_filter.h). Spheres, capsules and planes need no test.
  *
- * Limits: open meshes, hollow boxes, height fields and bodies have no inside.
+ * Limits: open meshes, hollow boxes and height fields have no inside; vertices inside bodies: untangle.c.
  */
 #include <math.h>
 #include <string.h>
@@ -26,9 +26,9 @@ void sinew_contact_trees_release(sinew_contact_work *c)
     c->trees = NULL;
 }
 
-/* ---- BVHs of colliders ------------------------------------------------------------------------ */
+/* ---- BVHs of objects -------------------------------------------------------------------------- */
 
-/* Finds the triangles of a collider among the primitives of the collision mesh: primitives of one object are
+/* Finds the triangles of an object among the primitives of the collision mesh: primitives of one object are
  * consecutive, its triangles first. */
 static void tree_find_triangles(const sinew_collision_mesh *f, int32_t object, sinew_contact_tree *t)
 {
@@ -158,7 +158,7 @@ static void drop_replaced_candidates(sinew_contact_work *c, int32_t object)
 }
 
 /* Creates the candidate pair of a vertex inside a collider and the nearest point of the collider's surface. */
-static void candidate_out(const sinew_contact_work *c, int32_t object, int32_t v, sinew_candidate *p)
+static void candidate_make_outward(const sinew_contact_work *c, int32_t object, int32_t v, sinew_candidate *p)
 {
     const sinew_contact_tree *t = &c->trees[object];
     const sinew_real *x = c->x_pass_start + 4 * (size_t)v;
@@ -186,7 +186,7 @@ static void candidate_out(const sinew_contact_work *c, int32_t object, int32_t v
         p->n[a] = length > 0 ? (sinew_real)(n[a] / length) : a == 1;
 }
 
-static sinew_status resolve_penetration(const sinew_contact_view *view, int32_t object, sinew_error *error)
+static sinew_status collider_push_vertices_out(const sinew_contact_view *view, int32_t object, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     int32_t count = list_bounded_vertices(c, object);
@@ -203,7 +203,7 @@ static sinew_status resolve_penetration(const sinew_contact_view *view, int32_t 
         sinew_candidate *pair = sinew_contact_add_pair(view);
         if (!pair)
             return sinew_fail_memory(error, "contacts");
-        candidate_out(c, object, c->bounded[k], pair);
+        candidate_make_outward(c, object, c->bounded[k], pair);
         c->is_inside[c->bounded[k]] = 0;
     }
     return SINEW_OK;
@@ -226,6 +226,6 @@ sinew_status sinew_contact_resolve_penetration(const sinew_contact_view *view, s
     sinew_status status = SINEW_OK;
     for (int32_t o = 0; o < f->object_count && status == SINEW_OK; o++)
         if (object_has_inside(view, &f->objects[o]))
-            status = resolve_penetration(view, o, error);
+            status = collider_push_vertices_out(view, o, error);
     return status;
 }

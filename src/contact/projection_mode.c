@@ -24,8 +24,8 @@
 
 #include "contact/modes.h"
 
-/* Vertices within this fraction of the contact offset above the surface are also projected, so that they do not
- * alternate between both states. Single precision needs a wider band (test_contact_modes). */
+/* Vertices within this fraction of the contact offset above the surface are also projected, so that resting vertices do
+ * not alternate between free and projected. Single precision needs a wider band (test_contact_modes). */
 #define SURFACE_TOLERANCE (sizeof(sinew_real) == 4 ? 2e-2 : 1e-3)
 /* Contact springs act up to this fraction of the contact offset above the surface. */
 #define SPRING_START (SURFACE_TOLERANCE / 2)

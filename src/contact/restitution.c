@@ -21,12 +21,12 @@
  *                         the unit vector of the tangential part of u
  *             p is scaled until p.u + p.G p / 2 <= budget, and acts on both rigid motions
  *
- * Linear momentum does not change; nor does angular momentum, because both impulses act at one point. Impacts that end
- * in the same step are solved by Gauss-Seidel passes. Impacts of one island of touching bodies share their budgets.
- * Saved states include impacts in progress.
+ * An impulse between two free bodies changes neither their linear nor their angular momentum, because both sides act at
+ * one point. Impacts that end in the same step are solved by Gauss-Seidel passes. Impacts of one island of touching
+ * bodies share their budgets. Saved states include impacts in progress.
  *
- * Known limits: in a row of touching bodies, impacts of pairs follow each other and do not happen at once. Impacts of one
- * piece with itself do not rebound.
+ * Known limits: in a row of touching bodies, impacts of pairs follow each other and do not happen at once. Impacts of
+ * one piece with itself do not rebound.
  */
 #include <math.h>
 #include <string.h>
@@ -46,8 +46,8 @@ enum {
     SOLVE_PASSES = 64
 };
 
-/* Fields whose coordinates in its rigid modes a node has: velocity at the start of the step, velocity now, change by
- * impulses, external acceleration. */
+/* Fields of which a node stores the coordinates in its rigid modes: velocity at the start of the step, velocity now,
+ * change by impulses, external acceleration. */
 enum {
     BEFORE,
     NOW,
@@ -154,7 +154,7 @@ static bool impact_find_nodes(const sinew_contact_view *view, const sinew_impact
 
 /* Lists impacts and contacts (all, or those with a force) in `order`, sorted by pair: the minor key is the contact,
  * or the number of contacts plus the impact. Returns the number of entries. */
-static int32_t impacts_sort(const sinew_contact_view *view, bool with_force)
+static int32_t impacts_sort_by_pair(const sinew_contact_view *view, bool with_force)
 {
     const sinew_contact_work *c = view->contact;
     sinew_restitution *r = &view->contact->restitution;
@@ -192,7 +192,7 @@ sinew_status sinew_restitution_reserve(const sinew_contact_view *view, sinew_err
         return SINEW_OK;
     if (!sinew_reserve_spare(m, &r->order, &r->order_capacity, 4 * n, sizeof *r->order))
         return sinew_fail_memory(error, "restitution");
-    const int32_t count = impacts_sort(view, false);
+    const int32_t count = impacts_sort_by_pair(view, false);
     size_t pairs = 0;
     for (int32_t k = 0; k < count; k++)
         pairs += k == 0 || r->order[k].major != r->order[k - 1].major;
@@ -228,7 +228,7 @@ static void pair_add_contact(const sinew_contact_view *view, const sinew_contact
     pair->object[swapped ? 0 : 1] = t->second;
 }
 
-static void pair_take_impact(const sinew_contact_view *view, const sinew_impact *impact, impact_pair *pair)
+static void pair_set_impact(const sinew_contact_view *view, const sinew_impact *impact, impact_pair *pair)
 {
     const sinew_collision_object *objects = view->contact->mesh.objects;
     impact_find_nodes(view, impact, pair->id, pair->object);
@@ -237,7 +237,7 @@ static void pair_take_impact(const sinew_contact_view *view, const sinew_impact 
     pair->impact = *impact;
 }
 
-static void pair_average(impact_pair *pair)
+static void pair_average_contacts(impact_pair *pair)
 {
     const double size = vec3_norm(pair->normal);
     if (!(pair->force > 0))
@@ -255,7 +255,7 @@ static void impacts_make_pairs(const sinew_contact_view *view, const sinew_real 
 {
     const sinew_contact_work *c = view->contact;
     sinew_restitution *r = &view->contact->restitution;
-    const int32_t count = impacts_sort(view, true);
+    const int32_t count = impacts_sort_by_pair(view, true);
     for (int32_t k = 0; k < count; k++) {
         const uint64_t key = r->order[k].major;
         const int32_t entry = (int32_t)r->order[k].minor;
@@ -265,15 +265,15 @@ static void impacts_make_pairs(const sinew_contact_view *view, const sinew_real 
         if (entry < c->contacts.count)
             pair_add_contact(view, &c->contacts.list[entry], x, pair);
         else
-            pair_take_impact(view, &r->impacts[entry - c->contacts.count], pair);
+            pair_set_impact(view, &r->impacts[entry - c->contacts.count], pair);
     }
     for (int32_t k = 0; k < r->pair_count; k++)
-        pair_average(&r->pairs[k]);
+        pair_average_contacts(&r->pairs[k]);
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-static void node_find(const sinew_contact_view *view, impact_node *node)
+static void node_find_motion(const sinew_contact_view *view, impact_node *node)
 {
     const sinew_contact_work *c = view->contact;
     node->modes = (sinew_rigid_modes){.piece = -1};
@@ -298,7 +298,7 @@ static void impacts_make_nodes(const sinew_contact_view *view)
         if (k == 0 || r->order[k].major != r->order[k - 1].major) {
             impact_node *node = &r->nodes[r->node_count++];
             *node = (impact_node){.id = (int32_t)r->order[k].major};
-            node_find(view, node);
+            node_find_motion(view, node);
         }
         r->pairs[r->order[k].minor / 2].node[r->order[k].minor % 2] = r->node_count - 1;
     }
@@ -317,12 +317,12 @@ static void pair_velocity(const sinew_restitution *r, const impact_pair *pair, i
 
 /* ---- Begin and end of impacts ---------------------------------------------------------------- */
 
-static double least_speed(const sinew_contact_view *view)
+static double rebound_speed_min(const sinew_contact_view *view)
 {
     return SINEW_REBOUND_SPEED * vec3_norm(view->gravity) * (double)view->time_step;
 }
 
-static void impact_name_objects(const sinew_contact_work *c, const impact_pair *pair, sinew_impact *impact)
+static void impact_store_objects(const sinew_contact_work *c, const impact_pair *pair, sinew_impact *impact)
 {
     for (int s = 0; s < 2; s++) {
         const sinew_collision_object *o = &c->mesh.objects[pair->object[s]];
@@ -361,16 +361,17 @@ static void pair_begin_impact(const sinew_contact_view *view, impact_pair *pair)
     const double v = -vec3_dot(before, pair->normal), a = -vec3_dot(pull, pair->normal);
     const double change = fabs(vec3_dot(now, pair->normal) + v);
     /* Bodies that rest against each other and are pushed by a third one have an approach of round-off size. */
-    if (!(pair->force > 0) || !(v > fmax(least_speed(view), CALM * change)))
+    if (!(pair->force > 0) || !(v > fmax(rebound_speed_min(view), CALM * change)))
         return;
     sinew_impact impact = {.approach = sqrt(fmax(0, v * v + 2 * a * pair->clearance)), .largest_change = change};
-    impact_name_objects(view->contact, pair, &impact);
+    impact_store_objects(view->contact, pair, &impact);
     impact_add_contacts(pair, &impact);
     pair->active = true;
     pair->impact = impact;
 }
 
-/* Moves the point of an impact with the centres of mass, and with their mean between two bodies. */
+/* Moves the point of an impact with the centre of mass of the body, between two bodies with the mean of both
+ * centres. */
 static void impact_move_point(const sinew_contact_view *view, const impact_pair *pair, sinew_impact *impact)
 {
     const sinew_restitution *r = &view->contact->restitution;
@@ -397,7 +398,7 @@ static void pair_follow_impact(const sinew_contact_view *view, impact_pair *pair
     impact->largest_change = fmax(impact->largest_change, change);
     /* A third body may push the two together during the impact, which raises their speed of approach. */
     impact->approach = fmax(impact->approach, -vec3_dot(before, impact->normal));
-    const double calm = fmax(least_speed(view), CALM * impact->largest_change);
+    const double calm = fmax(rebound_speed_min(view), CALM * impact->largest_change);
     pair->ended = !(pair->force > 0) || (change <= calm && speed >= -calm);
     /* Objects that still approach each other without a contact force meet next at another point, which is a new
      * impact; this one ends without an impulse. */
@@ -414,7 +415,7 @@ static int32_t pair_island(const sinew_restitution *r, const impact_pair *pair)
 }
 
 /* Counts the impacts of each island into `square`: all, or those that do not end in this step. */
-static void impacts_count(const sinew_contact_view *view, bool all)
+static void impacts_count_per_island(const sinew_contact_view *view, bool all)
 {
     sinew_restitution *r = &view->contact->restitution;
     memset(r->square, 0, (size_t)view->body_count * sizeof *r->square);
@@ -427,7 +428,7 @@ static void impacts_count(const sinew_contact_view *view, bool all)
 static void impacts_add_losses(const sinew_contact_view *view)
 {
     sinew_restitution *r = &view->contact->restitution;
-    impacts_count(view, true);
+    impacts_count_per_island(view, true);
     memset(r->linear, 0, (size_t)view->body_count * sizeof *r->linear);
     for (int32_t k = 0; k < r->pair_count; k++) {
         const int32_t root = pair_island(r, &r->pairs[k]);
@@ -439,13 +440,13 @@ static void impacts_add_losses(const sinew_contact_view *view)
 }
 
 /* Where an impact has ended, divides the remaining budget of its island among the impacts that go on. */
-static void impacts_share_rest(const sinew_contact_view *view)
+static void impacts_share_remaining_budget(const sinew_contact_view *view)
 {
     sinew_restitution *r = &view->contact->restitution;
     memset(r->loss, 0, (size_t)view->body_count * sizeof *r->loss);
     for (int32_t k = 0; k < r->pair_count; k++)
         r->loss[pair_island(r, &r->pairs[k])] += r->pairs[k].ended;
-    impacts_count(view, false);
+    impacts_count_per_island(view, false);
     for (int32_t k = 0; k < r->pair_count; k++) {
         const int32_t root = pair_island(r, &r->pairs[k]);
         if (r->pairs[k].active && !r->pairs[k].ended && r->loss[root] > 0)
@@ -477,8 +478,9 @@ static void matrix_times(const double G[9], const double p[3], double out[3])
         out[i] = vec3_dot(G + 3 * i, p);
 }
 
-/* Finds the impulse p that gives the relative velocity u the normal part `target`: by sticking friction, or by
- * sliding friction if that exceeds Coulomb's cone. False: no impulse changes the normal velocity. */
+/* Finds the impulse p that gives the relative velocity u the normal part `target`: by sticking friction; by sliding
+ * friction if p exceeds Coulomb's cone; without friction if that has no response along n. False: no impulse changes
+ * the normal velocity. */
 static bool find_impulse(const double G[9], const double n[3], const double u[3], double mu, double target, double p[3])
 {
     double goal[3], across[3], out[3];
@@ -607,7 +609,7 @@ void sinew_restitution_apply(const sinew_contact_view *view, const sinew_real *x
             pair_begin_impact(view, &r->pairs[k]);
     impacts_add_losses(view);
     impacts_rebound(view);
-    impacts_share_rest(view);
+    impacts_share_remaining_budget(view);
     impacts_keep(r);
 }
 

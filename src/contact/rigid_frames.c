@@ -5,8 +5,9 @@
  *     q_a <- c + R (X_a - C),    R = rotation nearest to sum_a m_a (q_a - c) (X_a - C)^T                    (1)
  *
  * c and C are the centres of mass of the four particles at q and at rest. Few sweeps leave distances wrong. (1) is the
- * rigid position nearest to q in the norm of the masses (Mueller et al. 2005, shape matching): linear and angular
- * momentum of the step do not change. The step filter then truncates the displacement, so that the guarantee holds.
+ * rigid position nearest to q in the norm of the masses (Mueller et al. 2005, shape matching): the displacements,
+ * weighted by mass, have no resultant and no moment. The step filter then truncates them, so that no candidate pair
+ * crosses.
  *
  * Bodies with pinned particles stay as they are.
  */
@@ -21,7 +22,7 @@ typedef struct rigid_frame {
     double m[4], total, x[4][3], rest[4][3], centre[3];
 } rigid_frame;
 
-static bool frame_read(const sinew_contact_view *view, const sinew_real *q, int32_t first, rigid_frame *f)
+static bool frame_read_particles(const sinew_contact_view *view, const sinew_real *q, int32_t first, rigid_frame *f)
 {
     double rest[3] = {0, 0, 0};
     *f = (rigid_frame){.total = 0};
@@ -73,7 +74,7 @@ void sinew_contact_straighten_rigid(const sinew_contact_view *view, sinew_real *
         const int32_t first = f->objects[o].rigid ? f->particle[f->objects[o].first_vertex] : 0;
         rigid_frame frame;
         double R[9];
-        if (!f->objects[o].rigid || !frame_read(view, q, first, &frame))
+        if (!f->objects[o].rigid || !frame_read_particles(view, q, first, &frame))
             continue;
         frame_rotation(&frame, R);
         for (size_t a = 0; a < 4; a++)

@@ -14,7 +14,7 @@
 #define NOT_HELD   1e-9
 
 enum {
-    EIGEN_SWEEPS = 30 /* upper bound of Jacobi sweeps; convergence is quadratic, so no matrix needs as many */
+    EIGEN_SWEEPS = 30 /* upper limit of Jacobi sweeps, whose convergence is quadratic */
 };
 
 /* ---- Symmetric eigenvalue problem ------------------------------------------------------------ */
@@ -67,13 +67,13 @@ static bool modes_contain(const sinew_contact_view *view, const sinew_rigid_mode
 }
 
 /* Vector r from the centre of mass of a piece to a particle, in m. */
-static void modes_arm(const sinew_contact_view *view, const sinew_rigid_modes *m, int32_t i, double r[3])
+static void modes_particle_arm(const sinew_contact_view *view, const sinew_rigid_modes *m, int32_t i, double r[3])
 {
     for (size_t k = 0; k < 3; k++)
         r[k] = (double)view->q[4 * (size_t)i + k] - m->centre[k];
 }
 
-static void mode_field(const sinew_rigid_mode *mode, const double r[3], double out[3])
+static void mode_velocity(const sinew_rigid_mode *mode, const double r[3], double out[3])
 {
     memcpy(out, mode->translation, 3 * sizeof *out);
     vec3_add_cross(mode->rotation, r, 1, out);
@@ -95,7 +95,7 @@ static double modes_find_centre(const sinew_contact_view *view, sinew_rigid_mode
     return mass;
 }
 
-/* Tensor of inertia J = trace(S) - S, S = sum m r r^T, row-major. */
+/* Tensor of inertia J = trace(S) I - S, S = sum m r r^T, row-major. */
 static void modes_inertia(const sinew_contact_view *view, const sinew_rigid_modes *m, double J[9])
 {
     double S[9] = {0};
@@ -103,7 +103,7 @@ static void modes_inertia(const sinew_contact_view *view, const sinew_rigid_mode
         double r[3];
         if (!modes_contain(view, m, i))
             continue;
-        modes_arm(view, m, i, r);
+        modes_particle_arm(view, m, i, r);
         for (int k = 0; k < 9; k++)
             S[k] += (double)view->mass[i] * r[k / 3] * r[k % 3];
     }
@@ -149,7 +149,7 @@ static bool particle_is_held(const sinew_contact_view *view, int32_t i, double D
     return any;
 }
 
-static double held_product(const double D[9], const double a[3], const double b[3])
+static double prescribed_product(const double D[9], const double a[3], const double b[3])
 {
     double sum = 0;
     for (int k = 0; k < 9; k++)
@@ -168,16 +168,17 @@ static bool modes_gather_pins(const sinew_contact_view *view, const sinew_rigid_
         if (!modes_contain(view, m, i) || !particle_is_held(view, i, D))
             continue;
         any = true;
-        modes_arm(view, m, i, r);
+        modes_particle_arm(view, m, i, r);
         for (int k = 0; k < m->count; k++)
-            mode_field(&m->modes[k], r, field[k]);
+            mode_velocity(&m->modes[k], r, field[k]);
         for (int k = 0; k < m->count * m->count; k++)
-            K[k] += held_product(D, field[k / m->count], field[k % m->count]);
+            K[k] += prescribed_product(D, field[k / m->count], field[k % m->count]);
     }
     return any;
 }
 
-static void modes_hold(const sinew_contact_view *view, sinew_rigid_modes *m)
+/* Replaces the modes by the eigenvectors of K, and marks those that the pins hold (rigid_modes.h). */
+static void modes_apply_pins(const sinew_contact_view *view, sinew_rigid_modes *m)
 {
     const int n = m->count;
     double K[36], Q[36], trace = 0;
@@ -203,7 +204,7 @@ void sinew_rigid_modes_find(const sinew_contact_view *view, int32_t piece, sinew
     const sinew_contact_body *body = &view->bodies[view->contact->restitution.piece_body[piece]];
     *m = (sinew_rigid_modes){.piece = piece, .first = body->start, .last = body->start + body->count};
     modes_find_free(view, m);
-    modes_hold(view, m);
+    modes_apply_pins(view, m);
 }
 
 /* ---- Velocities and impulses ----------------------------------------------------------------- */
@@ -213,13 +214,13 @@ static void modes_add_particle(const sinew_contact_view *view, const sinew_rigid
                                double c[6])
 {
     double r[3], D[9] = {0};
-    modes_arm(view, m, i, r);
+    modes_particle_arm(view, m, i, r);
     const bool held = particle_is_held(view, i, D);
     for (int k = 0; k < m->count; k++) {
         double field[3];
-        mode_field(&m->modes[k], r, field);
+        mode_velocity(&m->modes[k], r, field);
         if (m->modes[k].held > 0)
-            c[k] += held ? held_product(D, field, v) / m->modes[k].held : 0;
+            c[k] += held ? prescribed_product(D, field, v) / m->modes[k].held : 0;
         else
             c[k] += (double)view->mass[i] * vec3_dot(v, field);
     }
@@ -244,20 +245,20 @@ void sinew_rigid_modes_accelerate(const sinew_contact_view *view, const sinew_ri
         double r[3], field[3];
         if (!modes_contain(view, m, i))
             continue;
-        modes_arm(view, m, i, r);
+        modes_particle_arm(view, m, i, r);
         for (int k = 0; k < m->count; k++) {
-            mode_field(&m->modes[k], r, field);
+            mode_velocity(&m->modes[k], r, field);
             for (int a = 0; m->modes[k].held == 0 && a < 3; a++)
                 c[k] += (double)f[a] * field[a];
         }
     }
 }
 
-static void mode_at(const sinew_rigid_modes *m, int k, const double point[3], double field[3])
+static void mode_velocity_at(const sinew_rigid_modes *m, int k, const double point[3], double field[3])
 {
     double r[3];
     vec3_sub(point, m->centre, r);
-    mode_field(&m->modes[k], r, field);
+    mode_velocity(&m->modes[k], r, field);
 }
 
 void sinew_rigid_modes_add_velocity(const sinew_rigid_modes *m, const double c[6], const double point[3], double factor,
@@ -265,7 +266,7 @@ void sinew_rigid_modes_add_velocity(const sinew_rigid_modes *m, const double c[6
 {
     for (int k = 0; k < m->count; k++) {
         double field[3];
-        mode_at(m, k, point, field);
+        mode_velocity_at(m, k, point, field);
         for (int i = 0; i < 3; i++)
             u[i] += factor * c[k] * field[i];
     }
@@ -275,7 +276,7 @@ void sinew_rigid_modes_add_response(const sinew_rigid_modes *m, const double poi
 {
     for (int k = 0; k < m->count; k++) {
         double field[3];
-        mode_at(m, k, point, field);
+        mode_velocity_at(m, k, point, field);
         for (int i = 0; m->modes[k].held == 0 && i < 9; i++)
             G[i] += field[i / 3] * field[i % 3];
     }
@@ -286,7 +287,7 @@ void sinew_rigid_modes_push(const sinew_rigid_modes *m, const double point[3], c
 {
     for (int k = 0; k < m->count; k++) {
         double field[3];
-        mode_at(m, k, point, field);
+        mode_velocity_at(m, k, point, field);
         c[k] += m->modes[k].held == 0 ? factor * vec3_dot(field, p) : 0;
     }
 }
@@ -297,10 +298,10 @@ void sinew_rigid_modes_apply(const sinew_contact_view *view, const sinew_rigid_m
         double r[3], sum[3] = {0, 0, 0};
         if (!modes_contain(view, m, i) || view->pinned[i])
             continue;
-        modes_arm(view, m, i, r);
+        modes_particle_arm(view, m, i, r);
         for (int k = 0; k < m->count; k++) {
             double field[3];
-            mode_field(&m->modes[k], r, field);
+            mode_velocity(&m->modes[k], r, field);
             for (int a = 0; a < 3; a++)
                 sum[a] += c[k] * field[a];
         }

@@ -13,7 +13,7 @@
  * Pins remove motions: with D_i the projector on the prescribed directions of particle i, modes are the eigenvectors of
  * sum_i phi(x_i)^T D_i phi(x_i). Those with eigenvalue zero are free. The others are *held*: their coordinate follows
  * from the velocities of the pins, and impulses do not change it. So one pin leaves three rotations about it, two pins
- * a hinge, and a body on three pins moves as they do.
+ * a hinge, and a body on three pins that are not in line moves as the pins do.
  */
 #ifndef SINEW_SRC_CONTACT_RIGID_MODES_H
 #define SINEW_SRC_CONTACT_RIGID_MODES_H
@@ -27,7 +27,7 @@ typedef struct sinew_rigid_mode {
 
 typedef struct sinew_rigid_modes {
     int32_t piece;       /* piece whose particles move; -1: a collider, which has no modes */
-    int32_t first, last; /* range of particles that contains the piece: those of its body */
+    int32_t first, last; /* particles first .. last - 1 contain the piece: those of its body */
     int32_t count;       /* number of modes */
     double centre[3];
     sinew_rigid_mode modes[6];
@@ -43,12 +43,12 @@ void sinew_rigid_modes_accelerate(const sinew_contact_view *view, const sinew_ri
 /* Adds `factor` times the velocity at a point to u [3]. */
 void sinew_rigid_modes_add_velocity(const sinew_rigid_modes *modes, const double c[6], const double point[3],
                                     double factor, double u[3]);
-/* Adds G at a point to a row-major 3x3 matrix. */
+/* Adds the response G to impulses at a point (file head) to a row-major 3x3 matrix. */
 void sinew_rigid_modes_add_response(const sinew_rigid_modes *modes, const double point[3], double G[9]);
 /* Adds to the coordinates c [6] the change by `factor` times an impulse p at a point. */
 void sinew_rigid_modes_push(const sinew_rigid_modes *modes, const double point[3], const double p[3], double factor,
                             double c[6]);
-/* Adds the field of the coordinates c [6] of the free modes to the velocities of the particles. */
+/* Adds the velocity field of the coordinates c [6] to the velocities of the piece's particles that are not pinned. */
 void sinew_rigid_modes_apply(const sinew_contact_view *view, const sinew_rigid_modes *modes, const double c[6]);
 /* Eigenvalues and eigenvectors of a symmetric matrix A [n][n], n <= 6, by Jacobi rotations: A becomes diagonal, row
  * k of Q [n][n] is the eigenvector of A[k][k]. */

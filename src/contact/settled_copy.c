@@ -10,7 +10,7 @@
 #include "contact/modes.h"
 #include "energy/contact_data.h"
 
-static size_t data_size(const sinew_contact_work *c)
+static size_t element_data_size(const sinew_contact_work *c)
 {
     return (size_t)c->narrow_count * SINEW_CONTACT_DATA_COUNT +
            (size_t)(c->element_count - c->narrow_count) * SINEW_CONTACT_DATA_COUNT_WIDE;
@@ -24,17 +24,18 @@ static sinew_batch *contact_batch(const sinew_contact_work *c, int which)
     return c->element_count > c->narrow_count ? c->wide_batch : NULL;
 }
 
-static size_t batch_size(const sinew_batch *batch)
+static size_t batch_data_size(const sinew_batch *batch)
 {
     return batch ? (size_t)batch->group_count * (size_t)batch->ops->data_count * (size_t)batch->width : 0;
 }
 
-/* Saves the list of contacts, the parameters of contact elements and the data of their batch. False: out of memory. */
-static bool settled_save(const sinew_contact_view *view)
+/* Saves the list of contacts, the parameters of contact elements and the data of their batches. False: out of
+ * memory. */
+static bool settled_save_contacts(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
-    const size_t contacts = (size_t)c->contacts.count, numbers = data_size(c);
-    const size_t in_batches = batch_size(contact_batch(c, 0)) + batch_size(contact_batch(c, 1));
+    const size_t contacts = (size_t)c->contacts.count, numbers = element_data_size(c);
+    const size_t in_batches = batch_data_size(contact_batch(c, 0)) + batch_data_size(contact_batch(c, 1));
     if (!sinew_reserve_spare(view->allocator, &c->saved_list, &c->saved_list_capacity, contacts,
                              sizeof *c->saved_list) ||
         !sinew_reserve_spare(view->allocator, &c->saved_data, &c->saved_data_capacity, numbers + in_batches,
@@ -47,8 +48,8 @@ static bool settled_save(const sinew_contact_view *view)
         const sinew_batch *batch = contact_batch(c, which);
         if (!batch)
             continue;
-        memcpy(to, batch->data, batch_size(batch) * sizeof *to);
-        to += batch_size(batch);
+        memcpy(to, batch->data, batch_data_size(batch) * sizeof *to);
+        to += batch_data_size(batch);
         c->saved_version[which] = batch->version;
         c->saved_form_version[which] = batch->form_version;
     }
@@ -58,7 +59,7 @@ static bool settled_save(const sinew_contact_view *view)
 /* Takes over the multipliers of a solver that keeps its own (XPBD): its positions include their impulses. The anchors
  * of friction get the stretch of the friction springs, which such a solver stores as a force. Returns false if the
  * solver keeps no multipliers. */
-static bool settled_adopt(const sinew_contact_view *view)
+static bool settled_adopt_multipliers(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
     if (!sinew_contact_own_forces(view, c->solver_multipliers))
@@ -89,10 +90,10 @@ const char *sinew_contact_settle_begin(void *context, bool *multipliers, bool *a
             return "contact: the step filter truncated the motion of a collider";
     if (!mode->multipliers || c->element_count == 0)
         return NULL;
-    if (!settled_save(view))
+    if (!settled_save_contacts(view))
         return "contact: there is too little memory for it";
     *multipliers = true;
-    *adopted = settled_adopt(view);
+    *adopted = settled_adopt_multipliers(view);
     return NULL;
 }
 
@@ -114,14 +115,14 @@ void sinew_contact_settle_end(void *context)
     const sinew_contact_view *view = context;
     sinew_contact_work *c = view->contact;
     memcpy(c->contacts.list, c->saved_list, (size_t)c->contacts.count * sizeof *c->saved_list);
-    memcpy(c->data, c->saved_data, data_size(c) * sizeof *c->saved_data);
-    const sinew_real *from = c->saved_data + data_size(c);
+    memcpy(c->data, c->saved_data, element_data_size(c) * sizeof *c->saved_data);
+    const sinew_real *from = c->saved_data + element_data_size(c);
     for (int which = 0; which < 2; which++) {
         sinew_batch *batch = contact_batch(c, which);
         if (!batch)
             continue;
-        memcpy(batch->data, from, batch_size(batch) * sizeof *from);
-        from += batch_size(batch);
+        memcpy(batch->data, from, batch_data_size(batch) * sizeof *from);
+        from += batch_data_size(batch);
         batch->version = c->saved_version[which];
         batch->form_version = c->saved_form_version[which];
     }

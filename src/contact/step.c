@@ -3,8 +3,9 @@
  * step.c: contact within a step: the step filter, multiplier updates, and further detection passes. See contact.h and
  * docs/guides/contact.md.
  *
- * Gradient-based solvers update multipliers only when the residual is at most 5 % of the sum of external forces.
- * Earlier, k_n times a transient penetration would become a force far larger than the weight and throw stacks apart.
+ * Gradient-based solvers update multipliers only when the residual is at most 5 % of the sum of external forces, but
+ * for contacts that the step filter truncates. Earlier, k_n times a transient penetration would become a force far
+ * larger than the weight and throw stacks apart.
  * Vertex sweeps have no such gate: their residual falls slowly, and stacks would sink. The lagged normal force of
  * friction is updated in every multiplier update. While the iterate belongs to an auxiliary problem (mpbng's bound
  * layers), neither is updated, because its forces are not the forces of the world.
@@ -73,8 +74,8 @@ static bool solver_follows_gradient(const sinew_solve *s)
 
 /* True if multipliers may take over the force that the step filter bears. Beside hard constraints they may not: the
  * residual of a truncated vertex is then a force of its constraints, too (an inextensible cloth on a ball by
- * primal-dual: 19 of 120 steps not converged with it, 4 without). */
-static bool takes_filtered_forces(const sinew_solve *s)
+ * primal-dual: 19 of 120 steps did not converge where multipliers did, 4 where they did not). */
+static bool solver_takes_filtered_forces(const sinew_solve *s)
 {
     return s->ops->corrects_forces && !s->has_hard;
 }
@@ -133,7 +134,7 @@ static bool request_shorter_motion(const sinew_contact_view *view, double *progr
 
 /* Computes tau of all vertices: the fraction of its requested displacement that a vertex may take. Colliders stay on
  * their prescribed motion, at progress [object_count]. Returns the number of truncated vertices. */
-static int32_t filter_limits(const sinew_contact_view *view, double *progress)
+static int32_t filter_compute_fractions(const sinew_contact_view *view, double *progress)
 {
     sinew_contact_work *c = view->contact;
     int32_t truncated = 0;
@@ -164,8 +165,9 @@ static void accept_positions(const sinew_contact_view *view, const sinew_real *q
     sinew_collision_mesh_embed(&c->mesh, c->step_filter.x_accepted);
 }
 
-/* Truncates the iterate q [particle_count][4] so that no surfaces intersect. `late`: writes only pins to q, for
- * solvers that are filtered at the end of the step. True: q was changed. */
+/* Truncates the displacement of the iterate q [particle_count][4] so that no candidate pair crosses; without the step
+ * filter, accepts q. `late`: writes only pins to q, for solvers that are filtered at the end of the step. True: q was
+ * changed. */
 static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool late)
 {
     sinew_contact_work *c = view->contact;
@@ -178,7 +180,7 @@ static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool l
     request_positions(view, q);
     if (!c->trial_filtered)
         memcpy(c->x_requested, c->step_filter.x_requested, 4 * (size_t)f->moved_count * sizeof *c->x_requested);
-    filter_limits(view, c->progress);
+    filter_compute_fractions(view, c->progress);
     c->truncated_count = 0;
     for (int32_t v = 0; v < f->moved_count; v++) {
         const int32_t p = f->particle[v];
@@ -216,7 +218,7 @@ static void filter_trial_hook(void *context, sinew_real *trial)
         return;
     request_positions(view, trial);
     memcpy(c->x_requested, c->step_filter.x_requested, 4 * (size_t)c->mesh.moved_count * sizeof *c->x_requested);
-    filter_limits(view, c->progress);
+    filter_compute_fractions(view, c->progress);
     for (int32_t v = 0; v < c->mesh.moved_count; v++) {
         const int32_t p = c->mesh.particle[v];
         c->truncated[v] = c->step_filter.truncated[v];
@@ -251,8 +253,8 @@ bool sinew_contact_gate(const sinew_contact_view *view)
     return residual <= (gate > 0 ? gate : RESIDUAL_GATE * s->scale);
 }
 
-/* True if the step needs another iteration: the multipliers of the last update change the violation of a contact or its
- * friction by more than CHANGE_MAX. */
+/* True if a multiplier update at q needs another iteration: it changes a normal force by more than CHANGE_MAX of k_n
+ * times the offset, or friction misses Coulomb's law by more than CHANGE_MAX of the largest force. */
 static bool change_needs_iteration(const sinew_contact_work *c, const sinew_real *q)
 {
     double force_max = 0, friction_error = 0, violation = 0;
@@ -337,7 +339,7 @@ static double contact_filtered_force(const sinew_contact_view *view, const sinew
     double along = 0, square = 0, approach = 0;
     int32_t sharing = 1;
     for (int k = 0; k < s.count; k++) {
-        /* The gradient at a particle of an affine body is mostly the force that keeps the body rigid, not that of
+        /* The gradient at a particle of a rigid body is mostly the force that keeps the body rigid, not that of
          * contacts. */
         if (s.rigid[k])
             return 0;
@@ -365,13 +367,13 @@ static double contact_filtered_force(const sinew_contact_view *view, const sinew
 /* Adds the force that the step filter bears to the multipliers of contacts with a truncated vertex. An update by k_n
  * times the penetration cannot find it: the filter bounds the penetration by the offset, and k_n times a thin offset
  * is far less than the weight (test_thickness). The gate does not apply, because the residual of such a vertex does
- * not fall. For solvers that correct wrong forces slowly, only the gate is passed: with the filter's force their
- * steps would end with forces that throw bodies apart (test_contact_state with pd). Returns true if a multiplier
- * changed. */
+ * not fall. For solvers that correct wrong forces slowly, and beside hard constraints, multipliers are set to the
+ * normal forces without the filter's force: with it, steps would end with forces that throw bodies apart
+ * (test_contact_state with pd). Returns true if a multiplier changed. */
 static bool take_filtered_forces(const sinew_contact_view *view, sinew_solve *s)
 {
     sinew_contact_work *c = view->contact;
-    const bool whole = takes_filtered_forces(s);
+    const bool whole = solver_takes_filtered_forces(s);
     bool any = false;
     if (c->truncated_count == 0 || c->element_count == 0)
         return false;
@@ -392,7 +394,7 @@ static bool take_filtered_forces(const sinew_contact_view *view, sinew_solve *s)
 
 /* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. Contacts with
  * a truncated vertex have theirs from take_filtered_forces(). `settled`: contacts are near equilibrium, so that those
- * without room yield. Solvers that correct forces slowly leave violations that do not fall for many updates. */
+ * without room yield; false for solvers that correct forces slowly, whose violations do not fall for many updates. */
 static void set_multipliers(const sinew_contact_view *view, sinew_solve *s, bool open, bool settled)
 {
     sinew_contact_work *c = view->contact;
@@ -434,8 +436,8 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
     if (solved && (s->def.iterations - iteration < UPDATE_ITERATIONS_MIN || multipliers_converged(view, s)))
         return 0;
     const bool open = sinew_contact_gate(view);
-    /* In single precision these iterations move the work of contacts under a lifted block from 4 % above that of
-     * gravity to 6 % below it (test_contact_balance). */
+    /* Not in single precision: there, iterations after large updates move the work of contacts under a lifted block
+     * from 4 % above that of gravity to 6 % below it (test_contact_balance). */
     const bool large = sizeof(sinew_real) > 4 && change_needs_iteration(c, s->q);
     set_multipliers(view, s, open, s->ops->corrects_forces && (solved || solver_follows_gradient(s)));
     if (sinew_contact_relax_round(view, s->q, true) > 0)
@@ -514,7 +516,7 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
 {
     sinew_contact_work *c = view->contact;
     adopt_solver_multipliers(view);
-    if (has_multiplier_updates(view) && !s->in_subproblem && takes_filtered_forces(s))
+    if (has_multiplier_updates(view) && !s->in_subproblem && solver_takes_filtered_forces(s))
         take_filtered_forces(view, s);
     memcpy(c->x_pass_start, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
     for (int32_t i = 0; i < view->particle_count; i++)
@@ -529,7 +531,7 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
 
 /* True if penetration by pairs without a contact justifies another detection pass. A contact acts at one point along
  * one direction; after rotation or sliding, other candidate pairs may penetrate although the contacts are solved.
- * With the step filter, pairs that are not candidates cannot penetrate. */
+ * With the step filter, pairs that are not candidates stay farther apart than their gap (candidates.h). */
 static bool missed_needs_detection(sinew_contact_work *c, const sinew_solve *s, int32_t iteration)
 {
     if (c->report.detections >= c->def.max_detections || s->in_subproblem ||
@@ -558,7 +560,8 @@ static uint32_t update_hook(void *context, sinew_solve *s, int32_t iteration, bo
 
 /* Moves truncated vertices of a solver that is filtered late towards its last request. They may have left their trust
  * regions in empty space, and sweeps end before another pass is due: one pass whose prediction is the request lets them
- * reach it, unless a candidate pair limits them. Contacts do not change: the solver has ended. */
+ * reach it, unless a candidate pair or the new trust region limits them. Contacts do not change: the solver has
+ * ended. */
 static void complete_truncated_motion(const sinew_contact_view *view, sinew_solve *s)
 {
     sinew_contact_work *c = view->contact;
@@ -614,7 +617,7 @@ static void set_first_guess(const sinew_contact_view *view)
     }
 }
 
-static double total_weight(const sinew_contact_view *view)
+static double external_force_size(const sinew_contact_view *view)
 {
     double sum[3] = {0, 0, 0};
     for (int32_t i = 0; i < view->particle_count; i++)
@@ -677,7 +680,7 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     sinew_contact_work *c = view->contact;
     c->time = view->time;
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
-    sinew_status status = sinew_contact_surfaces(view, error);
+    sinew_status status = sinew_contact_update_surfaces(view, error);
     if (status == SINEW_OK)
         status = sinew_restitution_prepare(view, error);
     if (status != SINEW_OK)
@@ -691,7 +694,7 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     c->last_update = -1;
     c->redetect_penetration = c->multiplier_change = HUGE_VAL;
     c->idle_updates = 0;
-    c->residual_gate = RESIDUAL_GATE * total_weight(view);
+    c->residual_gate = RESIDUAL_GATE * external_force_size(view);
     c->view = *view;
     c->hooks = (sinew_contact_hooks){.context = &c->view,
                                      .limit = filter_trial_hook,

@@ -2,10 +2,10 @@
  *
  * surfaces.c: builds the collision mesh (collide/collision_mesh.h) from bodies and colliders.
  *
- * The surface of a body is the boundary of its tets, its triangles, or its edges. A body without either collides with
- * all its particles. The vertices of the collision mesh are the vertices of primitives, in the order of particles, so
- * that vertices near in space are near in memory. A rigid body collides with its embedded surface, whose vertices are
- * affine combinations of its four particles.
+ * The surface of a body is the boundary of its tets, its triangles, or its edges. A body without cells collides with
+ * all its particles. The collision vertices of a body are the vertices of its primitives, in the order of particles, so
+ * that vertices near in space are near in memory. A rigid body with an embedded surface collides with this surface,
+ * whose vertices are affine combinations of its four particles.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct sketch {
     sinew_collision_object *objects;     /* [count] objects of the collision mesh, bodies first */
     sinew_object_primitives *primitives; /* [count] triangles and lone edges of each collision object */
     bool *lone;          /* [count] true: vertices of the object in no triangle or edge collide as points */
-    sinew_mesh **meshes; /* [count] surface mesh of each object that is a body */
+    sinew_mesh **meshes; /* [count] surface mesh of each body; NULL: a collider, or the embedded surface collides */
     int32_t **numbers;   /* [count] triangles, then edges of each body, as indices of the object's vertices */
     /* [count][vertex_count] particle of each vertex of each object; -1 - i: vertex i of a rigid body's surface */
     int32_t **particles;
@@ -60,9 +60,9 @@ static double own_or_common(sinew_real own, sinew_real common)
 
 /* ---- Surfaces of bodies ---------------------------------------------------------------------- */
 
-/* Marks in used [vertex_count] the vertices of a surface mesh's triangles and, if `ropes`, of its edges. Returns the
- * number of marked vertices. */
-static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *used)
+/* Marks in used [vertex_count] the vertices of a surface mesh's triangles and, if `with_edges`, of its edges. Returns
+ * the number of marked vertices. */
+static int32_t mark_used_vertices(const sinew_mesh *mesh, bool with_edges, uint8_t *used)
 {
     const int32_t *triangles = sinew_mesh_triangles(mesh), *edges = sinew_mesh_edges(mesh);
     const int32_t n = sinew_mesh_vertex_count(mesh);
@@ -70,7 +70,7 @@ static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *u
     memset(used, 0, (size_t)n);
     for (int32_t k = 0; k < 3 * sinew_mesh_triangle_count(mesh); k++)
         used[triangles[k]] = 1;
-    for (int32_t k = 0; ropes && k < 2 * sinew_mesh_edge_count(mesh); k++)
+    for (int32_t k = 0; with_edges && k < 2 * sinew_mesh_edge_count(mesh); k++)
         used[edges[k]] = 1;
     for (int32_t v = 0; v < n; v++)
         count += used[v];
@@ -128,8 +128,8 @@ static bool sketch_number_body(const sinew_contact_view *view, const sinew_conta
     return good;
 }
 
-/* Adds a body with an embedded surface to the collision mesh. A body that collides with its embedded surface has no
- * primitives; its vertices are the particles that the surface is embedded in. */
+/* Adds a body that collides with its embedded surface (`skin`). It has no primitives; its vertices are the particles
+ * that the surface is embedded in. */
 static sinew_status sketch_skin(const sinew_contact_view *view, int32_t slot, sketch *s, int32_t o, sinew_error *error)
 {
     const sinew_contact_body *body = &view->bodies[slot];
@@ -279,7 +279,7 @@ static bool objects_may_collide(const sinew_contact_view *view, const sinew_coll
 
 /* Copies the rest shape of a collider in its own frame. It does not depend on the time at which the mesh is built,
  * which a loaded state changes. */
-static void collider_rest(const sinew_collider_record *r, sinew_real *rest)
+static void copy_collider_rest(const sinew_collider_record *r, sinew_real *rest)
 {
     for (int32_t v = 0; v < r->vertex_count; v++)
         memcpy(rest + 4 * (size_t)v, r->vertices + 3 * (size_t)v, 3 * sizeof *rest);
@@ -321,7 +321,7 @@ static void fill_collision_mesh(const sinew_contact_view *view, const sketch *s,
             number[object->first_vertex + v] =
                 object->kinematic ? v : view->outside[s->particles[o][v]] - view->bodies[object->body].first;
         if (object->kinematic) {
-            collider_rest(&view->colliders[object->collider], rest);
+            copy_collider_rest(&view->colliders[object->collider], rest);
             continue;
         }
         memcpy(f->particle + object->first_vertex, s->particles[o], (size_t)object->vertex_count * sizeof *f->particle);
@@ -473,7 +473,7 @@ static sinew_status rebuild_surfaces(const sinew_contact_view *view, sinew_error
     return SINEW_OK;
 }
 
-sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error)
+sinew_status sinew_contact_update_surfaces(const sinew_contact_view *view, sinew_error *error)
 {
     const sinew_contact_work *c = view->contact;
     sinew_status status = SINEW_OK;

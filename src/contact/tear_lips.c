@@ -7,9 +7,10 @@
  *
  *     N.d <= -gap / 2        for the outward normals N of all lips at the vertex
  *
- * Then both lips of a pair are apart by the gap at every vertex that they do not share, and by linear interpolation
- * between. The copies of a vertex in several tears need no common direction. Where each pair of copies chose its own
- * direction, lips of 4 in 100 random tears crossed (test_touching).
+ * Then both lips of a pair are apart by the gap at each free vertex that they do not share, unless the normals there
+ * nearly cancel (MARGIN_MIN), and by linear interpolation between. The copies of a vertex in several tears need no
+ * common direction. Where each pair of copies chose its own direction, lips of 4 in 100 random tears crossed
+ * (test_touching).
  *
  * d is along -p, with p the point of the convex hull of the normals that is nearest to the origin.
  */
@@ -23,7 +24,7 @@
 
 #define LIPS_MAX   64   /* lips at one vertex; further ones are ignored */
 #define PASSES     100  /* iterations for the nearest point */
-#define COINCIDE   1e-5 /* round-off of closest points: distances by the mean edge, and weights */
+#define COINCIDE   1e-5 /* round-off of closest points: of distances in mean edges, and of weights */
 #define MARGIN_MIN 0.1  /* smallest |p|: flatter cones move by at most gap / (2 MARGIN_MIN) */
 
 /* True if two faces have the same corners at rest: copies of vertices have the same rest positions. */
@@ -82,7 +83,7 @@ static int lips_of_vertex(const sinew_contact_work *c, const sinew_vertex_faces 
 }
 
 /* The point p of the convex hull of the normals that is nearest to the origin, by Frank-Wolfe steps. */
-static void nearest_point(double normals[LIPS_MAX][3], int count, double p[3])
+static void nearest_hull_point(double normals[LIPS_MAX][3], int count, double p[3])
 {
     memcpy(p, normals[0], 3 * sizeof *p);
     for (int pass = 0; pass < PASSES; pass++) {
@@ -112,7 +113,7 @@ static bool candidate_is_of_lips(const sinew_contact_view *view, const sinew_can
 }
 
 /* True if vertex `a` of the pair carries its closest point. */
-static bool carries_point(const sinew_candidate *p, int a)
+static bool vertex_carries_closest_point(const sinew_candidate *p, int a)
 {
     return fabs((double)p->w[a]) > COINCIDE;
 }
@@ -126,7 +127,7 @@ static void retract_vertex(const sinew_contact_view *view, const sinew_vertex_fa
     if (count == 0)
         return;
     parted[v] = 1;
-    nearest_point(normals, count, p);
+    nearest_hull_point(normals, count, p);
     const double margin = vec3_norm(p);
     for (size_t k = 0; margin > 0 && !view->pinned[particle] && k < 3; k++)
         shift[3 * (size_t)v + k] = -p[k] / margin * gap / 2 / fmax(margin, MARGIN_MIN);
@@ -142,7 +143,7 @@ void sinew_tear_lips_part(const sinew_contact_view *view, const sinew_vertex_fac
             continue;
         const double gap = fraction * 2 * c->mesh.objects[c->mesh.object[p->v[0]]].half_thickness;
         for (int a = 0; a < 4; a++)
-            if (carries_point(p, a) && !parted[p->v[a]])
+            if (vertex_carries_closest_point(p, a) && !parted[p->v[a]])
                 retract_vertex(view, incident, p->v[a], gap, shift, parted);
     }
 }
@@ -152,7 +153,7 @@ bool sinew_tear_lips_are_parted(const sinew_contact_view *view, const sinew_cand
     if (!candidate_is_of_lips(view, p))
         return false;
     for (int a = 0; a < 4; a++)
-        if (carries_point(p, a) && parted[p->v[a]])
+        if (vertex_carries_closest_point(p, a) && parted[p->v[a]])
             return true;
     return false;
 }

@@ -13,9 +13,9 @@ typedef struct sinew_vertex_faces {
     int32_t *faces; /* [3 * face count] primitives at each vertex */
 } sinew_vertex_faces;
 
-/* True if the features of a candidate pair are nearer than surfaces that touch (touching.c). */
+/* True if the features of a candidate pair are so near that they touch (touching.c). */
 bool sinew_contact_pair_touches(const sinew_contact_work *c, const sinew_candidate *pair);
-/* Adds to shift [moved_count][3] m the displacements that part the lips of closed bodies which touch, to `fraction` of
+/* Sets in shift [moved_count][3] m the displacements that part the lips of closed bodies which touch, to `fraction` of
  * the offset. parted [vertex_count]: set to 1 for the vertices of these lips. */
 void sinew_tear_lips_part(const sinew_contact_view *view, const sinew_vertex_faces *incident, double fraction,
                           double *shift, uint8_t *parted);

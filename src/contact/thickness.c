@@ -5,10 +5,11 @@
  * A body cannot keep a distance that exceeds its own size, and the candidate pairs within the thickness grow with the
  * square of it. The limit is half the size of the body at rest:
  *
- *     solid   the smallest extent        sheet   the shorter side        rope   the length
+ *     solid   the smallest extent        sheet   the shorter side        rope   the length of all edges
  *
  * Extents are taken along the coordinate axes and along the principal axes of the vertices; the smaller one counts. At
- * thickness 0 surfaces may touch, where a pair has no direction, so the modes with multipliers refuse it.
+ * thickness 0 surfaces may touch, where a pair has no direction, so the mode with multipliers refuses a thickness below
+ * THICKNESS_MIN.
  */
 #include <math.h>
 #include <string.h>

@@ -15,8 +15,8 @@
  *
  * Lips of a tear in a solid are retracted into their own sides (tear_lips.c), without a choice.
  *
- * The pairs are then separated to TARGET of their offset along n. First whole bodies are translated, which changes no
- * elastic energy; pairs that remain (self-contact, pinned bodies) move their vertices. q, q_tilde and the first guess
+ * The pairs are then separated to TARGET of their offset along n. First whole bodies are translated, which does not
+ * deform them; pairs that remain (self-contact, pinned bodies) move their vertices. q, q_tilde and the first guess
  * move alike, so velocities do not change. Afterwards the step filter keeps the pairs apart, and their offsets grow
  * slowly (offset_limits.c).
  */
@@ -95,7 +95,7 @@ static closest_feature closest_feature_of(const sinew_candidate *p, bool second)
     return feature;
 }
 
-static bool face_has(const int32_t face[3], int32_t v)
+static bool face_contains_vertex(const int32_t face[3], int32_t v)
 {
     return face[0] == v || face[1] == v || face[2] == v;
 }
@@ -104,14 +104,14 @@ static bool face_has(const int32_t face[3], int32_t v)
 static bool face_contains(const int32_t face[3], const closest_feature *feature)
 {
     for (int k = 0; k < feature->count; k++)
-        if (!face_has(face, feature->v[k]))
+        if (!face_contains_vertex(face, feature->v[k]))
             return false;
     return true;
 }
 
-/* The extreme height along n of the ring of a feature: the vertices of all faces that contain the feature. Vertices of
- * `other` and of its faces are omitted: the lips of a tear share the vertices of its front. sign 1: minimum, -1:
- * maximum. */
+/* The extreme height along n of the ring of a feature: its vertices and those of all faces that contain it, except
+ * vertices of faces at the first vertex of `other`: the lips of a tear share the vertices of its front. sign 1:
+ * minimum, -1: maximum. */
 static double ring_extreme(const sinew_contact_work *c, const sinew_vertex_faces *incident,
                            const closest_feature *feature, const closest_feature *other, const double n[3], double sign)
 {
@@ -130,7 +130,7 @@ static double ring_extreme(const sinew_contact_work *c, const sinew_vertex_faces
         for (int k = 0; k < 3; k++) {
             bool shared = false;
             for (int32_t j = incident->first[other->v[0]]; j < incident->first[other->v[0] + 1]; j++)
-                shared = shared || face_has(f->primitives[incident->faces[j]], face[k]);
+                shared = shared || face_contains_vertex(f->primitives[incident->faces[j]], face[k]);
             if (shared)
                 continue;
             const double x[3] = {(double)c->x_pass_start[4 * (size_t)face[k]],
@@ -209,7 +209,8 @@ static void side_try_difference(const sinew_contact_work *c, side_choice *s)
 }
 
 /* Tries the normals of the faces that contain a feature. side 1: the second feature, whose outward normals point to the
- * first. */
+ * first. `closed`: the surface of the feature is closed, so only its outward normals count; `ordered`: normals of an
+ * open surface put the later object on the positive side of the earlier one. */
 static void side_try_normals(const sinew_contact_view *view, side_choice *s, int side, bool closed, bool ordered)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;
@@ -371,7 +372,7 @@ static void align_sheets(const sinew_contact_view *view, touching_work *w, int32
     }
 }
 
-/* Gives the pairs of every two sheets a common direction. */
+/* Gives the pairs of each two open surfaces a common direction, where align_sheets() finds one. */
 static void align_all_sheets(const sinew_contact_view *view, touching_work *w)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * untangle.c: the part of a step that frees overlapping surfaces, see untangle.h: positions move before the first
- * detection pass, through the step filter, so that no free pair is lost.
+ * detection pass, through the step filter, so that pairs which do not overlap stay free.
  *
- * Until a pair of objects is free, its candidate pairs have no direction: they are dropped from the pass. Bodies that
- * are translated out of each other keep contacts at their crossings, along the direction of the translation and at the
- * present distance. They bear weight and let nothing sink deeper, and as their offset is the present distance, they do
- * no work. Limits: docs/guides/contact.md.
+ * Until a pair of objects is free, its candidate pairs have no direction: they are dropped from the pass. Overlapping
+ * solids keep contacts (bearings) at vertices inside or at crossings, along the direction out of each other. Bearings
+ * carry weight and resist sinking; their offset is the present distance, so they do no work on bodies that rest.
+ * Limits: docs/guides/contact.md.
  */
 #include <float.h>
 #include <math.h>
@@ -16,8 +16,8 @@
 #include "contact/untangle.h"
 #include "math/vec3.h"
 
-/* Trials of a translation that the step filter truncates: each reduces the fractions of truncated groups; the last
- * ones are 0. Chosen, not measured. */
+/* Trials of a translation that the step filter truncates: the first HALVINGS halve the fractions of all groups, the
+ * others set those of truncated groups to 0. Chosen, not measured. */
 #define TRIALS      8
 #define HALVINGS    5
 #define MARKED      1 /* bits of `marked`: the vertex belongs to a primitive that intersects */
@@ -57,7 +57,7 @@ static bool untangle_reserve(const sinew_contact_view *view)
 /* ---- Candidate pairs between overlapping objects: dropped, or kept at their distance --------- */
 
 /* Sets `apart` and `marked` from the overlaps: they select the candidate pairs that a detection pass drops. */
-static void untangle_mark(const sinew_contact_view *view)
+static void untangle_mark_dropped(const sinew_contact_view *view)
 {
     const sinew_contact_work *c = view->contact;
     const sinew_collision_mesh *f = &c->mesh;
@@ -182,7 +182,7 @@ static bool add_bearing_pair(const sinew_contact_view *view, const sinew_bearing
 
 /* Makes an overlapping pair with a plane, a sphere or a capsule keep its distance. For a plane, all passes use the
  * distance at the start of the step: an iterate that is not converged may be above the plane. */
-static void bear_signed_pair(const sinew_contact_work *c, sinew_candidate *p)
+static void signed_pair_keep_distance(const sinew_contact_work *c, sinew_candidate *p)
 {
     p->inside = SINEW_CANDIDATE_OVERLAPS;
     if (p->kind != SINEW_CANDIDATE_VERTEX_PLANE)
@@ -207,7 +207,7 @@ sinew_status sinew_contact_drop_overlaps(const sinew_contact_view *view, sinew_e
         if (candidate_is_dropped(c, p))
             continue;
         if (!(p->distance > 0) && !p->inside && candidate_is_signed(c, p))
-            bear_signed_pair(c, p);
+            signed_pair_keep_distance(c, p);
         c->pairs.list[kept++] = *p;
     }
     c->pairs.count = kept;
@@ -240,7 +240,7 @@ static void vertex_displacement(const sinew_contact_work *c, int32_t v, bool who
         d[k] = whole ? c->progress[group] * u->translation[3 * (size_t)group + k] : u->shift[3 * (size_t)v + k];
 }
 
-/* Requests the displaced positions from the step filter; colliders stand still. */
+/* Computes requested [vertex_count][4] m: the displaced positions; colliders stand still. */
 static void request_motion(const sinew_contact_view *view, bool whole, sinew_real *requested)
 {
     const sinew_contact_work *c = view->contact;
@@ -255,7 +255,7 @@ static void request_motion(const sinew_contact_view *view, bool whole, sinew_rea
 
 /* Runs a detection pass for an untangling motion from x_pass_start. The report does not count it among the passes of
  * the step. */
-static sinew_status motion_begin(const sinew_contact_view *view, bool whole, sinew_error *error)
+static sinew_status motion_detect(const sinew_contact_view *view, bool whole, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     const int32_t detections = c->report.detections;
@@ -286,7 +286,7 @@ static bool reduce_fractions(const sinew_contact_view *view, int trial)
     return whole;
 }
 
-/* Translates groups as far as the step filter allows. Returns true if some body moved. */
+/* Translates groups as far as the step filter allows. *moved: some body moved. */
 static sinew_status move_groups(const sinew_contact_view *view, bool *moved, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
@@ -298,7 +298,7 @@ static sinew_status move_groups(const sinew_contact_view *view, bool *moved, sin
         return SINEW_OK;
     /* The first pass may translate further bodies, which its pairs push along; the second pass detects their pairs. */
     for (int pass = 0; pass < 2; pass++) {
-        const sinew_status status = motion_begin(view, true, error);
+        const sinew_status status = motion_detect(view, true, error);
         if (status != SINEW_OK)
             return status;
         sinew_untangle_translations(view, true);
@@ -331,7 +331,7 @@ static sinew_status move_patches(const sinew_contact_view *view, bool *moved, si
     sinew_status status = sinew_untangle_patches(view, moved, error);
     if (status != SINEW_OK || !*moved)
         return status;
-    status = motion_begin(view, false, error);
+    status = motion_detect(view, false, error);
     if (status != SINEW_OK)
         return status;
     c->patched = true;
@@ -362,7 +362,7 @@ static void gather_start(const sinew_contact_view *view)
 }
 
 /* Finds the overlaps of the current positions, and sets `overlapping` and `free_known`. */
-static sinew_status untangle_find(const sinew_contact_view *view, sinew_error *error)
+static sinew_status untangle_find_overlaps(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     gather_start(view);
@@ -376,7 +376,7 @@ static sinew_status untangle_find(const sinew_contact_view *view, sinew_error *e
     c->free_known = t->overlap_count == 0;
     if (!c->overlapping)
         return SINEW_OK;
-    untangle_mark(view);
+    untangle_mark_dropped(view);
     return list_bearings(view) ? SINEW_OK : sinew_fail_memory(error, "overlapping surfaces");
 }
 
@@ -398,7 +398,7 @@ sinew_status sinew_contact_untangle(const sinew_contact_view *view, sinew_error 
         return SINEW_OK;
     if (!untangle_reserve(view))
         return sinew_fail_memory(error, "overlapping surfaces");
-    sinew_status status = untangle_find(view, error);
+    sinew_status status = untangle_find_overlaps(view, error);
     if (status != SINEW_OK)
         return status;
     if (c->report.intersections_before < 0 && view->measure != SINEW_MEASURE_NOTHING)
@@ -411,11 +411,11 @@ sinew_status sinew_contact_untangle(const sinew_contact_view *view, sinew_error 
         return sinew_fail_memory(error, "overlapping surfaces");
     status = move_groups(view, &moved, error);
     if (status == SINEW_OK && moved)
-        status = untangle_find(view, error);
+        status = untangle_find_overlaps(view, error);
     if (status == SINEW_OK && c->overlapping)
         status = move_patches(view, &moved, error);
     if (status == SINEW_OK && moved)
-        status = untangle_find(view, error);
+        status = untangle_find_overlaps(view, error);
     report_overlaps(c);
     return status;
 }

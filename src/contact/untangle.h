@@ -20,8 +20,8 @@
 #include "math/vec3.h"
 
 #define SINEW_UNTANGLE_TARGET 2e-2 /* distance of freed surfaces, as a fraction of the offset (touching.c) */
-/* Fraction of an overlap that a step removes, beside one offset: a teleport of the whole depth would be visible.
- * Chosen, not measured. */
+/* Fraction of the depth of an overlap that a step removes, where this exceeds the smallest displacement
+ * (untangle_bodies.c, untangle_patches.c): a jump by the whole depth would be visible. Chosen, not measured. */
 #define SINEW_UNTANGLE_FRACTION 0.25
 
 /* An edge of one primitive passes through the face of another. */
@@ -29,7 +29,7 @@ typedef struct sinew_crossing {
     int32_t edge[2]; /* vertices of the edge */
     int32_t face;    /* primitive that the edge passes through */
     int32_t owner;   /* primitive that has the edge */
-    int32_t other;   /* the other crossing of the same two primitives, the end of their common segment; -1: none */
+    int32_t other;   /* index of the crossing at the other end of the common segment of both primitives; -1: none */
     bool edge_first; /* the edge belongs to the first of the two primitives */
     double t;        /* fraction along the edge */
     double w[3];     /* barycentric weights in the face */
@@ -77,7 +77,7 @@ typedef struct sinew_tangle {
     sinew_pair *sort;    /* work space */
 } sinew_tangle;
 
-/* State of untangling in a world. */
+/* Work space of untangling, which a world keeps between steps. */
 struct sinew_untangle {
     sinew_tangle tangle;
     /* [object_count^2] how candidate pairs of two overlapping objects are dropped: a value APART_ of untangle.c; 0:
@@ -123,12 +123,12 @@ void sinew_tangle_release(sinew_tangle *tangle, const sinew_allocator *allocator
 
 /* ---- Ways out (untangle_bodies.c, untangle_patches.c) ------------------------------------------ */
 
-/* True if an object encloses a volume. */
+/* True if an object is a closed surface of triangles; false for spheres, capsules and planes. */
 bool sinew_object_is_closed(const sinew_contact_view *view, int32_t o);
 /* Finds the groups of bodies that elements connect, and their masses. */
 sinew_status sinew_untangle_group(const sinew_contact_view *view, sinew_error *error);
 /* Sets way, n and depth of an overlap. */
-void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *overlap);
+void sinew_overlap_choose_way(const sinew_contact_view *view, sinew_overlap *overlap);
 /* Finds the way of vertex v, which is inside the other object of the overlap, out of it: the nearest face along n,
  * or the nearest point. Returns the depth in m, < 0: there is none. */
 double sinew_overlap_exit(const sinew_contact_view *view, const sinew_overlap *overlap, int32_t v,
@@ -139,8 +139,9 @@ double sinew_sheets_direction(const sinew_contact_view *view, int32_t a, int32_t
                               double n[3]);
 /* Displacement that an overlap of this depth takes in one step, in m. */
 double sinew_overlap_stride(const sinew_contact_view *view, const sinew_overlap *overlap, double depth);
-/* Computes the displacement that overlaps want in this step, for groups into `translation`. With `keep`, candidate
- * pairs of the current pass that are free do not approach below their offset. Returns true if some group moves. */
+/* Computes the displacements of groups that reduce their overlaps in this step, into `translation`. With `keep`,
+ * candidate pairs of the current pass that are free do not approach below their offset. Returns true if translations
+ * resolve some overlap. */
 bool sinew_untangle_translations(const sinew_contact_view *view, bool keep);
 /* Computes displacements of the vertices of overlaps that patches free, into `shift`; *moves: there are such
  * overlaps. */

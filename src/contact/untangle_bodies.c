@@ -16,8 +16,9 @@
  * is minus the gradient of their common volume by a translation of a, and the extent of the common volume along A is
  * the depth. If the contour has several loops that cancel, as where a beam passes through a body, A is not used.
  *
- * Translations change no elastic energy. All pairs are resolved together by Gauss-Seidel passes, each pair in
- * proportion to the inverse masses, so that centres of mass stay where no pin and no collider is involved.
+ * A body is translated together with all bodies that elements connect to it, which changes no elastic energy. All pairs
+ * are resolved together by Gauss-Seidel passes, each pair in proportion to the inverse masses, so that centres of mass
+ * stay where no pin and no collider is involved.
  */
 #include <math.h>
 #include <string.h>
@@ -38,8 +39,8 @@
  * a translation of draped cloth would be much longer than its overlap. Chosen, not measured. */
 #define OPEN_OFFSETS  2.0
 #define OPEN_FRACTION 0.1
-/* Smallest stride, in offsets and falls of one step (g h^2): bodies that sink by a part of it still part. Chosen, not
- * measured. */
+/* Smallest displacement in a step of a deep overlap, in sums of the offset and the fall of one step (g h^2): bodies
+ * that gravity moves together still come apart. Chosen, not measured. */
 #define STRIDE_MIN 2.0
 #define PASSES     200  /* Gauss-Seidel passes, as in touching.c */
 #define MISSED     1e-2 /* relative error of a displacement at which the passes end */
@@ -48,7 +49,7 @@
 
 /* Gives objects of bodies that elements connect a common group. component [particle_count]: lowest particle of the
  * connected component of each particle. */
-static void groups_join(const sinew_contact_view *view, int32_t *component, int32_t *object_of_body)
+static void groups_join_connected(const sinew_contact_view *view, int32_t *component, int32_t *object_of_body)
 {
     struct sinew_untangle *u = view->contact->untangle;
     const sinew_collision_mesh *f = &view->contact->mesh;
@@ -78,7 +79,7 @@ static void groups_join(const sinew_contact_view *view, int32_t *component, int3
         u->group[o] = sinew_find_root(u->group, o);
 }
 
-static void groups_weigh(const sinew_contact_view *view)
+static void groups_sum_masses(const sinew_contact_view *view)
 {
     struct sinew_untangle *u = view->contact->untangle;
     const sinew_collision_mesh *f = &view->contact->mesh;
@@ -106,8 +107,8 @@ sinew_status sinew_untangle_group(const sinew_contact_view *view, sinew_error *e
                       sinew_reserve(m, &u->mass, &u->mass_capacity, n, sizeof *u->mass);
     if (good) {
         sinew_objective_components(view->objective, view->q, component);
-        groups_join(view, component, component + view->particle_count);
-        groups_weigh(view);
+        groups_join_connected(view, component, component + view->particle_count);
+        groups_sum_masses(view);
     }
     sinew_release(m, component);
     return good ? SINEW_OK : sinew_fail_memory(error, "overlapping surfaces");
@@ -140,7 +141,7 @@ static void object_range(const sinew_contact_work *c, int32_t o, const double n[
     }
 }
 
-static void way_take(way_out *w, const double n[3], double sign, double depth)
+static void way_keep_best(way_out *w, const double n[3], double sign, double depth)
 {
     if (!(depth < w->depth))
         return;
@@ -159,8 +160,8 @@ static void way_try(way_out *w, const double direction[3])
     double low[2], high[2];
     object_range(w->view->contact, w->overlap->a, n, &low[0], &high[0]);
     object_range(w->view->contact, w->overlap->b, n, &low[1], &high[1]);
-    way_take(w, n, 1, high[1] - low[0]);
-    way_take(w, n, -1, high[0] - low[1]);
+    way_keep_best(w, n, 1, high[1] - low[0]);
+    way_keep_best(w, n, -1, high[0] - low[1]);
 }
 
 static void object_centre(const sinew_contact_work *c, int32_t o, double centre[3])
@@ -265,7 +266,7 @@ static void way_try_contour(way_out *w)
     if (!(size > LOOP_MIN * parts))
         return;
     const double n[3] = {-area[0] / size, -area[1] / size, -area[2] / size};
-    way_take(w, n, 1, contour_extent(c, o, n));
+    way_keep_best(w, n, 1, contour_extent(c, o, n));
 }
 
 double sinew_overlap_exit(const sinew_contact_view *view, const sinew_overlap *o, int32_t v, sinew_bearing *bearing)
@@ -319,7 +320,7 @@ static void way_out_of_plane(way_out *w)
             depth -= n[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - point[i]);
         deepest = fmax(deepest, depth);
     }
-    way_take(w, n, 1, deepest);
+    way_keep_best(w, n, 1, deepest);
 }
 
 /* Tries the lines from the vertices of a sphere or capsule to the nearest vertices of the other object: a
@@ -346,7 +347,7 @@ static void way_try_round(way_out *w)
 
 /* Reverses the direction of two open surfaces whose depths in both senses are about equal, so that the later one
  * comes to the positive side of the earlier one, as in touching.c. All later sheets then move to the same side, so
- * three sheets never require a cyclic order. */
+ * three sheets do not require a cyclic order. */
 static void way_order_sheets(way_out *w, double offset)
 {
     const sinew_contact_work *c = w->view->contact;
@@ -403,7 +404,7 @@ static bool overlap_is_solid(const sinew_contact_view *view, const sinew_overlap
            (sinew_object_is_closed(view, o->b) || second->radius > 0 || sinew_object_is_plane(second));
 }
 
-void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *o)
+void sinew_overlap_choose_way(const sinew_contact_view *view, sinew_overlap *o)
 {
     const sinew_contact_work *c = view->contact;
     const struct sinew_untangle *u = c->untangle;
@@ -437,8 +438,9 @@ void sinew_overlap_choose(const sinew_contact_view *view, sinew_overlap *o)
 
 /* ---- Translations ------------------------------------------------------------------------------- */
 
-/* Translates two groups so that a moves away from b along n by at least `wanted`. Returns the missing part. */
-static double groups_part(const sinew_contact_view *view, int32_t a, int32_t b, const double n[3], double wanted)
+/* Translates the groups of objects a and b so that a moves away from b along n by at least `wanted`, in m. Returns the
+ * part that was missing. */
+static double groups_separate(const sinew_contact_view *view, int32_t a, int32_t b, const double n[3], double wanted)
 {
     struct sinew_untangle *u = view->contact->untangle;
     double *first = u->translation + 3 * (size_t)u->group[a], *second = u->translation + 3 * (size_t)u->group[b];
@@ -476,7 +478,7 @@ static bool keep_free_pairs(const sinew_contact_view *view)
         if (p->inside || !(p->distance > 0))
             continue;
         const double n[3] = {(double)p->n[0], (double)p->n[1], (double)p->n[2]};
-        done &= groups_part(view, a, b, n, fmin(0, offset - (double)p->distance)) <= MISSED * offset;
+        done &= groups_separate(view, a, b, n, fmin(0, offset - (double)p->distance)) <= MISSED * offset;
     }
     return done;
 }
@@ -496,7 +498,7 @@ bool sinew_untangle_translations(const sinew_contact_view *view, bool keep)
                 continue;
             any = true;
             const double stride = sinew_overlap_stride(view, o, o->depth);
-            done &= groups_part(view, o->a, o->b, o->n, stride) <= MISSED * stride;
+            done &= groups_separate(view, o->a, o->b, o->n, stride) <= MISSED * stride;
         }
         if (keep && any)
             done &= keep_free_pairs(view);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * untangle_calm.c: bounds the kinetic energy that untangling gives to bodies whose vertices it displaced (patches,
+ * untangle_calm.c: bounds the kinetic energy of bodies after a step in which untangling displaced vertices (patches,
  * untangle_patches.c).
  *
  * Displacing vertices of a body stores elastic energy, which the step turns into motion. At the end of a step with
- * displaced patches, the kinetic energy of a body may exceed that of the start of the step by the work of external
- * forces at most,
+ * displaced patches, the kinetic energy of each body, displaced or not, may exceed that of the start of the step by the
+ * work of external forces at most,
  *
  *     E_kin <= E_kin,0 + max(0, h sum f_ext.v);
  *
@@ -21,7 +21,7 @@ typedef struct body_motion {
     double mass, momentum[3], kinetic, before, work;
 } body_motion;
 
-static body_motion motion_of(const sinew_contact_view *view, const sinew_contact_body *body)
+static body_motion body_motion_of(const sinew_contact_view *view, const sinew_contact_body *body)
 {
     body_motion m = {0};
     for (int32_t i = body->start; i < body->start + body->count; i++) {
@@ -39,9 +39,9 @@ static body_motion motion_of(const sinew_contact_view *view, const sinew_contact
     return m;
 }
 
-static void calm_body(const sinew_contact_view *view, const sinew_contact_body *body)
+static void limit_body_energy(const sinew_contact_view *view, const sinew_contact_body *body)
 {
-    const body_motion m = motion_of(view, body);
+    const body_motion m = body_motion_of(view, body);
     const double limit = m.before + fmax(0, m.work);
     double mean = 0;
     if (!(m.kinetic > limit) || !(m.mass > 0))
@@ -63,5 +63,5 @@ void sinew_contact_calm_patches(const sinew_contact_view *view)
 {
     for (int32_t b = 0; view->contact->patched && b < view->body_count; b++)
         if (view->bodies[b].mesh)
-            calm_body(view, &view->bodies[b]);
+            limit_body_energy(view, &view->bodies[b]);
 }

@@ -26,7 +26,7 @@ void sinew_tangle_release(sinew_tangle *t, const sinew_allocator *allocator)
     *t = (sinew_tangle){0};
 }
 
-static void point_of(const sinew_contact_work *c, int32_t v, double p[3])
+static void vertex_point(const sinew_contact_work *c, int32_t v, double p[3])
 {
     for (size_t k = 0; k < 3; k++)
         p[k] = (double)c->x_pass_start[4 * (size_t)v + k];
@@ -39,11 +39,11 @@ static bool crossing_compute(const sinew_contact_work *c, const int32_t edge[2],
 {
     double p[3], q[3], a[3], b[3], d[3], ab[3], ad[3], n[3], r[3];
     const int32_t *corner = c->mesh.primitives[face];
-    point_of(c, edge[0], p);
-    point_of(c, edge[1], q);
-    point_of(c, corner[0], a);
-    point_of(c, corner[1], b);
-    point_of(c, corner[2], d);
+    vertex_point(c, edge[0], p);
+    vertex_point(c, edge[1], q);
+    vertex_point(c, corner[0], a);
+    vertex_point(c, corner[1], b);
+    vertex_point(c, corner[2], d);
     vec3_sub(b, a, ab);
     vec3_sub(d, a, ad);
     vec3_cross(ab, ad, n);
@@ -72,7 +72,8 @@ static bool crossing_compute(const sinew_contact_work *c, const int32_t edge[2],
     return crossing->w[0] >= 0 && crossing->w[1] >= 0 && crossing->w[2] >= 0;
 }
 
-/* Appends the crossings of the edges of primitive p through the face of primitive q. */
+/* Appends the crossings of the edges of primitive p through the face of primitive q; `first`: p is the first primitive
+ * of the pair. */
 static void crossings_of_edges(const sinew_contact_work *c, sinew_tangle *t, int32_t p, int32_t q, bool first)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -150,7 +151,7 @@ static void object_bounds(const sinew_contact_work *c, const sinew_collision_obj
 
 /* Appends to `sort` an entry (a vertex by its index, or a pair of primitives) for the overlap of objects a and b.
  * False: out of memory. */
-static bool add_entry(const sinew_contact_view *view, int32_t *count, int32_t a, int32_t b, int32_t value)
+static bool add_overlap_entry(const sinew_contact_view *view, int32_t *count, int32_t a, int32_t b, int32_t value)
 {
     sinew_tangle *t = &view->contact->untangle->tangle;
     if ((size_t)(*count + 1) * sizeof *t->sort > t->sort_capacity) {
@@ -187,7 +188,7 @@ static sinew_status list_inside(const sinew_contact_view *view, int32_t o, int32
         refitted = true;
         sinew_real winding;
         sinew_tree_winding(c->trees[o].tree, 1, x, &winding);
-        if (winding > (sinew_real)INSIDE && !add_entry(view, count, f->object[v], o, v))
+        if (winding > (sinew_real)INSIDE && !add_overlap_entry(view, count, f->object[v], o, v))
             return sinew_fail_memory(error, "overlapping surfaces");
     }
     return SINEW_OK;
@@ -210,7 +211,7 @@ static sinew_status list_behind_plane(const sinew_contact_view *view, int32_t o,
         for (size_t k = 0; k < 3; k++)
             distance += normal[k] * ((double)c->x_pass_start[4 * (size_t)v + k] - point[k]);
         if (distance < -plane_tolerance(f, v, o) && sinew_vertex_may_collide(f, v, o) && !sinew_is_frame_vertex(f, v) &&
-            !add_entry(view, count, f->object[v], o, v))
+            !add_overlap_entry(view, count, f->object[v], o, v))
             return sinew_fail_memory(error, "overlapping surfaces");
     }
     return SINEW_OK;
@@ -228,7 +229,8 @@ static sinew_overlap *overlap_add(sinew_tangle *t, uint64_t objects)
     return overlap;
 }
 
-/* Entries of `sort` beyond this value are pairs of primitives; those below it are vertices. */
+/* Minor keys of `sort` from this value on are indices of pairs of primitives plus this value; those below are
+ * vertices. */
 #define PAIR_ENTRY ((uint64_t)1 << 32)
 
 static bool tangle_reserve(const sinew_contact_view *view, sinew_tangle *t, int32_t count)
@@ -304,7 +306,7 @@ sinew_status sinew_tangle_find(const sinew_contact_view *view, sinew_error *erro
     }
     for (int32_t k = 0; status == SINEW_OK && k < t->pair_count; k++) {
         const int32_t a = f->object[f->primitives[t->pairs[k][0]][0]], b = f->object[f->primitives[t->pairs[k][1]][0]];
-        if (!add_entry(view, &count, a, b, 0))
+        if (!add_overlap_entry(view, &count, a, b, 0))
             return sinew_fail_memory(error, "overlapping surfaces");
         t->sort[count - 1].minor = PAIR_ENTRY + (uint64_t)k;
     }
@@ -322,7 +324,7 @@ sinew_status sinew_tangle_find(const sinew_contact_view *view, sinew_error *erro
     status = sinew_untangle_group(view, error);
     int32_t kept = 0;
     for (int32_t k = 0; status == SINEW_OK && k < t->overlap_count; k++) {
-        sinew_overlap_choose(view, &t->overlaps[k]);
+        sinew_overlap_choose_way(view, &t->overlaps[k]);
         if (!overlap_touches(f, &t->overlaps[k]))
             t->overlaps[kept++] = t->overlaps[k];
     }

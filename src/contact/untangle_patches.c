@@ -15,7 +15,8 @@
  *
  *     G = -R + 2 (R.E)/(N.E) N,        summed over the patch, because single gradients point in all directions.
  *
- * Vertices inside a closed object move towards the nearest point of its surface.
+ * Vertices inside a closed object move towards the nearest point of its surface. Two closed objects that cannot be
+ * translated are parted by the plane in the middle of their common volume.
  */
 #include <math.h>
 #include <string.h>
@@ -129,7 +130,7 @@ static void mark_sides(patch_work *w, int32_t patch, bool set)
 
 /* ---- Shallow patches ---------------------------------------------------------------------------- */
 
-static double height_of(const sinew_contact_work *c, int32_t v, const double n[3])
+static double vertex_height(const sinew_contact_work *c, int32_t v, const double n[3])
 {
     double height = 0;
     for (size_t k = 0; k < 3; k++)
@@ -146,17 +147,17 @@ static bool vertex_is_fixed(const sinew_contact_view *view, int32_t v)
 /* Heights along n that bound both sides of a patch. */
 typedef struct patch_range {
     double low, high;             /* lowest vertex of the first side, highest of the second */
-    double low_fixed, high_fixed; /* the same of vertices that cannot move */
+    double low_fixed, high_fixed; /* `low` and `high` over the vertices that cannot move */
 } patch_range;
 
-static patch_range range_along(const patch_work *w, int32_t patch, const double n[3])
+static patch_range patch_range_along(const patch_work *w, int32_t patch, const double n[3])
 {
     const sinew_contact_work *c = w->view->contact;
     patch_range r = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL};
     for (int32_t k = 0; k < w->count; k++)
         for (int i = 0; w->patch[k] == patch && i < 6; i++) {
             const int32_t v = c->mesh.primitives[crossing_primitive(w, k, i >= 3)][i % 3];
-            const double height = height_of(c, v, n);
+            const double height = vertex_height(c, v, n);
             const bool fixed = vertex_is_fixed(w->view, v);
             if (w->side[v] == SIDE_FIRST) {
                 r.low = fmin(r.low, height);
@@ -169,14 +170,14 @@ static patch_range range_along(const patch_work *w, int32_t patch, const double 
     return r;
 }
 
-static void try_plane(const patch_work *w, int32_t patch, const double direction[3], double n[3], double *depth)
+static void patch_try_plane(const patch_work *w, int32_t patch, const double direction[3], double n[3], double *depth)
 {
     const double length = vec3_norm(direction);
     if (!(length > 0))
         return;
     for (int sign = -1; sign <= 1; sign += 2) {
         const double m[3] = {sign * direction[0] / length, sign * direction[1] / length, sign * direction[2] / length};
-        const patch_range r = range_along(w, patch, m);
+        const patch_range r = patch_range_along(w, patch, m);
         /* Vertices that cannot move must already be on their own side of the plane. */
         if (!(r.high - r.low < *depth) || !(r.high_fixed < r.low_fixed))
             continue;
@@ -186,7 +187,7 @@ static void try_plane(const patch_work *w, int32_t patch, const double direction
 }
 
 /* Finds the plane that both sides of a patch overlap least. Returns the depth, HUGE_VAL: there is none. */
-static double find_plane(const patch_work *w, int32_t patch, double n[3])
+static double patch_find_plane(const patch_work *w, int32_t patch, double n[3])
 {
     double depth = HUGE_VAL, sum[2][3] = {{0}};
     int32_t members = 0, number = 0;
@@ -205,12 +206,12 @@ static double find_plane(const patch_work *w, int32_t patch, double n[3])
             for (int i = 0; i < 3; i++)
                 sum[s][i] += sign * m[i];
             if (number % step == 0)
-                try_plane(w, patch, m, n, &depth);
+                patch_try_plane(w, patch, m, n, &depth);
         }
         number++;
     }
-    try_plane(w, patch, sum[0], n, &depth);
-    try_plane(w, patch, sum[1], n, &depth);
+    patch_try_plane(w, patch, sum[0], n, &depth);
+    patch_try_plane(w, patch, sum[1], n, &depth);
     return depth;
 }
 
@@ -225,10 +226,10 @@ static void shift_vertex(const sinew_contact_view *view, int32_t v, const double
 }
 
 /* Moves the vertices of a patch onto their sides of the plane. */
-static void part_along(const patch_work *w, int32_t patch, const double n[3], double depth)
+static void part_patch(const patch_work *w, int32_t patch, const double n[3], double depth)
 {
     const sinew_contact_work *c = w->view->contact;
-    const patch_range r = range_along(w, patch, n);
+    const patch_range r = patch_range_along(w, patch, n);
     const double gap = SINEW_UNTANGLE_TARGET * w->offset, limit = fmax(w->offset, SINEW_UNTANGLE_FRACTION * depth);
     double middle = (r.low + r.high) / 2;
     middle = fmax(middle, r.high_fixed + gap / 2);
@@ -236,7 +237,7 @@ static void part_along(const patch_work *w, int32_t patch, const double n[3], do
     for (int32_t k = 0; k < w->count; k++)
         for (int i = 0; w->patch[k] == patch && i < 6; i++) {
             const int32_t v = c->mesh.primitives[crossing_primitive(w, k, i >= 3)][i % 3];
-            const double above = height_of(c, v, n) - middle;
+            const double above = vertex_height(c, v, n) - middle;
             if (w->side[v] == SIDE_FIRST && above < gap / 2)
                 shift_vertex(w->view, v, n, fmin(gap / 2 - above, limit));
             else if (w->side[v] == SIDE_SECOND && above > -gap / 2)
@@ -247,7 +248,7 @@ static void part_along(const patch_work *w, int32_t patch, const double n[3], do
 /* ---- Deep patches ------------------------------------------------------------------------------- */
 
 /* Adds the gradient of the contour length by a displacement of the first side at one crossing. */
-static void add_gradient(const patch_work *w, int32_t k, double gradient[3])
+static void add_contour_gradient(const patch_work *w, int32_t k, double gradient[3])
 {
     const sinew_contact_work *c = w->view->contact;
     const sinew_crossing *p = &w->crossings[k];
@@ -268,13 +269,13 @@ static void add_gradient(const patch_work *w, int32_t k, double gradient[3])
         gradient[i] += sign * (-R[i] / r + factor * N[i] / n);
 }
 
-static void follow_gradient(const patch_work *w, int32_t patch)
+static void patch_follow_gradient(const patch_work *w, int32_t patch)
 {
     const sinew_contact_work *c = w->view->contact;
     double gradient[3] = {0, 0, 0};
     for (int32_t k = 0; k < w->count; k++)
         if (w->patch[k] == patch)
-            add_gradient(w, k, gradient);
+            add_contour_gradient(w, k, gradient);
     const double size = vec3_norm(gradient);
     if (!(size > 0))
         return;
@@ -298,7 +299,7 @@ static void follow_gradient(const patch_work *w, int32_t patch)
 
 /* Moves a vertex that is inside a closed object towards the surface by one stride, which vertex and face share if
  * both can move. */
-static void push_out(const patch_work *w, int32_t v)
+static void push_vertex_out(const patch_work *w, int32_t v)
 {
     const sinew_contact_work *c = w->view->contact;
     sinew_bearing bearing;
@@ -320,7 +321,7 @@ static void push_out(const patch_work *w, int32_t v)
 
 /* Moves vertices of two closed objects onto the plane in the middle of their common volume, by at most one stride:
  * those inside the other object, and those of crossing primitives within that volume. */
-static void part_solids(const patch_work *w)
+static void part_closed_objects(const patch_work *w)
 {
     const sinew_contact_work *c = w->view->contact;
     const sinew_overlap *o = w->overlap;
@@ -331,8 +332,8 @@ static void part_solids(const patch_work *w)
         high = fmax(high, vec3_dot(o->n, w->crossings[k].x));
     }
     for (int32_t k = o->first_inside; k < o->first_inside + o->inside_count; k++) {
-        low = fmin(low, height_of(c, t->inside[k], o->n));
-        high = fmax(high, height_of(c, t->inside[k], o->n));
+        low = fmin(low, vertex_height(c, t->inside[k], o->n));
+        high = fmax(high, vertex_height(c, t->inside[k], o->n));
     }
     const double gap = SINEW_UNTANGLE_TARGET * w->offset, middle = (low + high) / 2,
                  stride = sinew_overlap_stride(w->view, o, high - low);
@@ -340,7 +341,7 @@ static void part_solids(const patch_work *w)
         const sinew_crossing *p = &w->crossings[k < 6 * w->count ? k / 6 : 0];
         const int32_t v = k < 6 * w->count ? c->mesh.primitives[k % 6 < 3 ? p->owner : p->face][k % 3]
                                            : t->inside[o->first_inside + k - 6 * w->count];
-        const double height = height_of(c, v, o->n);
+        const double height = vertex_height(c, v, o->n);
         if (c->mesh.object[v] == o->a && height < middle + gap / 2 && height > low - gap)
             shift_vertex(w->view, v, o->n, fmin(middle + gap / 2 - height, stride));
         else if (c->mesh.object[v] == o->b && height > middle - gap / 2 && height < high + gap)
@@ -367,27 +368,27 @@ static void patch_release(patch_work *w, const sinew_allocator *m)
     sinew_release(m, w->side);
 }
 
-static void free_overlap(patch_work *w)
+static void displace_overlap(patch_work *w)
 {
     const sinew_tangle *t = &w->view->contact->untangle->tangle;
     const sinew_overlap *o = w->overlap;
     if (o->a != o->b && sinew_object_is_closed(w->view, o->a) && sinew_object_is_closed(w->view, o->b)) {
-        part_solids(w);
+        part_closed_objects(w);
         return;
     }
     const int32_t patches = find_patches(w);
     for (int32_t patch = 0; patch < patches; patch++) {
         double n[3];
         mark_sides(w, patch, true);
-        const double depth = find_plane(w, patch, n);
+        const double depth = patch_find_plane(w, patch, n);
         if (depth <= SHALLOW * w->offset)
-            part_along(w, patch, n, depth);
+            part_patch(w, patch, n, depth);
         else if (o->inside_count == 0)
-            follow_gradient(w, patch);
+            patch_follow_gradient(w, patch);
         mark_sides(w, patch, false);
     }
     for (int32_t k = o->first_inside; k < o->first_inside + o->inside_count; k++)
-        push_out(w, t->inside[k]);
+        push_vertex_out(w, t->inside[k]);
 }
 
 sinew_status sinew_untangle_patches(const sinew_contact_view *view, bool *moves, sinew_error *error)
@@ -408,7 +409,7 @@ sinew_status sinew_untangle_patches(const sinew_contact_view *view, bool *moves,
                         .offset = sinew_overlap_offset(f, o)};
         const bool good = patch_allocate(&w, view->allocator, f->vertex_count, (size_t)o->crossing_count);
         if (good)
-            free_overlap(&w);
+            displace_overlap(&w);
         patch_release(&w, view->allocator);
         if (!good)
             return sinew_fail_memory(error, "overlapping surfaces");

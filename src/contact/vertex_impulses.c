@@ -3,12 +3,13 @@
  * vertex_impulses.c: changes of velocities after the solve, contact by contact: restitution of cloth, ropes and loose
  * particles, and Coulomb friction of the mode `half_space` (Bouaziz et al. 2014, section 6).
  *
- *     v_n' = e sqrt(v_n^2 + 2 a d)     where v_n is the approach at the start of the step and above 2 g h
+ *     v_n' = e sqrt(v_n^2 + 2 a d)     where the root, the speed of impact, is above 2 g h
  *
- * e is the coefficient of restitution, a gravity along the normal, d the clearance at detection. A thin body has no
- * rigid motion that would rebound: each contact point rebounds, with the masses of its vertices. The
- * energy that all contacts of an island return is limited by what the island lost in the step (energy_budget.c).
- * Solids and rigid bodies: restitution.c.
+ * v_n is the speed of approach at the start of the step, v_n' the speed of separation, e the coefficient of
+ * restitution, a gravity along the normal, d the clearance at detection, g gravity, h the time step. A thin body has no
+ * rigid motion that would rebound: each contact point rebounds, with the masses of its vertices. The energy that all
+ * contacts of an island return is limited by what the island lost in the step (energy_budget.c). Solids and rigid
+ * bodies: restitution.c.
  */
 #include <math.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * warm_start_cache.c: the contact cache: keeps contacts when the collision mesh is rebuilt. States store the same
  * entries.
  *
- * Features get new numbers whenever a body or a collider is added, removed or changed. Before a rebuild, contacts
- * are cached by slot and generation of both objects and by vertices of their meshes; afterwards, cached contacts are
+ * Features may get new numbers when a body or a collider is added, removed or changed. Before a rebuild, contacts are
+ * cached by slot and generation of both objects and by vertices of their meshes; afterwards, cached contacts are
  * matched to the new features. Contacts whose object or feature no longer exists are dropped. Entries of a state are
- * untrusted: slots and vertices are only looked up.
+ * untrusted: loading checks their kind, and slots and vertices are looked up.
  */
 #include <math.h>
 #include <float.h>

@@ -158,7 +158,7 @@ typedef double square[BLOCK][BLOCK];
 
 /* Subtracts the earlier columns of a diagonal block from its column j, up to sixteen rows at a time: D_j -= sum over k
  * < j of B_kj D_k. */
-static inline __attribute__((always_inline)) void take_in_columns(int32_t n, int32_t j, square D, square B)
+static inline __attribute__((always_inline)) void subtract_earlier_columns(int32_t n, int32_t j, square D, square B)
 {
     for (int32_t i = j / 4 * 4; i < n; i += 16) {
         const int quads = n - i > 12 ? 4 : (int)((n - i + 3) / 4);
@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void take_in_columns(int32_t n, int
 static int32_t factorise_square(int32_t n, square D)
 {
     for (int32_t j = 0; j < n; j++) {
-        take_in_columns(n, j, D, D);
+        subtract_earlier_columns(n, j, D, D);
         if (!(D[j][j] > 0) || !(D[j][j] < HUGE_VAL))
             return j;
         const double root = sqrt(D[j][j]), inverse = 1 / root;
@@ -192,7 +192,7 @@ static int32_t factorise_square(int32_t n, square D)
 static int32_t factorise_signed(int32_t n, square D, square B, const sinew_dense_signs *signs, double *inverse)
 {
     for (int32_t j = 0; j < n; j++) {
-        take_in_columns(n, j, D, B);
+        subtract_earlier_columns(n, j, D, B);
         const double d = D[j][j], size = fabs(d);
         if (!(size < HUGE_VAL) || (size == 0 && signs->floor[j] == 0))
             return j;

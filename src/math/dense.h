@@ -57,6 +57,7 @@ static inline size_t sinew_dense_work(size_t columns)
     return ((columns + 3) / 4 * 4 + 16) * SINEW_DENSE_DEPTH;
 }
 
+/* `count` rounded up to a multiple of four. */
 static inline size_t sinew_dense_round(size_t count)
 {
     return (count + 3) / 4 * 4;

@@ -39,7 +39,7 @@ static inline wide_double load_point_double(const sinew_real *x, int32_t i)
 #endif
 }
 
-static void copy(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g)
+static void slot_copy(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g)
 {
 #pragma GCC unroll 4
     for (int32_t i = 0; i < count; i++)
@@ -50,8 +50,8 @@ static void copy(const sinew_real *x, const int32_t *particle, int32_t count, si
 
 /* One loop for all kinds of sums; `what` is constant after inlining. Most particles have one or two slots, in an
  * unpredictable order: two slots are always added, without a branch; further slots are added in a second loop. */
-static inline __attribute__((always_inline)) double gather_scatter_run(const sinew_slot_pass *given, int32_t first,
-                                                                       int32_t last, own what)
+static inline __attribute__((always_inline)) double slot_pass_run(const sinew_slot_pass *given, int32_t first,
+                                                                  int32_t last, own what)
 {
     const sinew_slot_pass copied = *given, *pass = &copied; /* a copy, because stores to `out` might alias *given */
     wide_double sum = {0};
@@ -86,22 +86,22 @@ static inline __attribute__((always_inline)) double gather_scatter_run(const sin
     return (sum[0] + sum[1]) + sum[2];
 }
 
-static void sum(const sinew_slot_pass *pass, int32_t first, int32_t last)
+static void slot_sum(const sinew_slot_pass *pass, int32_t first, int32_t last)
 {
-    gather_scatter_run(pass, first, last, OWN_NOTHING);
+    slot_pass_run(pass, first, last, OWN_NOTHING);
 }
 
-static double inertia(const sinew_slot_pass *pass, int32_t first, int32_t last)
+static double slot_inertia(const sinew_slot_pass *pass, int32_t first, int32_t last)
 {
-    return pass->other ? gather_scatter_run(pass, first, last, OWN_INERTIA)
-                       : gather_scatter_run(pass, first, last, OWN_INERTIA_FROM_ZERO);
+    return pass->other ? slot_pass_run(pass, first, last, OWN_INERTIA)
+                       : slot_pass_run(pass, first, last, OWN_INERTIA_FROM_ZERO);
 }
 
-static double load_terms(const sinew_slot_pass *pass, int32_t first, int32_t last)
+static double slot_load(const sinew_slot_pass *pass, int32_t first, int32_t last)
 {
-    return gather_scatter_run(pass, first, last, OWN_LOAD);
+    return slot_pass_run(pass, first, last, OWN_LOAD);
 }
 
 extern const sinew_slot_kernels SINEW_SIMD_SYMBOL(sinew_slot_kernels);
 const sinew_slot_kernels SINEW_SIMD_SYMBOL(sinew_slot_kernels) = {
-    .copy = copy, .sum = sum, .inertia = inertia, .load = load_terms};
+    .copy = slot_copy, .sum = slot_sum, .inertia = slot_inertia, .load = slot_load};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * points.h: gathers and scatters W points at once. A point is x y z and a fourth number, so that one load reads it.
+ * points.h: gathers and scatters SIMD_WIDTH points at once. A point is x y z and a fourth number, so that one load
+ * reads it.
  *
  * A point is given by its offset in the array, four times its index, which saves a multiplication per address.
  *
@@ -61,7 +62,7 @@ static inline void points_add(sinew_real *x, const int32_t *offset, const wide r
 #endif
 }
 
-/* Transposes four points of four numbers into SIMD vectors of their x, y, z and fourth numbers. */
+/* Transposes points as points_load() stores them into SIMD vectors of their x, y, z and fourth numbers. */
 static inline void points_turn(const wide r[4], wide out[4])
 {
 #ifdef WIDE_AVX2_DOUBLE
@@ -85,8 +86,8 @@ static inline void points_turn(const wide r[4], wide out[4])
 #endif
 }
 
-/* Transposes three SIMD vectors (x, y, z) into four points, whose fourth number is 0. The transposition is its own
- * inverse. */
+/* Transposes three SIMD vectors (x, y, z) into points as points_store() takes them, with 0 as fourth number. The
+ * transposition is its own inverse. */
 static inline void points_turn_back(const wide f[3], wide r[4])
 {
     points_turn((const wide[4]){f[0], f[1], f[2], wide_set(0)}, r);

@@ -21,8 +21,8 @@ static inline void store4(sinew_real *p, vec4 a)
     memcpy(__builtin_assume_aligned(p, sizeof(vec4)), &a, sizeof a);
 }
 
-/* s = L y for `height` rows of the factor L, whose entries begin at l; returns the end of these entries. Eight
- * independent sums hide the latency of additions. */
+/* s = L y for `height` rows of the factor L, whose entries begin at l; returns the end of the entries. The sums of the
+ * rows are independent, which hides the latency of additions. */
 static inline __attribute__((always_inline)) const sinew_real *
 multiply_rows(const sinew_real *l, int height, int32_t columns, const sinew_real *y, vec4 s[SINEW_SUPERNODE_ROWS])
 {

@@ -21,7 +21,8 @@ enum {
     COMPONENTS_COMPARED = 4096
 };
 
-/* A surface is flat if all vertices lie within this fraction of the bounding box's diagonal of one plane. */
+/* A surface is flat if its extent along the normal of its largest triangle is at most this fraction of its bounding
+ * box's diagonal. */
 static const double flatness = 1e-6;
 
 /* Range of bounding box diagonals, in m, for which areas and volumes neither overflow nor underflow, also in single
@@ -30,8 +31,8 @@ static const double diagonal_min = 1e-12, diagonal_max = 1e12;
 
 /* ---- Dropping of degenerate and duplicate triangles ---------------------------------------------- */
 
-static sinew_status keep_sound(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
-                               sinew_fill_report *report, sinew_error *error)
+static sinew_status merge_and_drop_degenerate(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
+                                              sinew_fill_report *report, sinew_error *error)
 {
     int32_t *same = sinew_allocate(allocator, (size_t)mesh->vertex_count, sizeof *same);
     if (!same)
@@ -50,8 +51,8 @@ static sinew_status keep_sound(fill_surface *s, const sinew_mesh *mesh, const si
     return status;
 }
 
-static sinew_status drop_twice(fill_surface *s, const sinew_allocator *allocator, sinew_fill_report *report,
-                               sinew_error *error)
+static sinew_status drop_duplicates(fill_surface *s, const sinew_allocator *allocator, sinew_fill_report *report,
+                                    sinew_error *error)
 {
     int32_t *same = sinew_allocate(allocator, (size_t)s->count, sizeof *same);
     if (!same)
@@ -87,7 +88,7 @@ static void box_add(double box[6], const sinew_real *x)
     }
 }
 
-static double volume_seen(const fill_surface *s, const int32_t *triangle, const sinew_real *eye)
+static double triangle_volume_from(const fill_surface *s, const int32_t *triangle, const sinew_real *eye)
 {
     double p[3][3];
     for (int i = 0; i < 3; i++)
@@ -102,7 +103,7 @@ static void survey_components(const fill_surface *s, const sinew_orientation *o,
         component *p = &components[o->component[t]];
         const int32_t *triangle = s->triangles + 3 * (size_t)t;
         const double volume =
-            volume_seen(s, triangle, s->positions + 3 * (size_t)s->triangles[3 * (size_t)o->component[t]]);
+            triangle_volume_from(s, triangle, s->positions + 3 * (size_t)s->triangles[3 * (size_t)o->component[t]]);
         if (p->count++ == 0)
             memcpy(p->box, (double[6]){INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, sizeof p->box);
         for (int i = 0; i < 3; i++)
@@ -111,7 +112,7 @@ static void survey_components(const fill_surface *s, const sinew_orientation *o,
     }
 }
 
-static bool lies_in(const double inner[6], const double outer[6])
+static bool box_lies_in(const double inner[6], const double outer[6])
 {
     bool in = true;
     for (int c = 0; c < 3; c++)
@@ -124,12 +125,13 @@ static bool lies_in(const double inner[6], const double outer[6])
 static bool is_nested(const component *components, const int32_t *list, int32_t count, int32_t i)
 {
     for (int32_t n = 0; n < count; n++)
-        if (list[n] != i && lies_in(components[i].box, components[list[n]].box))
+        if (list[n] != i && box_lies_in(components[i].box, components[list[n]].box))
             return true;
     return false;
 }
 
-static void turn_components(const fill_surface *s, sinew_orientation *o, component *components, int32_t *list)
+static void flip_inside_out_components(const fill_surface *s, sinew_orientation *o, component *components,
+                                       int32_t *list)
 {
     int32_t count = 0;
     for (int32_t t = 0; t < s->count; t++)
@@ -178,7 +180,7 @@ static sinew_status orient_consistently(fill_surface *s, const sinew_allocator *
         report->open_edges = (int32_t)(o.once_count < INT32_MAX ? o.once_count : INT32_MAX);
         s->closed = o.odd_count == 0;
         survey_components(s, &o, components);
-        turn_components(s, &o, components, list);
+        flip_inside_out_components(s, &o, components, list);
         flip_triangles(s, &o);
         sinew_orientation_free(&o, allocator);
     }
@@ -201,7 +203,7 @@ static void fill_surface_unit_normal(const fill_surface *s, const int32_t *trian
 }
 
 /* Extent of all vertices of the surface along the normal of its largest triangle, in m. */
-static double thickness(const fill_surface *s)
+static double surface_thickness(const fill_surface *s)
 {
     int32_t largest = 0;
     double max = -1, normal[3], low = INFINITY, high = -INFINITY;
@@ -238,7 +240,7 @@ static sinew_status check_extent(fill_surface *s, int32_t given, sinew_error *er
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "the surface is %.3g m long, must be from %g to %g m; give it in another unit", diagonal,
                           diagonal_min, diagonal_max);
-    const double thick = thickness(s);
+    const double thick = surface_thickness(s);
     if (!(thick > flatness * diagonal))
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "the surface is flat: %.3g m thick and %.3g m long; a body needs a surface that encloses "
@@ -247,23 +249,23 @@ static sinew_status check_extent(fill_surface *s, int32_t given, sinew_error *er
     return SINEW_OK;
 }
 
-sinew_status sinew_fill_surface(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
-                                sinew_fill_report *report, sinew_error *error)
+sinew_status sinew_fill_clean_surface(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
+                                      sinew_fill_report *report, sinew_error *error)
 {
     s->vertex_count = mesh->vertex_count;
     s->positions = mesh->positions;
     s->triangles = sinew_allocate(allocator, 3 * (size_t)mesh->triangle_count, sizeof *s->triangles);
     if (!s->triangles)
         return sinew_fail_memory(error, "a surface to fill");
-    sinew_status status = keep_sound(s, mesh, allocator, report, error);
+    sinew_status status = merge_and_drop_degenerate(s, mesh, allocator, report, error);
     if (status == SINEW_OK)
-        status = drop_twice(s, allocator, report, error);
+        status = drop_duplicates(s, allocator, report, error);
     if (status == SINEW_OK)
         status = check_extent(s, mesh->triangle_count, error);
     if (status == SINEW_OK)
         status = orient_consistently(s, allocator, report, error);
     for (int32_t t = 0; status == SINEW_OK && t < s->count; t++)
-        s->volume += volume_seen(s, s->triangles + 3 * (size_t)t, s->positions + 3 * (size_t)s->triangles[0]);
+        s->volume += triangle_volume_from(s, s->triangles + 3 * (size_t)t, s->positions + 3 * (size_t)s->triangles[0]);
     return status;
 }
 

@@ -38,17 +38,19 @@ enum {
 typedef struct former {
     fill *f;
     sinew_mesh *mesh;
-    /* [vertex_count] 1: the vertex is inside and farther from the surface than FILL_SNAP cells */
+    /* [vertex_count] 1: the vertex is inside and farther from the surface than FILL_SNAP cells, so it does not move */
     uint8_t *inside;
     sinew_tree_point *nearest; /* [vertex_count] target of each vertex: its nearest point on the surface */
     uint8_t *moves;            /* [vertex_count] 0: the vertex is fixed, 1: it moves, 2: it has reached its target */
-    uint8_t *stays;            /* [tet_count] GOES: the tet is removed, STAYS: kept, WAITS: decided after the moves */
-    sinew_incidence around;    /* incidence: indices of the tets at each vertex */
+    /* [tet_count] GOES: the tet is removed; STAYS: kept; WAITS: kept, unless samples after the moves of its vertices
+     * remove it */
+    uint8_t *stays;
+    sinew_incidence around; /* incidence: indices of the tets at each vertex */
 } former;
 
 /* ---- Choice of the vertices that move ------------------------------------------------------------ */
 
-static sinew_status conform_find_neighbours(former *m)
+static sinew_status conform_classify_vertices(former *m)
 {
     const sinew_mesh *mesh = m->mesh;
     const sinew_allocator *allocator = &m->f->allocator;
@@ -70,7 +72,7 @@ static sinew_status conform_find_neighbours(former *m)
     return good ? SINEW_OK : sinew_fail_memory(m->f->error, "the boundary of a body");
 }
 
-static void conform_choose(former *m)
+static void conform_choose_tets(former *m)
 {
     const sinew_mesh *mesh = m->mesh;
     for (int32_t t = 0; t < mesh->tet_count; t++) {
@@ -88,7 +90,7 @@ static void conform_choose(former *m)
 
 /* ---- Moves of vertices to the surface ------------------------------------------------------------ */
 
-static double worst_around(const former *m, int32_t v)
+static double worst_quality_around(const former *m, int32_t v)
 {
     double worst = INFINITY;
     for (int64_t i = m->around.first[v]; i < m->around.first[v + 1]; i++) {
@@ -110,14 +112,14 @@ static bool move_vertex(former *m, int32_t v)
             const sinew_real to = m->nearest[v].point[c];
             x[c] = step == STEPS ? to : from[c] + (to - from[c]) * (sinew_real)step / STEPS;
         }
-        if (worst_around(m, v) >= FILL_WORST)
+        if (worst_quality_around(m, v) >= FILL_WORST)
             return step == STEPS;
     }
     memcpy(x, from, sizeof from);
     return false;
 }
 
-static void move_all(former *m)
+static void move_boundary_vertices(former *m)
 {
     for (int round = 0; round < ROUNDS; round++)
         for (int32_t v = 0; v < m->mesh->vertex_count; v++)
@@ -135,7 +137,7 @@ typedef struct hull {
     int64_t count;
 } hull;
 
-static void add_face(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void add_boundary_face(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     hull *h = context;
     (void)vertices;
@@ -159,11 +161,13 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
         if (m->stays[t] == STAYS)
             memcpy(tets + 4 * (size_t)elements.count++, m->mesh->tets + 4 * (size_t)t, 4 * sizeof *tets);
     hull h = {.m = m, .tets = tets};
-    sinew_status status = sinew_visit_facets(allocator, m->mesh->vertex_count, &elements, add_face, &h, m->f->error);
+    sinew_status status =
+        sinew_visit_facets(allocator, m->mesh->vertex_count, &elements, add_boundary_face, &h, m->f->error);
     if (status == SINEW_OK) {
         h.faces = sinew_allocate(allocator, 3 * (size_t)h.count, sizeof *h.faces);
         h.count = 0;
-        status = h.faces ? sinew_visit_facets(allocator, m->mesh->vertex_count, &elements, add_face, &h, m->f->error)
+        status = h.faces ? sinew_visit_facets(allocator, m->mesh->vertex_count, &elements, add_boundary_face, &h,
+                                              m->f->error)
                          : sinew_fail_memory(m->f->error, "the boundary of a body");
     }
     sinew_release(allocator, tets);
@@ -214,7 +218,7 @@ static void gather_pushes(const former *m, push *p)
 
 /* Moves boundary vertices by the displacements of gather_pushes(), as far as the qualities of their tets allow; skips
  * displacements over half a lattice cell. */
-static void push_out(former *m, const push *p)
+static void move_outward(former *m, const push *p)
 {
     for (int32_t v = 0; v < m->mesh->vertex_count; v++) {
         const double *out = p->out + 4 * (size_t)v;
@@ -230,7 +234,7 @@ static void push_out(former *m, const push *p)
 
 /* Moves the corners of boundary faces outward. A face with corners on a convex surface cuts off volume: its corners
  * move outward once, by the depth of its centroid inside the surface. */
-static sinew_status cover(former *m)
+static sinew_status cover_cut_off_volume(former *m)
 {
     push p = {0};
     const sinew_allocator *allocator = &m->f->allocator;
@@ -246,7 +250,7 @@ static sinew_status cover(former *m)
     }
     if (status == SINEW_OK) {
         gather_pushes(m, &p);
-        push_out(m, &p);
+        move_outward(m, &p);
     }
     sinew_release(allocator, p.faces);
     sinew_release(allocator, p.middle);
@@ -258,7 +262,8 @@ static sinew_status cover(former *m)
 
 /* ---- Choice of the kept tets after the moves ----------------------------------------------------- */
 
-static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **near, int64_t *capacity, int64_t *count)
+static sinew_status find_overlapping_triangles(const former *m, const int32_t *tet, int32_t **near, int64_t *capacity,
+                                               int64_t *count)
 {
     sinew_real box[6];
     for (size_t c = 0; c < 3; c++) {
@@ -282,7 +287,7 @@ static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **n
 }
 
 /* The filled fraction of a tet from its 64 samples, relative to the winding number at the most central sample. */
-static double sample_moved(const former *m, const int32_t *tet, const int32_t *near, int64_t count)
+static double sample_moved_tet(const former *m, const int32_t *tet, const int32_t *near, int64_t count)
 {
     const fill_pattern *pattern = &m->f->pattern;
     double corners[4][3], max = 0;
@@ -308,27 +313,27 @@ static double sample_moved(const former *m, const int32_t *tet, const int32_t *n
     return (double)inside / FILL_SAMPLES;
 }
 
-static bool was_moved(const former *m, const int32_t *tet)
+static bool tet_has_moved_vertex(const former *m, const int32_t *tet)
 {
     return m->moves[tet[0]] || m->moves[tet[1]] || m->moves[tet[2]] || m->moves[tet[3]];
 }
 
-static sinew_status sample_again(former *m)
+static sinew_status sample_moved_tets(former *m)
 {
     int64_t capacity = 256, count;
     int32_t *near = sinew_allocate(&m->f->allocator, (size_t)capacity, sizeof *near);
     sinew_status status = near ? SINEW_OK : sinew_fail_memory(m->f->error, "the boundary of a body");
     for (int32_t t = 0; status == SINEW_OK && t < m->mesh->tet_count; t++) {
         const int32_t *tet = m->mesh->tets + 4 * (size_t)t;
-        if (m->f->fixed[t] || !was_moved(m, tet))
+        if (m->f->fixed[t] || !tet_has_moved_vertex(m, tet))
             continue;
         if (m->stays[t] == WAITS && sinew_shape_of_tet(m->mesh->positions, tet).quality < FILL_WORST) {
             m->stays[t] = GOES;
             continue;
         }
-        status = overlaps_of(m, tet, &near, &capacity, &count);
+        status = find_overlapping_triangles(m, tet, &near, &capacity, &count);
         if (status == SINEW_OK) {
-            const double filled = sample_moved(m, tet, near, count);
+            const double filled = sample_moved_tet(m, tet, near, count);
             m->stays[t] = filled > (m->stays[t] == WAITS ? FILL_TINY : 0) ? STAYS : GOES;
             m->mesh->fractions[t] = (sinew_real)fmax(FILL_MIN, filled);
         }
@@ -339,9 +344,9 @@ static sinew_status sample_again(former *m)
 
 /* ---- The resulting mesh of kept tets ------------------------------------------------------------- */
 
-/* Keeps only the tets that stay and their vertices, in the same order. numbers [vertex_count] is work space for new
- * vertex indices. */
-static void pack(former *m, int32_t *numbers)
+/* Drops the tets that are removed (GOES), and the vertices that no remaining tet has; the order stays. numbers
+ * [vertex_count] is work space for new vertex indices. */
+static void pack_mesh(former *m, int32_t *numbers)
 {
     sinew_mesh *mesh = m->mesh;
     int32_t tets = 0, vertices = 0;
@@ -366,24 +371,24 @@ static void pack(former *m, int32_t *numbers)
     mesh->vertex_count = vertices;
 }
 
-static sinew_status form(former *m)
+static sinew_status conform_mesh(former *m)
 {
     const sinew_elements tets = {m->mesh->tets, m->mesh->tet_count, 4};
-    sinew_status status = conform_find_neighbours(m);
+    sinew_status status = conform_classify_vertices(m);
     if (status == SINEW_OK)
         status = sinew_incidence_build(&m->around, &m->f->allocator, m->mesh->vertex_count, &tets, m->f->error);
     if (status != SINEW_OK)
         return status;
-    conform_choose(m);
-    move_all(m);
-    status = cover(m);
+    conform_choose_tets(m);
+    move_boundary_vertices(m);
+    status = cover_cut_off_volume(m);
     if (status == SINEW_OK)
-        status = sample_again(m);
+        status = sample_moved_tets(m);
     int32_t *numbers = sinew_allocate(&m->f->allocator, (size_t)m->mesh->vertex_count, sizeof *numbers);
     if (status == SINEW_OK && !numbers)
         status = sinew_fail_memory(m->f->error, "the boundary of a body");
     if (status == SINEW_OK)
-        pack(m, numbers);
+        pack_mesh(m, numbers);
     sinew_release(&m->f->allocator, numbers);
     return status;
 }
@@ -391,7 +396,7 @@ static sinew_status form(former *m)
 sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh)
 {
     former m = {.f = f, .mesh = mesh};
-    const sinew_status status = form(&m);
+    const sinew_status status = conform_mesh(&m);
     sinew_release(&f->allocator, m.inside);
     sinew_release(&f->allocator, m.nearest);
     sinew_release(&f->allocator, m.moves);

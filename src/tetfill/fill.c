@@ -116,17 +116,17 @@ static sinew_status write_fill_warnings(fill *f, sinew_mesh *mesh)
 
 /* ---- The filling from surface to tet mesh -------------------------------------------------------- */
 
-static sinew_mesh *fill_surface_of(fill *f)
+static sinew_mesh *fill_make_body(fill *f)
 {
-    sinew_status status = sinew_fill_surface(&f->surface, f->def->surface, &f->allocator, &f->report, f->error);
+    sinew_status status = sinew_fill_clean_surface(&f->surface, f->def->surface, &f->allocator, &f->report, f->error);
     if (status == SINEW_OK)
         status = fill_make_tree(f);
-    sinew_fill_pattern(&f->pattern);
+    sinew_fill_make_pattern(&f->pattern);
     if (status == SINEW_OK)
-        status = sinew_fill_lattice(f);
+        status = sinew_fill_make_lattice(f);
     if (status == SINEW_OK)
         status = sinew_fill_sample(f);
-    sinew_mesh *mesh = status == SINEW_OK ? sinew_fill_mesh(f) : NULL;
+    sinew_mesh *mesh = status == SINEW_OK ? sinew_fill_make_mesh(f) : NULL;
     if (mesh && f->def->conform)
         mesh = sinew_fill_conform(f, mesh);
     if (!mesh)
@@ -163,7 +163,7 @@ sinew_mesh *sinew_mesh_fill(const sinew_fill_def *def, sinew_fill_report *report
     sinew_tasks_open();
     fill f = {.def = def, .allocator = sinew_allocator_or_system(&def->allocator), .error = error};
     f.thread_count = def->thread_count > 0 ? def->thread_count : sinew_tasks_default_count();
-    sinew_mesh *mesh = fill_surface_of(&f);
+    sinew_mesh *mesh = fill_make_body(&f);
     if (mesh && report)
         *report = f.report;
     fill_free(&f);

@@ -55,8 +55,9 @@ typedef struct fill_surface {
     bool closed; /* true: every edge is used by an even number of triangles */
 } fill_surface;
 
-sinew_status sinew_fill_surface(fill_surface *surface, const sinew_mesh *mesh, const sinew_allocator *allocator,
-                                sinew_fill_report *report, sinew_error *error);
+/* Cleans the surface of the mesh (clean_surface.c), and counts its defects in the report. */
+sinew_status sinew_fill_clean_surface(fill_surface *surface, const sinew_mesh *mesh, const sinew_allocator *allocator,
+                                      sinew_fill_report *report, sinew_error *error);
 void sinew_fill_surface_free(fill_surface *surface, const sinew_allocator *allocator);
 
 /* ---- Subdivision of a tet into 64 sub-tets ------------------------------------------------------- */
@@ -72,13 +73,14 @@ typedef struct fill_pattern {
     /* pairs of neighbouring sub-tets; the last four: a vertex of the tet and the sub-tet at it */
     fill_link links[FILL_LINKS + 4];
     int8_t face[4][FILL_FACE]; /* indices of the sub-tets at the tet's face opposite to vertex i */
-    /* 12 times the barycentric weights, in the face, of the centroid of each of these sub-tets' triangles */
+    /* 12 times the barycentric weights, in the tet, of the centroid of the triangle that sub-tet face[i][n] has in the
+     * tet's face opposite to vertex i */
     int8_t face_position[4][FILL_FACE][4];
     /* indices in `links` of the links (shared faces) of each sub-tet; -1: none */
     int8_t link_of[FILL_SAMPLES][4];
 } fill_pattern;
 
-void sinew_fill_pattern(fill_pattern *pattern);
+void sinew_fill_make_pattern(fill_pattern *pattern);
 
 /* ---- The body-centred lattice -------------------------------------------------------------------- */
 
@@ -134,9 +136,9 @@ typedef struct fill {
     uint8_t *fixed;
 } fill;
 
-sinew_status sinew_fill_lattice(fill *f);
+sinew_status sinew_fill_make_lattice(fill *f);
 sinew_status sinew_fill_sample(fill *f);
-sinew_mesh *sinew_fill_mesh(fill *f);
+sinew_mesh *sinew_fill_make_mesh(fill *f);
 /* Moves boundary vertices of the mesh to the surface as far as the tets stay well shaped. Takes ownership of the
  * mesh. */
 sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);

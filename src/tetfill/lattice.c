@@ -7,8 +7,8 @@
  * congruent tets per cell. Two edges have the length of a cell and four have sqrt(3)/2 of it; quality 0.9295 (6 sqrt(2)
  * volume / rms edge^3). Tet 4 (3 p + d) + e lies across the face above cell p along axis d, at the face's edge e.
  *
- * The lattice is centred on the surface's box and shifted by a ten-thousandth of a cell, so that surfaces with round
- * coordinates do not pass through its points.
+ * The lattice is centred on the surface's box and shifted by less than a ten-thousandth of a cell along each axis, so
+ * that surfaces with round coordinates do not pass through its points.
  *
  * The winding number of a closed surface changes only across the surface. It is computed at the corners of intersected
  * tets and copied along x from there. Open surfaces need it at all points.
@@ -25,7 +25,7 @@ enum {
 
 /* ---- Indices of lattice points and tets ---------------------------------------------------------- */
 
-static int64_t stride(const fill_lattice *l, int axis)
+static int64_t lattice_stride(const fill_lattice *l, int axis)
 {
     return axis == 0 ? 1 : axis == 1 ? l->n[0] + 1 : (l->n[0] + 1) * (l->n[1] + 1);
 }
@@ -42,7 +42,7 @@ void sinew_fill_corners(const fill_lattice *l, uint64_t tet, int64_t points[4])
 {
     const int64_t p = (int64_t)(tet / 12);
     const int d = (int)(tet % 12 / 4), e = (int)(tet % 4);
-    const int64_t up = stride(l, d), u = stride(l, (d + 1) % 3), v = stride(l, (d + 2) % 3);
+    const int64_t up = lattice_stride(l, d), u = lattice_stride(l, (d + 1) % 3), v = lattice_stride(l, (d + 2) % 3);
     const int64_t around[5] = {0, u, u + v, v, 0};
     points[0] = 2 * p + 1;
     points[1] = 2 * (p + up) + 1;
@@ -126,17 +126,17 @@ static void slab_of(const fill_surface *s, int32_t t, slab *b)
     b->offset = b->normal[0] * b->x[0][0] + b->normal[1] * b->x[0][1] + b->normal[2] * b->x[0][2];
 }
 
-static double above(const double normal[3], double offset, const double x[3])
+static double height_above(const double normal[3], double offset, const double x[3])
 {
     return vec3_dot(normal, x) - offset;
 }
 
 /* Whether all points lie on one side of a plane, farther than `slack` (m) from it. */
-static bool adjacent(const double normal[3], double offset, const double (*x)[3], int count, double slack)
+static bool all_on_one_side(const double normal[3], double offset, const double (*x)[3], int count, double slack)
 {
     bool over = true, under = true;
     for (int i = 0; i < count; i++) {
-        const double height = above(normal, offset, x[i]);
+        const double height = height_above(normal, offset, x[i]);
         over = over && height > slack;
         under = under && height < -slack;
     }
@@ -157,13 +157,13 @@ static bool outside_of_face(const double tet[4][3], int face, const slab *b, dou
     const double size = vec3_norm(normal);
     bool out = true;
     for (int i = 0; i < 3; i++)
-        out = out && above(normal, offset, b->x[i]) > slack * size;
+        out = out && height_above(normal, offset, b->x[i]) > slack * size;
     return out;
 }
 
 /* Whether a triangle may intersect a tet. The test rejects only tets that one of a few planes separates from the
  * triangle, so some near misses pass. */
-static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
+static bool triangle_may_intersect(const fill_lattice *l, uint64_t number, const slab *b)
 {
     const double slack = 1e-7 * l->cell;
     int64_t points[4];
@@ -177,7 +177,7 @@ static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
         if (b->box[c] > high + slack || b->box[3 + c] < low - slack)
             return false;
     }
-    if (adjacent(b->normal, b->offset, (const double(*)[3])tet, 4, slack))
+    if (all_on_one_side(b->normal, b->offset, (const double(*)[3])tet, 4, slack))
         return false;
     for (int face = 0; face < 4; face++)
         if (outside_of_face((const double(*)[3])tet, face, b, slack))
@@ -187,7 +187,7 @@ static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
 
 /* Finds the lattice tets that triangle t may intersect and returns their number. `to` receives pairs (tet, triangle)
  * unless NULL. */
-static int64_t pass_triangle(const fill *f, int32_t t, sinew_pair *to)
+static int64_t find_tets_of_triangle(const fill *f, int32_t t, sinew_pair *to)
 {
     const fill_lattice *l = &f->lattice;
     int64_t low[3], high[3], count = 0;
@@ -202,15 +202,15 @@ static int64_t pass_triangle(const fill *f, int32_t t, sinew_pair *to)
     for (int64_t k = low[2]; k <= high[2]; k++)
         for (int64_t j = low[1]; j <= high[1]; j++)
             for (int64_t i = low[0]; i <= high[0]; i++) {
-                const int64_t at[3] = {i, j, k}, p = i + j * stride(l, 1) + k * stride(l, 2);
+                const int64_t at[3] = {i, j, k}, p = i + j * lattice_stride(l, 1) + k * lattice_stride(l, 2);
                 double centre[3];
                 sinew_fill_point(l, 2 * p + 1, centre);
                 /* The tets above a cell are at most 1.5 cells from its centre. */
-                if (fabs(above(b.normal, b.offset, centre)) > 1.6 * l->cell)
+                if (fabs(height_above(b.normal, b.offset, centre)) > 1.6 * l->cell)
                     continue;
                 for (int n = 0; n < 12; n++) {
                     const uint64_t tet = 12 * (uint64_t)p + (uint64_t)n;
-                    if (at[n / 4] + 1 >= l->n[n / 4] || !passes(l, tet, &b))
+                    if (at[n / 4] + 1 >= l->n[n / 4] || !triangle_may_intersect(l, tet, &b))
                         continue;
                     if (to)
                         to[count] = (sinew_pair){tet, (uint64_t)t};
@@ -232,9 +232,9 @@ static void pass_range(const void *context, int32_t member, int32_t first, int32
     (void)member;
     for (int32_t t = first; t < last; t++) {
         if (w->pairs)
-            pass_triangle(w->f, t, w->pairs + w->first[t]);
+            find_tets_of_triangle(w->f, t, w->pairs + w->first[t]);
         else
-            w->first[t + 1] = pass_triangle(w->f, t, NULL);
+            w->first[t + 1] = find_tets_of_triangle(w->f, t, NULL);
     }
 }
 
@@ -262,7 +262,7 @@ static sinew_status find_crossed(fill *f, sinew_pair **pairs, int64_t *count)
 
 /* ---- Winding numbers at lattice points ----------------------------------------------------------- */
 
-static void mark_near(fill_lattice *l, const sinew_pair *pairs, int64_t count)
+static void mark_corners_of_crossed_tets(fill_lattice *l, const sinew_pair *pairs, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         int64_t points[4];
@@ -275,7 +275,7 @@ static void mark_near(fill_lattice *l, const sinew_pair *pairs, int64_t count)
 }
 
 /* Computes winding numbers at the lattice points of intersected tets, or at all points, in blocks of POINTS_AT_ONCE. */
-static sinew_status ask_tree(fill *f, bool all)
+static sinew_status compute_windings(fill *f, bool all)
 {
     fill_lattice *l = &f->lattice;
     sinew_real *x = sinew_allocate(&f->allocator, 3 * POINTS_AT_ONCE, sizeof *x);
@@ -306,7 +306,7 @@ static sinew_status ask_tree(fill *f, bool all)
 
 /* A lattice point of no intersected tet takes the winding number of its lower neighbour along x, because the surface
  * does not pass between them; the first point of a row takes 0. */
-static void carry_on(fill_lattice *l)
+static void copy_windings_along_rows(fill_lattice *l)
 {
     const int64_t row = 2 * (l->n[0] + 1);
     for (int64_t point = 0; point < 2 * l->corners; point++)
@@ -314,23 +314,23 @@ static void carry_on(fill_lattice *l)
             l->winding[point] = point % row < 2 ? 0 : l->winding[point - 2];
 }
 
-static sinew_status find_winding(fill *f, const sinew_pair *pairs, int64_t count)
+static sinew_status find_windings(fill *f, const sinew_pair *pairs, int64_t count)
 {
     fill_lattice *l = &f->lattice;
     l->near = sinew_allocate_zero(&f->allocator, 2 * (size_t)l->corners, sizeof *l->near);
     l->winding = sinew_allocate_zero(&f->allocator, 2 * (size_t)l->corners, sizeof *l->winding);
     if (!l->near || !l->winding)
         return sinew_fail_memory(f->error, "the winding numbers of a lattice");
-    mark_near(l, pairs, count);
-    const sinew_status status = ask_tree(f, !f->surface.closed);
+    mark_corners_of_crossed_tets(l, pairs, count);
+    const sinew_status status = compute_windings(f, !f->surface.closed);
     if (status == SINEW_OK && f->surface.closed)
-        carry_on(l);
+        copy_windings_along_rows(l);
     return status;
 }
 
 /* ---- List of the tets inside or partly inside ---------------------------------------------------- */
 
-static int corners_inside(const fill_lattice *l, uint64_t tet)
+static int count_corners_inside(const fill_lattice *l, uint64_t tet)
 {
     int64_t points[4];
     int inside = 0;
@@ -348,7 +348,8 @@ static int64_t lattice_list_tets(fill *f, const sinew_pair *pairs, int64_t pair_
     fill_tets *tets = &f->tets;
     int64_t count = 0, next = 0;
     for (int64_t p = 0; p < l->corners; p++) {
-        const int64_t at[3] = {p % stride(l, 1), p % stride(l, 2) / stride(l, 1), p / stride(l, 2)};
+        const int64_t at[3] = {p % lattice_stride(l, 1), p % lattice_stride(l, 2) / lattice_stride(l, 1),
+                               p / lattice_stride(l, 2)};
         for (int n = 0; n < 12; n++) {
             const uint64_t tet = 12 * (uint64_t)p + (uint64_t)n;
             const int d = n / 4;
@@ -357,7 +358,7 @@ static int64_t lattice_list_tets(fill *f, const sinew_pair *pairs, int64_t pair_
             const int64_t begin = next;
             while (next < pair_count && pairs[next].major == tet)
                 next++;
-            const int inside = next > begin ? 4 : corners_inside(l, tet);
+            const int inside = next > begin ? 4 : count_corners_inside(l, tet);
             if (inside == 0)
                 continue;
             if (write) {
@@ -373,7 +374,7 @@ static int64_t lattice_list_tets(fill *f, const sinew_pair *pairs, int64_t pair_
     return count;
 }
 
-static sinew_status make_list(fill *f, const sinew_pair *pairs, int64_t pair_count)
+static sinew_status make_tet_list(fill *f, const sinew_pair *pairs, int64_t pair_count)
 {
     fill_tets *tets = &f->tets;
     tets->count = lattice_list_tets(f, pairs, pair_count, false);
@@ -398,7 +399,7 @@ static sinew_status make_list(fill *f, const sinew_pair *pairs, int64_t pair_cou
     return SINEW_OK;
 }
 
-sinew_status sinew_fill_lattice(fill *f)
+sinew_status sinew_fill_make_lattice(fill *f)
 {
     sinew_pair *pairs = NULL;
     int64_t count = 0;
@@ -408,9 +409,9 @@ sinew_status sinew_fill_lattice(fill *f)
     if (status == SINEW_OK)
         status = find_crossed(f, &pairs, &count);
     if (status == SINEW_OK)
-        status = find_winding(f, pairs, count);
+        status = find_windings(f, pairs, count);
     if (status == SINEW_OK)
-        status = make_list(f, pairs, count);
+        status = make_tet_list(f, pairs, count);
     sinew_release(&f->allocator, pairs);
     return status;
 }

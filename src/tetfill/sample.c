@@ -50,7 +50,7 @@ static void trace_triangle(const fill_surface *s, const fill_pattern *pattern, i
 
 /* Sums the signed crossings along links from vertex 0 of the tet to every sample and vertex: the change of the
  * winding number. */
-static void count_through(const fill_pattern *pattern, fill_trace *trace)
+static void sum_crossings_along_links(const fill_pattern *pattern, fill_trace *trace)
 {
     int8_t queue[FILL_SAMPLES];
     bool known[FILL_SAMPLES] = {false};
@@ -83,7 +83,7 @@ void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, 
     place_samples(pattern, tet, trace);
     for (int64_t i = 0; i < count; i++)
         trace_triangle(surface, pattern, near[i], trace);
-    count_through(pattern, trace);
+    sum_crossings_along_links(pattern, trace);
 }
 
 /* Whether winding numbers and crossing counts of a tet's corners agree. They disagree if the surface has a boundary
@@ -98,7 +98,7 @@ static bool corners_agree(const double w[4], const fill_trace *trace)
     return high - low < 0.25;
 }
 
-static void ask_samples(const fill *f, fill_trace *trace)
+static void compute_sample_windings(const fill *f, fill_trace *trace)
 {
     sinew_real x[3 * FILL_SAMPLES], w[FILL_SAMPLES];
     for (int i = 0; i < 3 * FILL_SAMPLES; i++)
@@ -119,7 +119,7 @@ static uint64_t fill_sample_find_inside(const fill *f, const double w[4], fill_t
             trace->w[a] += f->pattern.weights[a][v] * (w[v] - trace->C[FILL_SAMPLES + v]);
     }
     if (!f->surface.closed && !corners_agree(w, trace))
-        ask_samples(f, trace);
+        compute_sample_windings(f, trace);
     for (int a = 0; a < FILL_SAMPLES; a++)
         inside |= (uint64_t)(fabs(trace->w[a]) > FILL_INSIDE) << a;
     return inside;
@@ -138,7 +138,7 @@ typedef struct view {
     fill_scratch *scratch;
 } view;
 
-static bool is_clear(const view *v, int a, int b)
+static bool segment_is_inside(const view *v, int a, int b)
 {
     fill_crossings found;
     sinew_fill_cross(&v->f->surface, v->near, v->near_count, v->trace.x[a], v->trace.x[b], &found);
@@ -146,7 +146,7 @@ static bool is_clear(const view *v, int a, int b)
 }
 
 /* Flood fill: returns the samples of the set `inside` that are connected to sample `first`. */
-static uint64_t flood(const view *v, uint64_t inside, int first)
+static uint64_t flood_component(const view *v, uint64_t inside, int first)
 {
     const fill_pattern *pattern = &v->f->pattern;
     uint64_t component = 1ull << first, todo = component;
@@ -157,7 +157,7 @@ static uint64_t flood(const view *v, uint64_t inside, int first)
             const int l = pattern->link_of[a][i];
             const int b = pattern->links[l].from == a ? pattern->links[l].to : pattern->links[l].from;
             const uint64_t bit = 1ull << b;
-            if (!(inside & bit) || component & bit || (v->trace.count[l] > 1 && !is_clear(v, a, b)))
+            if (!(inside & bit) || component & bit || (v->trace.count[l] > 1 && !segment_is_inside(v, a, b)))
                 continue;
             component |= bit;
             todo |= bit;
@@ -166,11 +166,11 @@ static uint64_t flood(const view *v, uint64_t inside, int first)
     return component;
 }
 
-static bool fill_sample_sees(const view *v, uint64_t a, uint64_t b)
+static bool components_see_each_other(const view *v, uint64_t a, uint64_t b)
 {
     for (uint64_t i = a; i; i &= i - 1)
         for (uint64_t j = b; j; j &= j - 1)
-            if (is_clear(v, __builtin_ctzll(i), __builtin_ctzll(j)))
+            if (segment_is_inside(v, __builtin_ctzll(i), __builtin_ctzll(j)))
                 return true;
     return false;
 }
@@ -181,11 +181,11 @@ static void join_components(view *v, int a, int b)
     v->components[b] = v->components[--v->count];
 }
 
-static void join_seen(view *v)
+static void join_visible_components(view *v)
 {
     for (int a = 0; a < v->count; a++)
         for (int b = a + 1; b < v->count; b++)
-            if (fill_sample_sees(v, v->components[a], v->components[b])) {
+            if (components_see_each_other(v, v->components[a], v->components[b])) {
                 join_components(v, a, b);
                 b = a;
             }
@@ -265,7 +265,7 @@ static void mark_bounds(view *v, int component, uint64_t bit)
     }
 }
 
-static void join_patched(view *v)
+static void join_components_of_patches(view *v)
 {
     find_patches(v);
     memset(v->scratch->bounds, 0, (size_t)v->near_count * sizeof *v->scratch->bounds);
@@ -294,7 +294,7 @@ static void join_patched(view *v)
 /* ---- Walls that are thinner than the distance of samples ----------------------------------------- */
 
 /* Clips a polygon of at most 8 corners by the plane of a tet's face. Returns the number of remaining corners. */
-static int clip(double (*polygon)[3], int count, const double tet[4][3], int face)
+static int clip_polygon(double (*polygon)[3], int count, const double tet[4][3], int face)
 {
     const double *p = tet[sinew_tet_faces[face][0]];
     double u[3], v[3], normal[3], kept[8][3];
@@ -334,7 +334,7 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
         for (size_t c = 0; c < 3; c++)
             polygon[i][c] = (double)s->positions[3 * (size_t)s->triangles[3 * (size_t)t + i] + c];
     for (int face = 0; face < 4 && count > 2; face++)
-        count = clip(polygon, count, (const double(*)[3])(v->trace.x + FILL_SAMPLES), face);
+        count = clip_polygon(polygon, count, (const double(*)[3])(v->trace.x + FILL_SAMPLES), face);
     memset(centre, 0, 3 * sizeof *centre);
     for (int i = 0; i < count; i++)
         for (int c = 0; c < 3; c++)
@@ -355,7 +355,7 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
 
 /* Distance in m to the next triangle on one side of a point of the surface, if the segment between them is inside; 0:
  * none is near. */
-static double wall_behind(const view *v, const double centre[3], const double normal[3], double side)
+static double wall_thickness(const view *v, const double centre[3], const double normal[3], double side)
 {
     const double a = v->f->lattice.cell;
     sinew_ray ray = {.from = (sinew_real)(1e-5 * a), .to = (sinew_real)(FILL_THIN * a)};
@@ -383,7 +383,7 @@ static double thin_volume(const view *v, bool only)
         const double area = area_in_tet(v, v->near[i], centre, normal);
         if (!(area > 0))
             continue;
-        const double thick = wall_behind(v, centre, normal, 1) + wall_behind(v, centre, normal, -1);
+        const double thick = wall_thickness(v, centre, normal, 1) + wall_thickness(v, centre, normal, -1);
         walls += thick > 0 ? area : 0;
         others += thick > 0 ? 0 : area;
         volume += area / 2 * thick;
@@ -393,7 +393,7 @@ static double thin_volume(const view *v, bool only)
 
 /* ---- Filled fraction and components of every sampled tet ----------------------------------------- */
 
-static void keep_components(view *v, int64_t t)
+static void store_components(view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
     while (v->count > FILL_COMPONENTS_MAX)
@@ -418,7 +418,7 @@ static void measure_wall(const view *v, int64_t t)
         tets->fraction[t][0] = (float)fmax(FILL_MIN, fmin(volume, 1));
 }
 
-static void keep_thin(const view *v, int64_t t)
+static void store_thin_wall(const view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
     const double a = v->f->lattice.cell, volume = thin_volume(v, false) / (a * a * a / 12);
@@ -447,20 +447,20 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
     v.near_count = f->tets.first[t + 1] - f->tets.first[t];
     const uint64_t inside = sinew_fill_sample_tet(f, t, &v.trace);
     if (!inside) {
-        keep_thin(&v, t);
+        store_thin_wall(&v, t);
         return;
     }
     const bool crowded = f->def->split && v.near_count > FILL_NEAR_MAX, split = f->def->split && !crowded;
     if (!split)
         v.components[v.count++] = inside;
     for (uint64_t rest = split ? inside : 0; rest; rest &= ~v.components[v.count - 1])
-        v.components[v.count++] = flood(&v, rest, __builtin_ctzll(rest));
+        v.components[v.count++] = flood_component(&v, rest, __builtin_ctzll(rest));
     if (v.count > 1)
-        join_seen(&v);
+        join_visible_components(&v);
     if (v.count > 1)
-        join_patched(&v);
+        join_components_of_patches(&v);
     scratch->capped += crowded || v.count > FILL_COMPONENTS_MAX;
-    keep_components(&v, t);
+    store_components(&v, t);
     measure_wall(&v, t);
     for (uint64_t rest = inside; rest; rest &= rest - 1)
         scratch->max = fmax(scratch->max, fabs(v.trace.w[__builtin_ctzll(rest)]));

@@ -21,8 +21,8 @@ typedef struct fill_scratch {
     fill *f;
     int32_t *patch;   /* [largest number of triangles of a tet] patch of each triangle (union-find) */
     uint64_t *bounds; /* [largest number of triangles of a tet] bit set of the components that each patch bounds */
-    int64_t capped;
-    double max; /* largest absolute winding number of a sample found by this thread */
+    int64_t capped;   /* number of tets with more components or triangles than are separated */
+    double max;       /* largest absolute winding number of a sample found by this thread */
 } fill_scratch;
 
 /* Sets x, sum, count and C of the trace: sample positions of the tet, and crossings of their links with the
@@ -32,7 +32,8 @@ void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, 
 /* Computes the samples of tet number t of fill_tets with their winding numbers; returns the bit set of samples
  * inside. */
 uint64_t sinew_fill_sample_tet(const fill *f, int64_t t, fill_trace *trace);
-/* Six times the signed volume of triangle t and point p: positive in front of the triangle (segment_triangle.c). */
+/* Six times the signed volume of the tet of triangle t and point p: positive in front of the triangle
+ * (segment_triangle.c). */
 double sinew_fill_height(const fill_surface *surface, int32_t t, const double p[3]);
 
 #endif

@@ -3,20 +3,20 @@
  * segment_triangle.c: tests segments and triangles for intersection.
  *
  * The side on which a segment passes an edge is the sign of a volume. Reversing the edge only changes the sign of its
- * terms, and the indices of its ends decide if the volume is zero: of two triangles that share an edge, a segment
- * through the edge crosses exactly one.
+ * terms, and the indices of its ends decide if the volume is zero: two triangles that share an edge agree on the side,
+ * so a segment through the edge does not slip between them.
  */
 #include <math.h>
 
 #include "math/vec3.h"
 #include "tetfill/sample.h"
 
-static const sinew_real *segment_corner_of(const fill_surface *s, int32_t t, int i)
+static const sinew_real *triangle_corner(const fill_surface *s, int32_t t, int i)
 {
     return s->positions + 3 * (size_t)s->triangles[3 * (size_t)t + (size_t)i];
 }
 
-static void minus(const sinew_real *a, const double b[3], double c[3])
+static void subtract(const sinew_real *a, const double b[3], double c[3])
 {
     for (int i = 0; i < 3; i++)
         c[i] = (double)a[i] - b[i];
@@ -25,7 +25,7 @@ static void minus(const sinew_real *a, const double b[3], double c[3])
 /* Six times the signed volume of the tet of triangle t and point p: positive in front of the triangle. */
 double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
 {
-    const sinew_real *a = segment_corner_of(s, t, 0), *b = segment_corner_of(s, t, 1), *c = segment_corner_of(s, t, 2);
+    const sinew_real *a = triangle_corner(s, t, 0), *b = triangle_corner(s, t, 1), *c = triangle_corner(s, t, 2);
     double u[3], v[3], w[3];
     for (int i = 0; i < 3; i++) {
         u[i] = (double)b[i] - (double)a[i];
@@ -44,7 +44,7 @@ int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const d
     const int32_t *vertices = s->triangles + 3 * (size_t)t;
     double e[3][3], along[3];
     for (int i = 0; i < 3; i++) {
-        minus(segment_corner_of(s, t, i), p, e[i]);
+        subtract(triangle_corner(s, t, i), p, e[i]);
         along[i] = q[i] - p[i];
     }
     for (int i = 0; i < 3; i++) {

@@ -86,7 +86,7 @@ static void list_face(fill_pattern *pattern, const sub_tet *sub_tets, int v)
     }
 }
 
-void sinew_fill_pattern(fill_pattern *pattern)
+void sinew_fill_make_pattern(fill_pattern *pattern)
 {
     sub_tet whole = {.corner = {{WHOLE, 0, 0, 0}, {0, WHOLE, 0, 0}, {0, 0, WHOLE, 0}, {0, 0, 0, WHOLE}}};
     sub_tet eight[8], sub_tets[FILL_SAMPLES];

@@ -27,7 +27,8 @@ typedef struct splitter {
     int32_t *first;    /* [tet_count + 1] index of the first copy of each tet; one copy per component */
     int32_t copy_count;
     float *fraction; /* [copy_count] filled fraction of each copy of a tet; 0: removed */
-    /* [copy_count] bit 0: the copy has a connected neighbour, bit 1: one of these is filled by less than FILL_FIRM */
+    /* [copy_count] bit 0: the copy has a connected neighbour; bit 1: it has one that is filled by less than
+     * FILL_FIRM */
     uint8_t *hangs;
     /* [4 * copy_count] union-find parent of each tet corner; merged corners have one root, the lowest */
     int32_t *same;
@@ -210,7 +211,7 @@ static bool samples_meet(const splitter *s, const side *a, const side *b)
 
 /* Whether triangle t of the surface bounds the component of side a. A component without samples counts as bounded by
  * all triangles of its tet. */
-static bool is_bound(const splitter *s, const side *a, const fill_trace *trace, int32_t t)
+static bool triangle_bounds_component(const splitter *s, const side *a, const fill_trace *trace, int32_t t)
 {
     const uint64_t component = samples_of(s, a);
     int64_t count;
@@ -243,7 +244,7 @@ static bool bounds_meet(const splitter *s, const side *a, const side *b)
                 sinew_fill_sample_tet(s->f, b->listed, &traces[1]);
                 sampled = true;
             }
-            if (is_bound(s, a, &traces[0], u[i]) && is_bound(s, b, &traces[1], u[i]))
+            if (triangle_bounds_component(s, a, &traces[0], u[i]) && triangle_bounds_component(s, b, &traces[1], u[i]))
                 return true;
         }
         const bool left = u[i] <= v[j], right = v[j] <= u[i];
@@ -253,7 +254,7 @@ static bool bounds_meet(const splitter *s, const side *a, const side *b)
     return false;
 }
 
-static bool is_alone(const splitter *s, const side *a)
+static bool is_only_component(const splitter *s, const side *a)
 {
     return s->f->tets.component_count[a->listed] == 1;
 }
@@ -269,27 +270,29 @@ static bool components_meet(const splitter *s, const side *a, const side *b)
     const bool crowded = counts[0] > FILL_NEAR_MAX || counts[1] > FILL_NEAR_MAX;
     /* The samples do not locate a wall that none of them hits. With too many triangles, the search for a common
      * triangle is skipped. Single components then count as touching. */
-    if ((crowded || !samples_of(s, a) || !samples_of(s, b)) && is_alone(s, a) && is_alone(s, b))
+    if ((crowded || !samples_of(s, a) || !samples_of(s, b)) && is_only_component(s, a) && is_only_component(s, b))
         return true;
     return samples_meet(s, a, b) || (!crowded && bounds_meet(s, a, b));
 }
 
 /* ---- Merging of corners of touching components --------------------------------------------------- */
 
-static int32_t splitter_lowest(int32_t *same, int32_t i)
+static int32_t splitter_find_root(int32_t *same, int32_t i)
 {
     while (same[i] != i)
         i = same[i] = same[same[i]];
     return i;
 }
 
-static void unite(splitter *s, const side *a, const side *b)
+/* Merges the corners that two touching components share, and records in `hangs` how far their neighbours are filled. */
+static void merge_corners(splitter *s, const side *a, const side *b)
 {
     const int32_t mine = s->first[a->tet] + a->component, others = s->first[b->tet] + b->component;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
             if (splitter_point_of(s, a, i) == splitter_point_of(s, b, j)) {
-                const int32_t x = splitter_lowest(s->same, 4 * mine + i), y = splitter_lowest(s->same, 4 * others + j);
+                const int32_t x = splitter_find_root(s->same, 4 * mine + i),
+                              y = splitter_find_root(s->same, 4 * others + j);
                 s->same[x > y ? x : y] = x < y ? x : y;
             }
     s->hangs[mine] |= (uint8_t)(1 | (s->fraction[others] < (float)FILL_FIRM) << 1);
@@ -309,7 +312,7 @@ static void join_over_face(void *context, const int32_t *vertices, const sinew_p
     for (a.component = 0; a.component < s->f->tets.component_count[a.listed]; a.component++)
         for (b.component = 0; b.component < s->f->tets.component_count[b.listed]; b.component++)
             if (components_meet(s, &a, &b))
-                unite(s, &a, &b);
+                merge_corners(s, &a, &b);
 }
 
 /* Copies of a tet whose corners were all merged are one component; the first copy takes the sum of their fractions. */
@@ -321,7 +324,7 @@ static void merge_copies(splitter *s)
             for (int32_t b = a + 1; b < s->first[n + 1]; b++) {
                 bool all = s->fraction[a] > 0 && s->fraction[b] > 0;
                 for (int32_t i = 0; i < 4; i++)
-                    all = all && splitter_lowest(s->same, 4 * a + i) == splitter_lowest(s->same, 4 * b + i);
+                    all = all && splitter_find_root(s->same, 4 * a + i) == splitter_find_root(s->same, 4 * b + i);
                 if (!all)
                     continue;
                 s->fraction[a] = fminf(1, s->fraction[a] + s->fraction[b]);
@@ -351,7 +354,7 @@ static int32_t number_vertices(splitter *s, int32_t *tet_count)
     for (int32_t i = 0; i < s->copy_count; i++) {
         *tet_count += s->fraction[i] > 0;
         for (int32_t c = 4 * i; s->fraction[i] > 0 && c < 4 * i + 4; c++) {
-            int32_t *number = &s->number[splitter_lowest(s->same, c)];
+            int32_t *number = &s->number[splitter_find_root(s->same, c)];
             if (*number < 0)
                 *number = count++;
         }
@@ -367,7 +370,7 @@ static void write_tets(splitter *s, sinew_mesh *mesh, sinew_real *fractions)
             if (!(s->fraction[copy] > 0))
                 continue;
             for (int32_t i = 0; i < 4; i++) {
-                const int32_t vertex = s->number[splitter_lowest(s->same, 4 * copy + i)];
+                const int32_t vertex = s->number[splitter_find_root(s->same, 4 * copy + i)];
                 double x[3];
                 sinew_fill_point(&s->f->lattice, s->corners[4 * (size_t)n + (size_t)i], x);
                 for (size_t c = 0; c < 3; c++)
@@ -407,7 +410,7 @@ static sinew_mesh *splitter_write_mesh(splitter *s)
     return mesh;
 }
 
-sinew_mesh *sinew_fill_mesh(fill *f)
+sinew_mesh *sinew_fill_make_mesh(fill *f)
 {
     splitter s = {.f = f};
     sinew_mesh *mesh = NULL;

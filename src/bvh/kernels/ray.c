@@ -9,7 +9,7 @@
 #include "bvh/leaf_ray.h"
 
 /* Bit i is set if the ray meets child box i; *begin receives the ray parameters at which the ray enters the boxes. */
-static inline uint32_t box_times(const sinew_tree_node *node, const sinew_ray_query *q, float end, box8 *begin)
+static inline uint32_t box_entry_times(const sinew_tree_node *node, const sinew_ray_query *q, float end, box8 *begin)
 {
     box8 in = box8_set(q->begin), out = box8_set(end);
     for (int k = 0; k < 3; k++) {
@@ -22,7 +22,7 @@ static inline uint32_t box_times(const sinew_tree_node *node, const sinew_ray_qu
 }
 
 /* Upper bound of the ray parameter of the best hit, in the scale of the boxes. */
-static inline float end_of(const sinew_ray_query *q)
+static inline float best_hit_bound(const sinew_ray_query *q)
 {
     const double end = ((double)q->to - q->shift) * (1 + 2e-7);
     return (float)end;
@@ -67,11 +67,11 @@ void SINEW_SIMD_SYMBOL(sinew_tree_find_hit)(const sinew_tree *tree, sinew_ray_qu
             continue;
         if (entry.child & SINEW_TREE_LEAF) {
             ray_visit_block(tree, entry.child & ~SINEW_TREE_LEAF, &q);
-            end = q.cell == INT32_MAX ? q.end : end_of(&q);
+            end = q.cell == INT32_MAX ? q.end : best_hit_bound(&q);
         } else {
             const sinew_tree_node *node = tree->shape.nodes + entry.child;
             box8 begin;
-            const uint32_t bits = box_times(node, &q, end, &begin);
+            const uint32_t bits = box_entry_times(node, &q, end, &begin);
             top = box8_push(stack, top, node, bits, begin);
         }
     }
@@ -95,7 +95,7 @@ bool SINEW_SIMD_SYMBOL(sinew_tree_find_any)(const sinew_tree *tree, sinew_ray_qu
         }
         const sinew_tree_node *node = tree->shape.nodes + child;
         box8 begin;
-        for (uint32_t bits = box_times(node, &q, q.end, &begin); bits; bits &= bits - 1)
+        for (uint32_t bits = box_entry_times(node, &q, q.end, &begin); bits; bits &= bits - 1)
             stack[top++] = node->child[__builtin_ctz(bits)];
     }
     return false;

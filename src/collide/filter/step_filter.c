@@ -24,7 +24,7 @@
 #define PATIENT_PASSES   8   /* number of passes that reduce the step fraction tau; later passes set tau to 0 */
 #define PASSES_MAX       200 /* maximum number of passes that reduce tau; afterwards all vertices stop */
 /* The list of watched pairs is built for distances that are larger than the present ones by these fractions, of each
- * and of the largest, and is used at most so many times. They change cost and no result. */
+ * and of the largest, and is used at most so many times. The three values change the cost and not the result. */
 #define REACH_GROWTH  0.25
 #define REACH_LARGEST 0.02
 #define REACH_USES    32
@@ -517,7 +517,7 @@ static void filter_join_objects(sinew_step_filter *g, const sinew_collision_mesh
     }
 }
 
-static void filter_stay(sinew_step_filter *g, const sinew_collision_mesh *f)
+static void filter_stop_all(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
     for (int32_t v = 0; v < g->vertex_count; v++)
         g->x_accepted[4 * (size_t)v + 3] = 0;
@@ -575,7 +575,7 @@ int32_t sinew_step_filter_limit(sinew_step_filter *g, const sinew_collision_mesh
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
     for (int k = 0; g->near_count > 0 && !sinew_stop_came() && filter_truncate_pass(g, k); k++) {
         if (k == PASSES_MAX) {
-            filter_stay(g, f);
+            filter_stop_all(g, f);
             break;
         }
         filter_join(g, f, k + 1, threads);

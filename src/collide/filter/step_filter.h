@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * step_filter.h: truncates the step of a solver so that no two surfaces intersect.
+ * step_filter.h: truncates the step of a solver so that surfaces which are apart at its start do not intersect.
  *
  * Two convex features that are separated along one direction at both ends of a straight motion are separated
  * throughout. Each candidate pair (candidates.h) therefore has a direction n, at first the one between its closest
@@ -93,7 +93,8 @@ typedef struct sinew_step_filter {
 } sinew_step_filter;
 
 /* Starts a detection pass of the step filter: allocates the arrays of vertices and objects, and makes each object an
- * island of its own; the caller then fills `predicted`, and may join bodies that are not rigid. False: out of memory. */
+ * island of its own; the caller then fills `predicted`, and may join bodies that are not rigid. False: out of
+ * memory. */
 bool sinew_step_filter_begin(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 /* Copies into the filter the candidate pairs of a detection pass that starts at x [vertex_count][4]. Pairs that
  * touch or overlap (distance <= 0) are not filtered. False: out of memory, or stopped. */

@@ -186,7 +186,7 @@ void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *a
 
 /* ---- Positions of colliders at a time ----------------------------------------------------------- */
 
-static void placed_by(const sinew_real position[3], const sinew_real rotation[3], double R[9], double p[3])
+static void placement_frame(const sinew_real position[3], const sinew_real rotation[3], double R[9], double p[3])
 {
     double r[3];
     for (int c = 0; c < 3; c++) {
@@ -199,8 +199,8 @@ static void placed_by(const sinew_real position[3], const sinew_real rotation[3]
 static void frame_between_poses(const sinew_collider_record *record, double fraction, double R[9], double p[3])
 {
     double R0[9], R1[9], p0[3], p1[3];
-    placed_by(record->pose[0], record->pose[0] + 3, R0, p0);
-    placed_by(record->pose[1], record->pose[1] + 3, R1, p1);
+    placement_frame(record->pose[0], record->pose[0] + 3, R0, p0);
+    placement_frame(record->pose[1], record->pose[1] + 3, R1, p1);
     sinew_rotation_between(R0, R1, fraction, R);
     for (int c = 0; c < 3; c++)
         p[c] = (1 - fraction) * p0[c] + fraction * p1[c];
@@ -213,11 +213,11 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
         return;
     }
     if (record->key_count == 0) {
-        placed_by(record->position, record->rotation, R, p);
+        placement_frame(record->position, record->rotation, R, p);
         return;
     }
     double R0[9], p0[3], Rk[9], rotation[3], shift[3];
-    placed_by(record->position, record->rotation, R0, p0);
+    placement_frame(record->position, record->rotation, R0, p0);
     sinew_keys_at(record->keys, record->key_count, time, shift, rotation);
     sinew_rotation_matrix(rotation, Rk);
     sinew_matrix_product(Rk, R0, R);
@@ -234,7 +234,7 @@ typedef struct shape_now {
     double fraction;
 } shape_now;
 
-static shape_now shape_at(const sinew_collider_record *record, double time)
+static shape_now cached_shape_at(const sinew_collider_record *record, double time)
 {
     if (record->frame_count == 0)
         return (shape_now){record->vertices, record->vertices, 0};
@@ -247,7 +247,7 @@ static shape_now shape_at(const sinew_collider_record *record, double time)
 void sinew_shape_some_positions(const sinew_collider_record *record, double time, double fraction, int32_t count,
                                 const int32_t *vertices, double (*x)[3])
 {
-    const shape_now now = shape_at(record, time);
+    const shape_now now = cached_shape_at(record, time);
     double R[9], p[3];
     sinew_shape_frame(record, time, fraction, R, p);
     for (int32_t i = 0; i < count; i++) {
@@ -263,7 +263,7 @@ void sinew_shape_some_positions(const sinew_collider_record *record, double time
 static void record_positions(const sinew_collider_record *record, double time, double fraction, size_t stride,
                              sinew_real *x)
 {
-    const shape_now now = shape_at(record, time);
+    const shape_now now = cached_shape_at(record, time);
     double R[9], p[3];
     sinew_shape_frame(record, time, fraction, R, p);
     for (size_t v = 0; v < (size_t)record->vertex_count; v++) {

@@ -3,10 +3,10 @@
  * primitives.c: the table of shapes, and the geometry of all shapes except meshes.
  *
  * Boxes and cylinders are closed surfaces of outward triangles. A cylinder is a prism around the circle: its corners
- * lie at radius / cos(pi / segments) from the axis and its sides touch the circle of `radius`, so no body comes nearer
- * to the axis than the radius. With 64 sides the corners are 0.12 % farther out. Spheres are one vertex and capsules
- * one edge with a solid radius: exactly round. Hollow boxes and height fields are open surfaces that collide on both
- * sides; the triangles of a height field face up.
+ * lie at radius / cos(pi / segments) from the axis and its sides touch the circle of `radius`, so no point of its
+ * mantle is nearer to the axis than the radius. With 64 sides the corners are 0.12 % farther out. Spheres are one
+ * vertex and capsules one edge with a solid radius: exactly round. Hollow boxes and height fields are open surfaces
+ * that collide on both sides; the triangles of a height field face up.
  */
 #include "collide/shapes/primitives.h"
 

@@ -49,7 +49,8 @@ static void write_point(const double R[9], const double p[3], const double X[3],
         position[c] = (sinew_real)x[c];
 }
 
-static void draw_round(const sinew_collider_record *record, const double R[9], const double p[3], sinew_real *positions)
+static void write_round_points(const sinew_collider_record *record, const double R[9], const double p[3],
+                               sinew_real *positions)
 {
     const int32_t rings = ring_count(record);
     const double half = record->edge_count > 0 ? (double)record->vertices[4] : 0;
@@ -68,7 +69,7 @@ static void draw_round(const sinew_collider_record *record, const double R[9], c
     write_point(R, p, bottom, positions + 3);
 }
 
-static void draw_square(const double R[9], const double p[3], double extent, sinew_real *positions)
+static void write_square_points(const double R[9], const double p[3], double extent, sinew_real *positions)
 {
     for (int i = 0; i < 4; i++) {
         const double X[3] = {i & 1 ? extent / 2 : -extent / 2, 0, i & 2 ? extent / 2 : -extent / 2};
@@ -81,9 +82,9 @@ void sinew_shape_draw_points(const sinew_collider_record *record, double time, d
     double R[9], p[3];
     sinew_shape_frame(record, time, 0, R, p);
     if (record->kind == SINEW_SHAPE_PLANE)
-        draw_square(R, p, extent, positions);
+        write_square_points(R, p, extent, positions);
     else if (ring_count(record) > 0)
-        draw_round(record, R, p, positions);
+        write_round_points(record, R, p, positions);
     else
         sinew_shape_positions_packed(record, time, 0, positions);
 }
@@ -96,7 +97,7 @@ static int32_t *drawing_put_triangle(int32_t *triangles, int32_t a, int32_t b, i
     return triangles + 3;
 }
 
-static void join_rings(int32_t rings, int32_t *triangles)
+static void write_ring_triangles(int32_t rings, int32_t *triangles)
 {
     const int32_t top = AROUND * rings, bottom = top + 1;
     for (int32_t i = 0; i < AROUND; i++) {
@@ -117,7 +118,7 @@ void sinew_shape_draw_triangles(const sinew_collider_record *record, int32_t *tr
     if (record->kind == SINEW_SHAPE_PLANE)
         drawing_put_triangle(drawing_put_triangle(triangles, 0, 2, 3), 0, 3, 1);
     else if (rings > 0)
-        join_rings(rings, triangles);
+        write_ring_triangles(rings, triangles);
     else
         memcpy(triangles, record->triangles, 3 * (size_t)record->triangle_count * sizeof *triangles);
 }

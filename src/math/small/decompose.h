@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * decompose.h: signed SVD, polar decomposition and symmetric eigensystems of W small matrices at once.
+ * decompose.h: signed SVD, polar decomposition and symmetric eigensystems of small matrices, one per element of a SIMD
+ * vector.
  *
  * Matrices are row-major arrays of SIMD vectors: F[3*i + j] is row i, column j. Inputs are finite, of any scale and
  * rank; results must not overlap them.

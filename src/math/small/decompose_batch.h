@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * decompose_batch.h: the decompositions of every SIMD variant over plain arrays, for tests and benchmarks. Kernels
- * include decompose.h instead.
+ * decompose_batch.h: the decompositions of every SIMD variant over plain arrays, for files that are not compiled once
+ * per variant, and for tests. Kernels include decompose.h instead.
  *
  * Arrays are [group][entries][width], aligned to SINEW_ALIGNMENT, entries as in decompose.h.
  */

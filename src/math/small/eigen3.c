@@ -33,14 +33,14 @@ static inline void eigen3_turn(wide_mask active, wide a[6], wide Q[3][3], int p,
 }
 
 /* Rayleigh quotient q^T A q of the symmetric matrix a = {a00, a11, a22, a01, a02, a12} and the unit vector q. */
-static inline wide quotient(const wide a[6], const wide q[3])
+static inline wide rayleigh_quotient(const wide a[6], const wide q[3])
 {
     wide Aq[3] = {a[0] * q[0] + a[3] * q[1] + a[4] * q[2], a[3] * q[0] + a[1] * q[1] + a[5] * q[2],
                   a[4] * q[0] + a[5] * q[1] + a[2] * q[2]};
     return jacobi_dot(q, Aq);
 }
 
-static inline void sort(wide w[3], wide Q[3][3], int p, int q)
+static inline void eigen3_sort(wide w[3], wide Q[3][3], int p, int q)
 {
     wide_mask smaller = wide_lt(w[p], w[q]);
     wide w_p = w[p];
@@ -67,10 +67,10 @@ void sinew_eigen3(const wide a[6], wide w[3], wide Q[9])
 
     jacobi_orthonormalise(q);
     for (int i = 0; i < 3; i++)
-        w[i] = quotient(A, q[i]);
-    sort(w, q, 0, 1);
-    sort(w, q, 0, 2);
-    sort(w, q, 1, 2);
+        w[i] = rayleigh_quotient(A, q[i]);
+    eigen3_sort(w, q, 0, 1);
+    eigen3_sort(w, q, 0, 2);
+    eigen3_sort(w, q, 1, 2);
     for (int i = 0; i < 3; i++) {
         w[i] *= one / scale;
         for (int j = 0; j < 3; j++)

@@ -12,8 +12,7 @@
 
 /* Half an epsilon: off-diagonal entries below this fraction of the matrix norm are round-off. */
 #define JACOBI_TOLERANCE ((sinew_real)0.5 * WIDE_EPSILON)
-/* Upper limit of Jacobi sweeps, more than any matrix needs. Convergence is quadratic: generic matrices take three or
- * four. */
+/* Upper limit of Jacobi sweeps. Convergence is quadratic: generic 3x3 matrices take three or four. */
 #define JACOBI_SWEEPS 12
 
 static inline wide jacobi_dot(const wide a[3], const wide b[3])

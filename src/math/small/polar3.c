@@ -62,7 +62,7 @@ enum {
 #define SAFE_SQUARE   1e54
 #endif
 
-/* Largest error of the rotation R, besides round-off, after which the Newton steps of polish() end. */
+/* Largest error of the rotation R, besides round-off, after which the Newton steps of polish_rotation() end. */
 #define POLISH_LEFT ((sinew_real)0.125 * WIDE_EPSILON)
 
 /* F^T F as {c00, c11, c22, c01, c02, c12} */
@@ -107,30 +107,30 @@ static inline wide root_change(wide q, wide q1, wide q2, wide l)
 }
 
 /* The first step of the iteration for lambda, from lambda^2 = 3 |F|^2. */
-static inline void first_step(polar_state *s)
+static inline void root_first_step(polar_state *s)
 {
     wide I1 = s->I1, l = s->l, q = I1 * I1 - (s->two_J * l + s->I2);
     s->l = l - root_change(q, (I1 + I1) * l - s->two_J, (sinew_real)8 * I1, l);
 }
 
-static inline wide next_change(const polar_state *s)
+static inline wide root_next_change(const polar_state *s)
 {
     wide l = s->l, e = l * l - s->I1, q = (sinew_real)0.25 * e * e - (s->two_J * l + s->I2);
     return root_change(q, l * e - s->two_J, (sinew_real)3 * e + (s->I1 + s->I1), l);
 }
 
 /* The second step of the iteration for lambda: the last one, except for extreme deformations. */
-static inline void second_step(polar_state *s)
+static inline void root_second_step(polar_state *s)
 {
-    wide change = next_change(s);
+    wide change = root_next_change(s);
     s->l -= change;
     s->active = wide_lt(ROOT_CHANGE * s->l, wide_abs(change));
 }
 
-static void further_steps(polar_state *s)
+static void root_further_steps(polar_state *s)
 {
     for (int step = 2; step < ROOT_STEPS && wide_any(s->active); step++) {
-        wide change = next_change(s);
+        wide change = root_next_change(s);
         s->l = wide_select(s->active, s->l - change, s->l);
         s->active &= wide_lt(ROOT_CHANGE * s->l, wide_abs(change));
     }
@@ -138,7 +138,7 @@ static void further_steps(polar_state *s)
 
 /* Computes two rows of the numerator of the rotation R and the inverse denominator; marks the SIMD elements for
  * which the formula is inaccurate. */
-static inline void formula(polar_state *s, wide rows[6])
+static inline void polar3_apply_formula(polar_state *s, wide rows[6])
 {
     const wide *C = s->C;
     wide l = s->l, l3 = l * l * l, e = l * l - s->I1, on_F = e + (s->I1 + s->I1), two_l = l + l;
@@ -157,7 +157,7 @@ static inline void formula(polar_state *s, wide rows[6])
 
 /* Turns the first two rows of the matrix R, times `scale`, into a rotation: one Newton-Schulz step as in
  * jacobi_orthonormalise(), and the cross product as third row. */
-static inline void rotation(wide scale, wide R[9])
+static inline void rotation_from_rows(wide scale, wide R[9])
 {
     const sinew_real half = (sinew_real)0.5;
     wide a[3], b[3];
@@ -227,7 +227,7 @@ static inline wide_mask polish_step(const wide F[9], wide R[9])
 }
 
 /* Sets R = U V^T from the singular value decomposition of F, for the SIMD elements of the mask. */
-static void from_svd(const wide F[9], wide_mask mask, wide R[9])
+static void rotation_from_svd(const wide F[9], wide_mask mask, wide R[9])
 {
     wide U[9], sigma[3], V[9], rows[3][3];
     sinew_svd3(F, U, sigma, V);
@@ -241,7 +241,7 @@ static void from_svd(const wide F[9], wide_mask mask, wide R[9])
 
 /* Newton steps on R for the SIMD elements of the mask. Returns the mask of elements that have not reached round-off, or
  * have det R < 0. */
-static wide_mask polish(const wide F[9], wide_mask active, wide R[9])
+static wide_mask polish_rotation(const wide F[9], wide_mask active, wide R[9])
 {
     wide_mask moved = active;
     for (int step = 0; step < POLISH_STEPS && wide_any(active); step++) {
@@ -260,7 +260,7 @@ static wide_mask polish(const wide F[9], wide_mask active, wide R[9])
 }
 
 /* Mask of SIMD elements with |F|^2 = I1 so large or small that products of ten entries could overflow or underflow. */
-static inline wide_mask extreme(wide I1)
+static inline wide_mask square_is_extreme(wide I1)
 {
     return wide_lt(wide_set(SAFE_SQUARE), I1) | wide_lt(I1, wide_set(1 / SAFE_SQUARE));
 }
@@ -282,10 +282,10 @@ static inline void polar3_begin(const wide F[9], polar_state *s)
 
 /* Begins again with the entries of F scaled by a power of two in extreme elements; subnormal numbers need two
  * passes. */
-static void rescale(polar_state *s)
+static void polar3_rescale(polar_state *s)
 {
     for (int pass = 0; pass < 2; pass++) {
-        wide scale = wide_select(extreme(s->I1), jacobi_scale(s->F, 9), wide_set(1));
+        wide scale = wide_select(square_is_extreme(s->I1), jacobi_scale(s->F, 9), wide_set(1));
         for (int i = 0; i < 9; i++)
             s->scaled[i] = s->F[i] * scale;
         polar3_begin(s->scaled, s);
@@ -297,9 +297,9 @@ static void polar3_finish(const polar_state *s, wide R[9])
 {
     wide_mask active = s->active;
     if (wide_any(active))
-        active = polish(s->F, active, R);
+        active = polish_rotation(s->F, active, R);
     if (wide_any(active))
-        from_svd(s->F, active, R);
+        rotation_from_svd(s->F, active, R);
 }
 
 void sinew_polar3_tile(int count, const wide (*F)[9], wide (*R)[9])
@@ -308,24 +308,24 @@ void sinew_polar3_tile(int count, const wide (*F)[9], wide (*R)[9])
     wide_mask scaled = wide_lt(wide_set(0), wide_set(0)), active = scaled;
     for (int k = 0; k < count; k++) {
         polar3_begin(F[k], &state[k]);
-        scaled |= extreme(state[k].I1);
+        scaled |= square_is_extreme(state[k].I1);
     }
     for (int k = 0; wide_any(scaled) && k < count; k++)
-        rescale(&state[k]);
+        polar3_rescale(&state[k]);
     for (int k = 0; k < count; k++)
-        first_step(&state[k]);
+        root_first_step(&state[k]);
     for (int k = 0; k < count; k++) {
-        second_step(&state[k]);
+        root_second_step(&state[k]);
         active |= state[k].active;
     }
     for (int k = 0; wide_any(active) && k < count; k++)
-        further_steps(&state[k]);
+        root_further_steps(&state[k]);
     for (int k = 0; k < count; k++) {
-        formula(&state[k], R[k]);
+        polar3_apply_formula(&state[k], R[k]);
         active |= state[k].active;
     }
     for (int k = 0; k < count; k++)
-        rotation(state[k].inverse, R[k]);
+        rotation_from_rows(state[k].inverse, R[k]);
     for (int k = 0; wide_any(active) && k < count; k++)
         polar3_finish(&state[k], R[k]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * psd_projection.c: projects symmetric matrices of up to SINEW_CLAMP_MAX rows to positive semi-definite ones, W at
- * once.
+ * psd_projection.c: projects symmetric matrices of up to SINEW_CLAMP_MAX rows to positive semi-definite ones, one per
+ * element of a SIMD vector.
  *
  *     A = Q diag(w) Q^T  becomes  A + sum over w_k < 0 of |w_k| q_k q_k^T
  *

@@ -144,7 +144,7 @@ static const sinew_real *body_or_skin_points(const sinew_world *world, sinew_bod
 
 /* Points on the surface of the second body that the first is attached to. */
 typedef struct targets {
-    sinew_search search;
+    sinew_body_search search;
     sinew_embeddings embeddings; /* embeddings of surface points of a skin in the cells of its body */
     /* [3 * vertices of the skin] rest positions of the second body's skin, in m; NULL: points lie on the body itself */
     const sinew_real *at_rest;
@@ -155,7 +155,7 @@ static sinew_status begin_targets(const sinew_world *world, const sinew_attach_d
 {
     const bool skin = to->skin && !def->to_vertices;
     const sinew_mesh *mesh = skin ? sinew_skin_mesh(to->skin) : to->mesh;
-    sinew_status status = sinew_search_begin(&t->search, mesh, target_points, def->to_vertices, error);
+    sinew_status status = sinew_body_search_begin(&t->search, mesh, target_points, def->to_vertices, error);
     if (status == SINEW_OK && skin) {
         status = sinew_embeddings_begin(&t->embeddings, to->mesh, &world->allocator, error);
         t->at_rest = sinew_skin_positions(to->skin);
@@ -165,14 +165,14 @@ static sinew_status begin_targets(const sinew_world *world, const sinew_attach_d
 
 static void end_targets(targets *t)
 {
-    sinew_search_end(&t->search);
+    sinew_body_search_end(&t->search);
     sinew_embeddings_end(&t->embeddings);
 }
 
 /* Finds the nearest point of the second body, as vertices of the body with weights. */
 static sinew_surface_point find_nearest_target(const targets *t, const sinew_real *point)
 {
-    sinew_surface_point found = sinew_search_nearest(&t->search, point);
+    sinew_surface_point found = sinew_body_search_nearest(&t->search, point);
     if (!t->at_rest)
         return found;
     sinew_real rest[3];
@@ -202,8 +202,8 @@ static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_rec
         const int32_t vertex = def->vertices ? def->vertices[i] : i;
         const sinew_surface_point found = find_nearest_target(t, points + 3 * (size_t)vertex);
         const sinew_surface_point joined = surface_point_of(from, vertex, def->from_skin);
-        nearest = fmin(nearest, sqrt(found.distance));
-        if (sqrt(found.distance) <= def->distance + slack)
+        nearest = fmin(nearest, sqrt(found.distance2));
+        if (sqrt(found.distance2) <= def->distance + slack)
             attach_add_pair(pairs, bodies, (const sinew_surface_point *const[]){&joined, &found});
     }
     if (pairs->count > 0)

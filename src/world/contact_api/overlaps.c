@@ -143,7 +143,7 @@ sinew_status sinew_world_intersections(sinew_world *world, int32_t capacity, sin
     sinew_contact_view view;
     sinew_status status = sinew_world_contact_view(world, &view, error);
     if (status == SINEW_OK)
-        status = sinew_contact_surfaces(&view, error);
+        status = sinew_contact_update_surfaces(&view, error);
     if (status != SINEW_OK)
         return status;
     int32_t(*primitives)[2] = sinew_allocate(&world->allocator, (size_t)capacity, sizeof *primitives);

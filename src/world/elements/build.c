@@ -229,10 +229,10 @@ static sinew_status element_build_fill_batch(const sinew_world *world, const sin
     const sinew_allocator *allocator = &world->allocator;
     int32_t span;
     memcpy(work->particles, store->particles, entries * sizeof *work->particles);
-    const int32_t low = sinew_count_from_zero(work->particles, entries, &span);
+    const int32_t low = sinew_shift_indices_to_zero(work->particles, entries, &span);
     bool good = sinew_batch_layout_make(&work->layout, allocator, store->count, ops->info.vertex_count, span,
                                         sinew_get_stencil(ops->info.stencil)->fans, work->particles);
-    sinew_count_from(work->particles, entries, low);
+    sinew_shift_indices(work->particles, entries, low);
     sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the order of an energy's elements");
     for (int32_t e = 0; status == SINEW_OK && e < store->count; e++)
         status = prepare_element(world, ops, store, e, work->particles + (size_t)e * n,
@@ -240,10 +240,10 @@ static sinew_status element_build_fill_batch(const sinew_world *world, const sin
                                  work->data + (size_t)e * (size_t)ops->data_count, error);
     if (status != SINEW_OK)
         return status;
-    sinew_count_from(work->particles, entries, -low);
+    sinew_shift_indices(work->particles, entries, -low);
     if (!sinew_batch_fill(batch, allocator, &work->layout, work->particles, work->data, span, &work->batch))
         return sinew_fail_memory(error, "the elements of an energy");
-    sinew_count_from(batch->particle, (size_t)batch->slot_count, low);
+    sinew_shift_indices(batch->particle, (size_t)batch->slot_count, low);
     return SINEW_OK;
 }
 

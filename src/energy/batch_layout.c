@@ -3,7 +3,7 @@
  * batch_layout.c: sorts the elements of a batch and joins tets that share faces to fans. See batch_layout.h.
  *
  * Fans are built greedily: the tet with the fewest free neighbours is joined with its neighbour that has the fewest
- * free neighbours, and with a neighbour of either. Few tets remain single.
+ * free neighbours, and with a neighbour of either. A tet is free while it is in no fan.
  */
 #include "energy/batch_layout.h"
 
@@ -32,7 +32,7 @@ typedef struct chunk_builder {
     int32_t queued[5];
     /* [tet of the chunk] indices of the tets of each fan, stored at its lowest tet; NONE: unused */
     int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN];
-    int32_t order[SINEW_CHUNK_ELEMENTS]; /* indices of the chunk's tets in the order of the layout */
+    int32_t order[SINEW_CHUNK_ELEMENTS]; /* element indices of the chunk's tets in the order of the layout */
 } chunk_builder;
 
 /* ---- Face neighbours of the tets of a chunk ------------------------------------------------------ */
@@ -94,13 +94,13 @@ static void find_neighbours(chunk_builder *d)
 
 /* ---- Greedy construction of fans of tets --------------------------------------------------------- */
 
-static void enqueue(chunk_builder *d, int32_t tet)
+static void enqueue_tet(chunk_builder *d, int32_t tet)
 {
     d->queue[d->left[tet]][d->queued[d->left[tet]]++] = tet;
 }
 
 /* The tet with the fewest free neighbours that is in no fan yet; NONE: all tets are in fans. */
-static int32_t dequeue(chunk_builder *d)
+static int32_t dequeue_tet(chunk_builder *d)
 {
     for (int32_t left = 0; left <= 4; left++)
         while (d->queued[left] > 0) {
@@ -126,7 +126,7 @@ static int32_t best_side(const chunk_builder *d, int32_t tet)
     return best;
 }
 
-static void take(chunk_builder *d, int32_t tet)
+static void take_tet(chunk_builder *d, int32_t tet)
 {
     d->left[tet] = NONE;
     for (int i = 0; i < 4; i++) {
@@ -134,7 +134,7 @@ static void take(chunk_builder *d, int32_t tet)
         if (side == NONE || d->left[side / 4] == NONE)
             continue;
         d->left[side / 4]--;
-        enqueue(d, side / 4);
+        enqueue_tet(d, side / 4);
     }
 }
 
@@ -163,12 +163,12 @@ static void reorder_fan(chunk_builder *d, int32_t middle, int32_t p, int32_t r)
 static void join_fan(chunk_builder *d, int32_t first)
 {
     int32_t fan[SINEW_FAN] = {first, NONE, NONE};
-    take(d, first);
+    take_tet(d, first);
     const int32_t side = best_side(d, first);
     if (side != NONE) {
         const int32_t beyond = d->neighbour[first][side];
         fan[1] = beyond / 4;
-        take(d, fan[1]);
+        take_tet(d, fan[1]);
         /* The third tet is a neighbour of the second. Without one, it is a neighbour of the first, which is then the
          * middle tet. */
         int32_t middle = fan[1], p = beyond % 4, r = best_side(d, middle);
@@ -184,7 +184,7 @@ static void join_fan(chunk_builder *d, int32_t first)
         }
         if (r != NONE) {
             fan[2] = d->neighbour[middle][r] / 4;
-            take(d, fan[2]);
+            take_tet(d, fan[2]);
         }
         reorder_fan(d, middle, p, r);
     }
@@ -205,8 +205,8 @@ static void join_fans(chunk_builder *d)
             d->left[t] += d->neighbour[t][i] != NONE;
     }
     for (int32_t t = d->count - 1; t >= 0; t--)
-        enqueue(d, t);
-    for (int32_t t = dequeue(d); t != NONE; t = dequeue(d))
+        enqueue_tet(d, t);
+    for (int32_t t = dequeue_tet(d); t != NONE; t = dequeue_tet(d))
         join_fan(d, t);
 }
 

@@ -3,9 +3,9 @@
  * extension_kernels.c: builds operations over batches (energy.h) from functions of one element (sinew/extend.h).
  *
  * Each loop is written for any width W and wrapped twice, for the width of the process and for width one. Elements of
- * weight zero (fillers, and elements that are switched off) are not evaluated. The tangent is the lower triangle of the
- * Hessian, row by row; if projected, of the nearest semi-definite matrix. The one-vertex operations evaluate the whole
- * element.
+ * weight zero (fillers, and elements that are switched off) are not evaluated, except by `reduce`. The tangent is the
+ * lower triangle of the Hessian, row by row; if projected, of the nearest semi-definite matrix. The one-vertex
+ * operations evaluate the whole element.
  */
 #include <float.h>
 #include <math.h>
@@ -33,8 +33,8 @@ static int triangle_at(int i, int j)
 
 /* ---- Reading and writing one element ------------------------------------------------------------- */
 
-/* Reads the data of an element; the extension and its counts are those of the batch's first element. Returns false if
- * the weight is zero. */
+/* Reads the data of an element; the extension and its counts are those of the first element in `data`. Returns false
+ * if the weight is zero. */
 static bool view_data(const sinew_real *data, int W, int32_t group, int lane, sinew_extension_view *e)
 {
     e->of = sinew_extension_at((int)data[EXTENSION_SLOT * W], &e->n);
@@ -276,7 +276,7 @@ typedef struct constraint_numbers {
 } constraint_numbers;
 
 /* Evaluates the constraints of an element at e->x, with compliances alpha of the whole element. For SINEW_FORM_ENERGY,
- * C becomes psi per unit of weight, C^2 / 2. */
+ * C becomes C^2 / 2 = alpha psi. */
 static void find_constraints(const sinew_extension_view *e, int32_t form, constraint_numbers *numbers)
 {
     const int side = 3 * e->n;
@@ -290,10 +290,10 @@ static void find_constraints(const sinew_extension_view *e, int32_t form, constr
     }
 }
 
-/* Change dlambda of the multiplier of constraint i (constrain.h): with gamma = alpha beta / h, (-C - alpha~ lambda -
- * gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~) */
-static double find_step(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane,
-                        const sinew_extension_view *e, const constraint_numbers *numbers, int i, double lambda)
+/* Change dlambda of the multiplier of constraint i before averaging and PBD's stiffness (constrain.h): with gamma =
+ * alpha beta / h, (-C - alpha~ lambda - gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~) */
+static double constraint_dlambda(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane,
+                                 const sinew_extension_view *e, const constraint_numbers *numbers, int i, double lambda)
 {
     const double *g = numbers->gradient + (ptrdiff_t)i * 3 * e->n;
     const double alpha = numbers->alpha[i], tilde = (double)kernel->compliance * alpha;
@@ -322,7 +322,7 @@ static void constrain_element(const sinew_constrain_kernel *kernel, int W, int32
     for (int i = 0; i < e->of->constraint_count; i++) {
         sinew_real *lambda = &kernel->lambda[lane_at(W, group, e->of->constraint_count, i, lane)];
         find_constraints(e, kernel->form, &numbers);
-        const double step = factor * find_step(kernel, W, group, lane, e, &numbers, i, (double)*lambda);
+        const double step = factor * constraint_dlambda(kernel, W, group, lane, e, &numbers, i, (double)*lambda);
         *lambda = (sinew_real)((double)*lambda + step);
         for (int a = 0; a < e->n; a++) {
             const int32_t at = kernel->groups.vertex[lane_at(W, group, e->n, a, lane)];

@@ -4,7 +4,7 @@
  *
  *     mu = E / (2 (1 + nu))      lambda = E nu / ((1 + nu) (1 - 2 nu))                             PBNG (9)
  *
- * Kernels use only lambda / mu = 2 nu / (1 - 2 nu) and the weight mu V.
+ * Kernels of tets use only lambda / mu = 2 nu / (1 - 2 nu) and the weight mu V, with the rest volume V.
  */
 #ifndef SINEW_SRC_ENERGY_LAME_H
 #define SINEW_SRC_ENERGY_LAME_H

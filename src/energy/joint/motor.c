@@ -5,8 +5,8 @@
  *     angle   C = r sin(theta - theta_t)      theta_t = target + speed t      theta: rotation of B about the axis
  *     slide   C = z - z_t                     z_t = target + speed t          z = P.e_3, along the axis
  *
- * psi = k/2 C^2: a servo with a torque of at most k r C. A hard motor reaches its target with any torque. The joint
- * should stay within a quarter turn of the target, where the sine increases; half a turn away the torque is zero.
+ * psi = k/2 C^2: a servo with a torque of at most k r |C|. The torque of a hard motor has no limit. The joint should
+ * stay within a quarter turn of the target, where the sine increases; half a turn away the torque is zero.
  *
  * All elements share the target, which is set at the start of each step; an energy therefore has one target.
  */

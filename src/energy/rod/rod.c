@@ -4,10 +4,10 @@
  *
  *     psi = [EI_1 (kappa_1 - kappa_1')^2 + EI_2 (kappa_2 - kappa_2')^2 + GJ (tau - tau')^2] / (2 L)
  *
- * L is half the rest length of both segments. A prime marks values of the rest shape or zero (`rest`), plus the given
- * curvature and twist. Bergou et al., Discrete elastic rods, 2008. Director points carry the frames, so frames are
- * unknowns like every other point (rod_geometry.h has strains, derivatives and limits). The energy edge_strain adds EA,
- * the energy director keeps the director points at their distance.
+ * L is half the sum of both segments' rest lengths. A prime marks values of the rest shape or zero (`rest`), plus the
+ * given curvature and twist. Bergou et al., Discrete elastic rods, 2008. Director points carry the frames, so frames
+ * are unknowns like every other point (rod_geometry.h has strains, derivatives and limits). The energy edge_strain adds
+ * EA, the energy director keeps the director points at their distance.
  *
  * The Hessian is projected by clamping its eigenvalues. Each of the three strains is one constraint, with the
  * compliances L/EI_1, L/EI_2 and L/GJ. In reduced coordinates, for qn, bending is the difference of the segments'
@@ -118,8 +118,8 @@ static const char *rest_strains(const rest_frame *a, const rest_frame *b, double
     return NULL;
 }
 
-/* Factors of the reduced coordinates t_b - t_a and d_b - d_a, divided by rest lengths. They are scaled so that the
- * stiffness of the element is the largest of its stiffnesses. */
+/* Factors of the reduced coordinates t_b - t_a and d_b - d_a (edge directions and directors of the segments a and b),
+ * including the division by rest lengths, for the largest of the element's stiffnesses as the common stiffness. */
 static void rod_prepare_reduced(const double stiffness[ROD_STRAINS], const rest_frame f[2], sinew_real *data)
 {
     const double bend = fmax(stiffness[0], stiffness[1]), max = fmax(bend, stiffness[2]);
@@ -272,7 +272,7 @@ KERNEL_INLINE rod_weights rod_incidence_weights(const rod_now *s, int j, const w
     return sum;
 }
 
-/* The exact 3x3 Hessian block of the incidence's node, projected. Not inlined, because it is large. */
+/* Adds the exact 3x3 Hessian block of the incidence's node, projected, to A. Not inlined, because it is large. */
 static __attribute__((noinline)) void incidence_block(const rod_now *s, const wide *stiffness,
                                                       const rod_weights weights[2], wide weight, wide A[6])
 {
@@ -284,8 +284,8 @@ static __attribute__((noinline)) void incidence_block(const rod_now *s, const wi
     incidence_add_definite(B, weight, A);
 }
 
-/* Adds gradient and block of one vertex. The approximate block is the sum of g g^T over the strains' gradients g
- * (Gauss-Newton). */
+/* Adds gradient and block of one vertex. The approximate block is the sum of k g g^T over the strains' gradients g and
+ * stiffnesses k (Gauss-Newton). */
 KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data), zero = wide_set(0);

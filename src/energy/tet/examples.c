@@ -412,7 +412,7 @@ static void examples_incidence(const sinew_real *data, const int32_t *particles,
     }
 }
 
-KERNEL_INLINE void examples_exact(const incidence *v, bool exact, incidence_sum *sum)
+KERNEL_INLINE void examples_add_exact(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
     static const int entry[6] = {0, 4, 8, 1, 2, 5};
@@ -428,9 +428,9 @@ KERNEL_INLINE void examples_exact(const incidence *v, bool exact, incidence_sum 
 static void examples_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        incidence_run(kernel, 3, DATA_COUNT, true, examples_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, examples_add_exact);
     else
-        incidence_run(kernel, 3, DATA_COUNT, false, set_cheap);
+        incidence_run(kernel, 3, DATA_COUNT, false, distance_add_cheap);
 }
 
 const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_examples) = {

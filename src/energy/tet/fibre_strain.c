@@ -231,7 +231,7 @@ KERNEL_INLINE wide fibre_length_of(const sinew_real *data, constrained *c, wide 
             z[i] += m[a] * (c->x[4 * a + i] - c->x[i]);
     }
     const wide l = wide_sqrt(dot3(z, z));
-    /* A fibre stretch that is not finite has no direction: the gradient is zero. */
+    /* A fibre stretch that is not finite has no direction: the gradient is zero, and the lower limit is returned. */
     const wide_mask known = wide_le(l, wide_set(WIDE_HUGE));
     for (int i = 0; i < 12; i++)
         c->gradient[i] = wide_select(known, m[i / 3] * z[i % 3], wide_set(0));

@@ -55,8 +55,8 @@ static bool is_constraint_batch(const sinew_objective *o, int32_t t, const const
     return batch->ops->jacobian && !batch->ops->contact && choice->chosen(choice->context, batch);
 }
 
-static sinew_constraint_set set_of(const sinew_constraints *c, const sinew_batch *batch,
-                                   const constraint_choice *choice)
+static sinew_constraint_set constraint_set_of(const sinew_constraints *c, const sinew_batch *batch,
+                                              const constraint_choice *choice)
 {
     return (sinew_constraint_set){.batch = batch,
                                   .vertex_count = batch->ops->info.vertex_count,
@@ -98,7 +98,7 @@ static void list_sets(sinew_constraints *c, const sinew_objective *o, const cons
         if (!is_constraint_batch(o, t, choice))
             continue;
         if (sinew_task_begins(o, t)) {
-            sinew_constraint_set set = set_of(c, o->tasks[t].batch, choice);
+            sinew_constraint_set set = constraint_set_of(c, o->tasks[t].batch, choice);
             assign_set_offsets(&set, total);
             c->constraint_count += set.constraint_count;
             c->element_count += set.element_count;
@@ -207,10 +207,10 @@ typedef struct constraint_work {
     sinew_jacobian_kernel kernel;
     sinew_real *x, *lambda, *other, *step, *base;
     size_t padded_count, W;
-    const int32_t *element; /* [padded_count] caller's index of the element in each lane; -1: padding lane */
+    const int32_t *element; /* [padded_count] index in the batch of the element in each lane; -1: padding lane */
 } constraint_work;
 
-static constraint_work work_of(const constraint_pass *pass, int32_t thread, int32_t k)
+static constraint_work constraint_work_of(const constraint_pass *pass, int32_t thread, int32_t k)
 {
     const sinew_constraints *c = pass->c;
     const sinew_constraint_chunk *chunk = &c->chunks[k];
@@ -301,7 +301,7 @@ static sinew_real *wide_point(const constraint_work *w, size_t lane, size_t a)
 
 /* Displacement of a vertex for a difference quotient, in m: a small fraction of the element's size, or of the distance
  * from the origin if all vertices coincide. */
-static double step_of(const constraint_work *w, size_t lane)
+static double difference_step_of(const constraint_work *w, size_t lane)
 {
     const double fraction = sizeof(sinew_real) == 4 ? 5e-3 : 6e-6;
     double size = 0, largest = 0;
@@ -334,7 +334,7 @@ static void add_difference(const constraint_work *w, size_t lane, size_t b, size
     }
 }
 
-static double *blocks_of(const sinew_constraints *c, const constraint_work *w, size_t lane)
+static double *element_blocks_of(const sinew_constraints *c, const constraint_work *w, size_t lane)
 {
     const size_t n = (size_t)w->set->vertex_count, size = 9 * (n * (n + 1) / 2);
     return c->blocks + w->set->block_at + (size_t)w->element[lane] * size;
@@ -352,9 +352,9 @@ static void curve_by_differences(const sinew_constraints *c, const constraint_wo
     const size_t n = (size_t)w->set->vertex_count, size = 9 * (n * (n + 1) / 2);
     const size_t numbers = w->padded_count * 3 * n * (size_t)w->set->per_element;
     for (size_t lane = 0; lane < w->padded_count; lane++) {
-        w->step[lane] = (sinew_real)step_of(w, lane);
+        w->step[lane] = (sinew_real)difference_step_of(w, lane);
         if (w->element[lane] >= 0)
-            memset(blocks_of(c, w, lane), 0, size * sizeof *c->blocks);
+            memset(element_blocks_of(c, w, lane), 0, size * sizeof *c->blocks);
     }
     for (size_t k = 0; k < 3 * n; k++) {
         for (size_t lane = 0; lane < w->padded_count; lane++)
@@ -367,7 +367,7 @@ static void curve_by_differences(const sinew_constraints *c, const constraint_wo
         for (size_t lane = 0; lane < w->padded_count; lane++) {
             const sinew_real up = w->base[lane] + w->step[lane], down = w->base[lane] - w->step[lane];
             if (w->element[lane] >= 0)
-                add_difference(w, lane, k / 3, k % 3, (double)up - (double)down, blocks_of(c, w, lane));
+                add_difference(w, lane, k / 3, k % 3, (double)up - (double)down, element_blocks_of(c, w, lane));
         }
         move_points(w, k, 0);
     }
@@ -379,7 +379,7 @@ static void curve_by_energy(const sinew_constraints *c, const constraint_work *w
     w->set->batch->ops->curvature(&w->kernel);
     for (size_t lane = 0; lane < w->padded_count; lane++)
         for (size_t k = 0; w->element[lane] >= 0 && k < size; k++)
-            blocks_of(c, w, lane)[k] = wide_number(w, w->kernel.blocks, lane, k, size);
+            element_blocks_of(c, w, lane)[k] = wide_number(w, w->kernel.blocks, lane, k, size);
 }
 
 /* ---- Evaluation passes over chunks --------------------------------------------------------------- */
@@ -401,7 +401,7 @@ static void run_chunks(const void *context, int32_t thread, int32_t first, int32
     for (int32_t k = first; k < last; k++) {
         if (pass->lambda && !pass->c->sets[pass->c->chunks[k].set].curved)
             continue;
-        const constraint_work w = work_of(pass, thread, k);
+        const constraint_work w = constraint_work_of(pass, thread, k);
         if (pass->lambda) {
             load_lambda(pass, &w);
             (w.set->batch->ops->curvature ? curve_by_energy : curve_by_differences)(pass->c, &w);
@@ -414,7 +414,7 @@ static void run_chunks(const void *context, int32_t thread, int32_t first, int32
     }
 }
 
-static void run_pass(const constraint_pass *pass)
+static void run_constraint_pass(const constraint_pass *pass)
 {
     sinew_tasks_for(pass->c->chunk_count >= SINEW_PARALLEL_TASKS ? pass->c->thread_count : 1, pass->c->chunk_count, 1,
                     run_chunks, pass);
@@ -422,7 +422,7 @@ static void run_pass(const constraint_pass *pass)
 
 void sinew_constraints_evaluate(sinew_constraints *c, const sinew_real *q)
 {
-    run_pass(&(constraint_pass){c, q, NULL});
+    run_constraint_pass(&(constraint_pass){c, q, NULL});
     memset(c->C, 0, (size_t)c->constraint_count * sizeof *c->C);
     for (int32_t s = 0; s < c->set_count; s++) {
         const sinew_constraint_set *set = &c->sets[s];
@@ -435,7 +435,7 @@ void sinew_constraints_evaluate(sinew_constraints *c, const sinew_real *q)
 
 void sinew_constraints_curve(sinew_constraints *c, const sinew_real *q, const double *lambda)
 {
-    run_pass(&(constraint_pass){c, q, lambda});
+    run_constraint_pass(&(constraint_pass){c, q, lambda});
 }
 
 /* ---- Products with the Jacobian J ---------------------------------------------------------------- */
@@ -496,7 +496,7 @@ void sinew_constraints_product(const sinew_constraints *c, const sinew_real *d, 
     visit_constraints(c, constraints_add_product, &(product_context){.d = d, .out = out});
 }
 
-static void add_force(const constraint_output *output, void *context)
+static void add_constraint_force(const constraint_output *output, void *context)
 {
     const product_context *p = context;
     for (int32_t a = 0; a < output->vertex_count; a++)
@@ -507,7 +507,7 @@ static void add_force(const constraint_output *output, void *context)
 
 void sinew_constraints_add_force(const sinew_constraints *c, const double *lambda, double scale, double *out)
 {
-    visit_constraints(c, add_force, &(product_context){.lambda = lambda, .scale = scale, .out = out});
+    visit_constraints(c, add_constraint_force, &(product_context){.lambda = lambda, .scale = scale, .out = out});
 }
 
 void sinew_constraints_comply(const sinew_constraints *c, const double *lambda, double *out)
@@ -526,7 +526,7 @@ void sinew_constraints_comply(const sinew_constraints *c, const double *lambda, 
 
 /* Adds squared gradient entries element by element. For global constraints, whose elements share particles, the result
  * only approximates the norm. */
-static void add_square(const constraint_output *output, void *context)
+static void add_squared_gradient(const constraint_output *output, void *context)
 {
     const product_context *p = context;
     for (int32_t k = 0; k < 3 * output->vertex_count; k++)
@@ -536,7 +536,7 @@ static void add_square(const constraint_output *output, void *context)
 void sinew_constraints_norms(const sinew_constraints *c, double *out)
 {
     memset(out, 0, (size_t)c->constraint_count * sizeof *out);
-    visit_constraints(c, add_square, &(product_context){.out = out});
+    visit_constraints(c, add_squared_gradient, &(product_context){.out = out});
     for (int32_t r = 0; r < c->constraint_count; r++)
         out[r] = sqrt(out[r]);
 }

@@ -8,16 +8,16 @@
  * lambda is in N if C is a length. With psi = 1/2 C^T alpha^-1 C an energy and its constraints are equivalent (thesis
  * 3.22 to 3.25).
  *
- * Numbering. Each batch is one set, in the order of the objective's tasks. The constraints of a set are in the caller's
- * order of elements, per_element each. Elements of an energy with `global_constraint` share the constraints of one
+ * Numbering. Each batch is one set, in the order of the objective's tasks. The constraints of a set are in the order of
+ * element indices (energy/batch.h), per_element each. Elements of an energy with `global_constraint` share those of one
  * element: their C add up, and the compliance is that of the first element. Elements are stored densely, vertices in
  * the order of the batch. A vertex may occur twice (pairs, padded stencils); its contributions add up. Columns of
  * pinned particles are left out: their entry of `particle` is -1. Inequalities come from energies with
  * ops->inequalities and from hard elements with a slack between limits.
  *
- * Evaluation works chunk by chunk on all threads and allocates nothing. An element writes its own numbers only, so the
- * bits do not depend on threads. Second derivatives come from the energy's `curvature` operation, or from central
- * differences of its Jacobian, with a relative error of about eps^(2/3).
+ * Evaluation works chunk by chunk, on several threads if there are many chunks, and allocates nothing. An element
+ * writes its own numbers only, so the bits do not depend on threads. Second derivatives come from the energy's
+ * `curvature` operation, or from central differences of its Jacobian, with a relative error of about eps^(2/3).
  */
 #ifndef SINEW_SRC_OBJECTIVE_CONSTRAINTS_H
 #define SINEW_SRC_OBJECTIVE_CONSTRAINTS_H
@@ -69,10 +69,11 @@ typedef struct sinew_constraints {
     int32_t *identity;
 } sinew_constraints;
 
+/* Tells whether a batch is chosen; `context` is the argument of sinew_constraints_create(). */
+typedef bool sinew_batch_predicate(const void *context, const sinew_batch *batch);
 /* Creates the constraints of all batches for which `chosen` returns true, in the order of tasks; contacts and energies
  * without a Jacobian are left out. Second derivatives are allocated for batches for which `curved` returns true; NULL:
  * for none. Allocates; returns NULL on failure. */
-typedef bool sinew_batch_predicate(const void *context, const sinew_batch *batch);
 sinew_constraints *sinew_constraints_create(const sinew_objective *objective, sinew_batch_predicate *chosen,
                                             const void *context, sinew_batch_predicate *curved, sinew_error *error);
 /* frees all memory of the constraints, which may be NULL */

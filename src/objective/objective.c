@@ -21,7 +21,7 @@ static size_t round_up(size_t reals)
 
 /* Number of reals of one thread's scratch memory: a local copy of x, and one chunk's tangents and Hessian blocks. A
  * second local vector may reuse the memory of tangents and blocks. */
-static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
+static size_t scratch_size_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     size_t padded_count = (size_t)chunk->group_count * (size_t)batch->width;
     size_t n = (size_t)batch->ops->info.vertex_count;
@@ -29,7 +29,7 @@ static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
            round_up(padded_count * 9 * (n * (n + 1) / 2));
 }
 
-static size_t tangents_of(const sinew_batch *batch, const sinew_chunk *chunk)
+static size_t tangent_size_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     return round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
 }
@@ -47,9 +47,9 @@ static void count_layout(layout *l, sinew_batch *const *batches, int32_t batch_c
         l->task_count += batch->chunk_count;
         l->slot_count += batch->slot_count;
         for (int32_t c = 0; c < batch->chunk_count; c++) {
-            const size_t size = scratch_of(batch, &batch->chunks[c]);
+            const size_t size = scratch_size_of(batch, &batch->chunks[c]);
             l->scratch_size = size > l->scratch_size ? size : l->scratch_size;
-            l->tangent_total += tangents_of(batch, &batch->chunks[c]);
+            l->tangent_total += tangent_size_of(batch, &batch->chunks[c]);
         }
     }
 }
@@ -63,7 +63,7 @@ static void objective_fill_tasks(sinew_task *tasks, int32_t slot, size_t tangent
             const sinew_chunk *chunk = &batch->chunks[c];
             *tasks++ = (sinew_task){
                 .batch = batch, .chunk = chunk, .first_slot = slot + chunk->first_slot, .first_tangent = tangent};
-            tangent += tangents_of(batch, chunk);
+            tangent += tangent_size_of(batch, chunk);
         }
         slot += batch->slot_count;
     }
@@ -412,8 +412,8 @@ static void quasistatic_terms(const void *context, int32_t first, int32_t last, 
 
 /* Adds the particles' inertia or load terms to the elastic energy, and writes the gradient unless it is NULL. Returns
  * the objective g. */
-static double add_own_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_real *gradient,
-                            sinew_terms *terms)
+static double add_particle_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_real *gradient,
+                                 sinew_terms *terms)
 {
     double sums[2];
     term_context context = {o, slot_pass(o, gradient)};
@@ -436,13 +436,13 @@ double sinew_objective_elastic(sinew_objective *o, const sinew_real *q)
 
 double sinew_objective_value(sinew_objective *o, const sinew_real *q, sinew_terms *terms)
 {
-    return add_own_terms(o, q, sinew_objective_elastic(o, q), NULL, terms);
+    return add_particle_terms(o, q, sinew_objective_elastic(o, q), NULL, terms);
 }
 
 double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_real *gradient, sinew_terms *terms)
 {
     run_tasks(&(task_pass){o, .what = OP_GRADIENT, .x = q});
-    const double value = add_own_terms(o, q, sum_tasks(o), gradient, terms);
+    const double value = add_particle_terms(o, q, sum_tasks(o), gradient, terms);
     add_transient_slots(o, gradient);
     sinew_filter(o, gradient);
     return value;

@@ -42,7 +42,7 @@ typedef struct joining {
     int32_t *parent; /* [particle_count] union-find: parent of each particle */
 } joining;
 
-static void join(void *context, int32_t i, int32_t j)
+static void join_within_subset(void *context, int32_t i, int32_t j)
 {
     const joining *own = context;
     if (own->subset[i] < 0 || own->subset[i] != own->subset[j])
@@ -56,7 +56,7 @@ static void find_components(const sinew_objective *o, const int32_t *subset, int
 {
     for (int32_t i = 0; i < o->particle_count; i++)
         parent[i] = i;
-    visit_edges(o, join, &(joining){subset, parent});
+    visit_edges(o, join_within_subset, &(joining){subset, parent});
     for (int32_t i = 0; i < o->particle_count; i++)
         parent[i] = sinew_find_root(parent, i);
 }
@@ -123,7 +123,7 @@ static void aggregates_divide(const cutting *c, size_t axis, int32_t first, int3
 
 /* Cuts particles list[first .. last - 1] into the given number of subsets; the recursion depth is the logarithm of this
  * number. */
-static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
+static void cut_into_subsets(cutting *c, int32_t first, int32_t last, int32_t subsets)
 {
     if (subsets <= 1) {
         for (int32_t k = first; k < last; k++)
@@ -133,8 +133,8 @@ static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
     }
     const int32_t left = subsets / 2, middle = first + (int32_t)((int64_t)(last - first) * left / subsets);
     aggregates_divide(c, longest_side(c, first, last), first, last, middle);
-    cut(c, first, middle, left);
-    cut(c, middle, last, subsets - left);
+    cut_into_subsets(c, first, middle, left);
+    cut_into_subsets(c, middle, last, subsets - left);
 }
 
 /* Cuts every connected component into subsets of about `size` free particles; `component` and `start` are
@@ -160,7 +160,7 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
     for (int32_t i = 0, first = 0; i < o->particle_count; i++) {
         const int32_t last = start[i]; /* end of component i in `list`: the loop above has advanced start[i] to it */
         if (last > first)
-            cut(&c, first, last, (last - first + size / 2) / size);
+            cut_into_subsets(&c, first, last, (last - first + size / 2) / size);
         first = last;
     }
 }
@@ -175,7 +175,7 @@ typedef struct merging {
 } merging;
 
 /* Orders fragments by size, ties by the lower root: a total order, so that joins cannot form a cycle. */
-static bool is_larger(const merging *m, int32_t a, int32_t b)
+static bool is_larger_fragment(const merging *m, int32_t a, int32_t b)
 {
     return m->size[a] != m->size[b] ? m->size[a] > m->size[b] : a < b;
 }
@@ -186,7 +186,8 @@ static void find_aggregate_neighbour(void *context, int32_t i, int32_t j)
     const int32_t ends[2] = {m->root[i], m->root[j]};
     for (int k = 0; k < 2; k++) {
         const int32_t own = ends[k], other = ends[1 - k];
-        if (own >= 0 && other >= 0 && own != other && m->size[own] < m->small && is_larger(m, other, m->preferred[own]))
+        if (own >= 0 && other >= 0 && own != other && m->size[own] < m->small &&
+            is_larger_fragment(m, other, m->preferred[own]))
             m->preferred[own] = other;
     }
 }

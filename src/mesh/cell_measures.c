@@ -26,7 +26,7 @@ static double cell_difference(const sinew_real *positions, int32_t from, int32_t
     return sum * sqrt(x * x + y * y + z * z);
 }
 
-static bool repeats(const int32_t *vertices, int size)
+static bool repeats_a_vertex(const int32_t *vertices, int size)
 {
     for (int i = 0; i < size; i++)
         for (int j = 0; j < i; j++)
@@ -55,7 +55,7 @@ sinew_tet_shape sinew_shape_of_tet(const sinew_real *positions, const int32_t te
     double unit = (normal[0] * e[2][0] + normal[1] * e[2][1] + normal[2] * e[2][2]) / 6;
     shape.volume = unit * longest * longest * longest;
     shape.quality = 6 * sqrt(2) * unit / (mean * sqrt(mean));
-    if (!(fabs(unit) < SINEW_DEGENERATE) && !repeats(tet, 4))
+    if (!(fabs(unit) < SINEW_DEGENERATE) && !repeats_a_vertex(tet, 4))
         shape.flaw = unit < 0                       ? SINEW_FLAW_INVERTED_TET
                      : shape.quality < SINEW_SLIVER ? SINEW_FLAW_SLIVER_TET
                                                     : SINEW_FLAW_COUNT;
@@ -75,7 +75,7 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
             e[i][k] /= longest;
     vec3_cross(e[0], e[1], normal);
     double unit = vec3_norm(normal) / 2;
-    *degenerate = unit < SINEW_DEGENERATE || repeats(triangle, 3);
+    *degenerate = unit < SINEW_DEGENERATE || repeats_a_vertex(triangle, 3);
     return unit * longest * longest;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * name_list.c: different names in the order of their first use. A hash (FNV-1a) finds a name, so that the time per line
- * of a file does not grow with the number of names.
+ * name_list.c: different names in the order of their first use. A hash (FNV-1a) finds a name, so that the mean time per
+ * line of a file does not grow with the number of names.
  */
 #include <string.h>
 

@@ -55,6 +55,7 @@ void sinew_factored_system_solve(sinew_factored_system *system, const int32_t *i
 
 /* number of stored entries of the factor L, with the zeros that fill SIMD vectors */
 int64_t sinew_factored_system_size(const sinew_factored_system *system);
-int64_t sinew_factored_system_memory(const sinew_factored_system *system); /* memory of matrix and factor, in bytes */
+/* Approximate memory of matrix and factor, in bytes, without work space of the factorisation. */
+int64_t sinew_factored_system_memory(const sinew_factored_system *system);
 
 #endif

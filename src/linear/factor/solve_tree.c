@@ -62,8 +62,8 @@ static void find_supernode_tree(division *d, const sinew_supernodal *factor)
 }
 
 /* Light subtrees of the elimination tree become units of work. Above them, a supernode joins the unit of its only heavy
- * child, or starts a new unit. Returns the number of units. The columns of a unit are contiguous because the order is a
- * postorder. */
+ * child if that child is the supernode before it; otherwise it starts a new unit. Returns the number of units. The
+ * columns of a unit are contiguous because the order is a postorder. */
 static int32_t divide_supernodes(division *d, int32_t count)
 {
     double total = 0;

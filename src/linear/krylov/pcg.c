@@ -44,7 +44,7 @@ typedef struct stopping {
     double *history, *lengths;
 } stopping;
 
-static bool stalled(const stopping *stop, const sinew_pcg_result *result)
+static bool pcg_has_stalled(const stopping *stop, const sinew_pcg_result *result)
 {
     const int32_t k = result->iterations, window = k / 3 > SINEW_PCG_WINDOW ? k / 3 : SINEW_PCG_WINDOW;
     if (!stop->history || k <= window)
@@ -133,7 +133,7 @@ static sinew_pcg_result pcg_solve(pcg_run run, const sinew_real *b, const stoppi
         }
         result.iterations++;
         result.residual = sinew_norm(pcg->r, pcg->count, pcg->thread_count) / target;
-        result.stalled = stalled(stop, &result);
+        result.stalled = pcg_has_stalled(stop, &result);
     }
     return result;
 }

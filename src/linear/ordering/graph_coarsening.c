@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* capacity for vertices and edges of all levels, relative to the finest; coarsening stops when it is used up */
-#define ROOM    3
-#define DEGREES 64      /* number of classes of vertices by degree; the last holds all higher degrees */
-#define JUMP    1000003 /* stride between visited vertices of equal degree; a prime */
+#define LEVEL_CAPACITY 3
+#define DEGREES        64      /* number of classes of vertices by degree; the last holds all higher degrees */
+#define JUMP           1000003 /* stride between visited vertices of equal degree; a prime */
 
 static int degree_class(const sinew_weighted *g, int32_t i)
 {
@@ -20,7 +20,8 @@ static int degree_class(const sinew_weighted *g, int32_t i)
 bool sinew_levels_create(const sinew_allocator *allocator, sinew_levels *l, size_t vertices, size_t entries)
 {
     sinew_weighted *r = &l->capacity;
-    *l = (sinew_levels){.vertex_capacity = ROOM * vertices + SINEW_LEVELS_MAX, .edge_capacity = ROOM * entries};
+    *l = (sinew_levels){.vertex_capacity = LEVEL_CAPACITY * vertices + SINEW_LEVELS_MAX,
+                        .edge_capacity = LEVEL_CAPACITY * entries};
     r->first = sinew_allocate(allocator, l->vertex_capacity, sizeof *r->first);
     r->other = sinew_allocate(allocator, l->edge_capacity, sizeof *r->other);
     r->edge = sinew_allocate(allocator, l->edge_capacity, sizeof *r->edge);

@@ -71,7 +71,7 @@ static void make_finest(dissection *d, int32_t first, int32_t last)
 
 /* ---- Cuts of the coarsest graph -------------------------------------------------------------- */
 
-static void keep_better(dissection *d, sinew_weighted *g, double *min)
+static void keep_better_cut(dissection *d, sinew_weighted *g, double *min)
 {
     if (sinew_stop_came())
         return;
@@ -124,13 +124,13 @@ static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *or
 
 /* Tries the cuts of GRAPH_STARTS breadth-first orders. An order starts at the last vertex of the previous search, which
  * is peripheral; after every second order, at the middle vertex of that order. */
-static void try_graph(dissection *d, sinew_weighted *g, double *min)
+static void try_breadth_first_cuts(dissection *d, sinew_weighted *g, double *min)
 {
     int32_t start = breadth_first(g, 0, d->scratch);
     for (int k = 0; k < GRAPH_STARTS; k++) {
         const int32_t next = breadth_first(g, start, d->scratch);
         split_in_order(d, g);
-        keep_better(d, g, min);
+        keep_better_cut(d, g, min);
         start = k % 2 ? d->scratch[(size_t)g->count / 2] : next;
     }
 }
@@ -203,12 +203,12 @@ enum {
     MAIN_DIRECTIONS = 7
 };
 
-static void try_directions(dissection *d, sinew_weighted *g, double *min)
+static void try_direction_cuts(dissection *d, sinew_weighted *g, double *min)
 {
     for (int k = 0; k < DIRECTIONS; k++) {
         make_keys(d, g, directions[k]);
         split_by_key(d, g);
-        keep_better(d, g, min);
+        keep_better_cut(d, g, min);
     }
 }
 
@@ -248,8 +248,8 @@ static bool find_cut(dissection *d)
     sinew_levels_coarsen(l, COARSEST);
     sinew_weighted *g = &l->graphs[l->count - 1];
     if (d->points)
-        try_directions(d, g, &min);
-    try_graph(d, g, &min);
+        try_direction_cuts(d, g, &min);
+    try_breadth_first_cuts(d, g, &min);
     if (min == HUGE_VAL)
         return false;
     memcpy(g->side, d->best, (size_t)g->count);

@@ -4,7 +4,8 @@
  * components.
  *
  * Lists are counted, then filled, and need no sorting: adjacency is symmetric, so visiting vertices in ascending order
- * and appending each to the lists of its neighbours leaves every list ascending. Time O(sum of size^2 * count).
+ * and appending each to the lists of its neighbours leaves every list ascending. Time O(vertices + sum of size^2 *
+ * count).
  */
 #include "mesh/topology.h"
 

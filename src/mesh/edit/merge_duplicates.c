@@ -4,8 +4,8 @@
  *
  * Cells with the same lowest vertex are sorted by their other vertices, which makes duplicates adjacent. Kept vertices
  * are hashed by their cell in a grid whose cells are CELL_WIDTH distances wide: all vertices within the distance of a
- * vertex are in its grid cell or an adjacent one. Kept vertices are farther apart than the distance, so a grid cell
- * contains few.
+ * vertex are in its grid cell or an adjacent one. Kept vertices are farther apart than the distance, which bounds their
+ * number in a grid cell.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
@@ -41,7 +41,7 @@ static size_t elements_at(const sinew_elements *elements, const sinew_incidence 
     return count;
 }
 
-static void name_first_of_each(const sinew_pair *pairs, size_t count, int32_t *same)
+static void set_first_of_duplicates(const sinew_pair *pairs, size_t count, int32_t *same)
 {
     size_t first = 0;
     for (size_t n = 0; n < count; n++) {
@@ -64,7 +64,7 @@ sinew_status sinew_same_elements(const sinew_allocator *allocator, int32_t verte
         for (int32_t v = 0; v < vertex_count; v++) {
             size_t count = elements_at(elements, &incidence, v, pairs);
             sinew_sort_pairs(pairs, count, pairs + capacity);
-            name_first_of_each(pairs, count, same);
+            set_first_of_duplicates(pairs, count, same);
         }
     } else {
         status = sinew_fail_memory(error, "cells that are there twice");

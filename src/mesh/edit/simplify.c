@@ -68,7 +68,7 @@ static void mark_border(void *context, const int32_t *vertices, const sinew_pair
     }
 }
 
-static uint8_t rank_of(const work *w, int32_t i)
+static uint8_t vertex_rank(const work *w, int32_t i)
 {
     const double *a = w->along[i];
     if (w->adjacency.first[i + 1] == w->adjacency.first[i])
@@ -118,7 +118,7 @@ static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 }
 
 /* Numbers the kept vertices of the fine mesh and assigns every other vertex to a kept one. */
-static void assign(const work *w, sinew_simplified *s)
+static void assign_to_kept_vertices(const work *w, sinew_simplified *s)
 {
     const int32_t n = w->input->vertex_count;
     simplify_choose(w, s->owner);
@@ -203,7 +203,7 @@ static bool make_triangles(const sinew_allocator *allocator, const work *w, sine
 
 /* ---- Embedding of the fine vertices in the coarse mesh ------------------------------------------- */
 
-static void list_around(work *w, const sinew_simplified *s)
+static void list_triangles_around(work *w, const sinew_simplified *s)
 {
     memset(w->first, 0, ((size_t)s->vertex_count + 1) * sizeof *w->first);
     for (int32_t k = 0; k < 3 * s->triangle_count; k++)
@@ -212,7 +212,8 @@ static void list_around(work *w, const sinew_simplified *s)
         w->first[v + 1] += w->first[v];
     for (int32_t k = 3 * s->triangle_count - 1; k >= 0; k--)
         w->around[--w->first[s->triangles[k] + 1]] = k / 3;
-    /* Filling has advanced each start in `first` to the start of the next coarse vertex. */
+    /* Filling has moved first[v + 1] from the end to the start of the list of coarse vertex v; the shift restores
+     * first. */
     memmove(w->first, w->first + 1, (size_t)s->vertex_count * sizeof *w->first);
     w->first[s->vertex_count] = 3 * s->triangle_count;
 }
@@ -235,7 +236,7 @@ static void barycentric(const work *w, const sinew_simplified *s, int32_t triang
 }
 
 /* Embeds fine vertex i in the triangle around its owner that contains it, or that it is least far outside of. */
-static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
+static void embed_vertex(const work *w, sinew_simplified *s, int32_t i)
 {
     const int32_t owner = s->owner[i];
     double best = OUTSIDE;
@@ -302,16 +303,16 @@ sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simpli
     if (status == SINEW_OK)
         status = sinew_visit_facets(allocator, input->vertex_count, &elements, mark_border, &w, error);
     for (int32_t i = 0; status == SINEW_OK && i < input->vertex_count; i++)
-        w.rank[i] = rank_of(&w, i);
+        w.rank[i] = vertex_rank(&w, i);
     if (status == SINEW_OK) {
-        assign(&w, s);
+        assign_to_kept_vertices(&w, s);
         if (!make_triangles(allocator, &w, s))
             status = sinew_fail_memory(error, "a coarser mesh");
     }
     if (status == SINEW_OK) {
-        list_around(&w, s);
+        list_triangles_around(&w, s);
         for (int32_t i = 0; i < input->vertex_count; i++)
-            bind_vertex(&w, s, i);
+            embed_vertex(&w, s, i);
     }
     simplify_release_work(allocator, &w);
     if (status != SINEW_OK)

@@ -144,7 +144,7 @@ static int32_t segments_or(const sinew_round_def *def, int32_t suitable)
     return def->segments == 0 ? suitable : def->segments;
 }
 
-static int32_t even(int32_t count)
+static int32_t round_up_to_even(int32_t count)
 {
     return count + (count & 1);
 }
@@ -187,7 +187,7 @@ sinew_mesh *sinew_mesh_ball(const sinew_round_def *def, sinew_error *error)
     shape.segments = segments_or(def, 8);
     if (!cells_fit("ball", "segments", shape.segments, 2, error))
         return NULL;
-    shape.segments = even(shape.segments);
+    shape.segments = round_up_to_even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.segments}, .mirror = {true, true, true}};
     return round_make(&shape, &grid, place_ball, error);
 }
@@ -201,7 +201,7 @@ sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error)
     if (!cells_fit("cylinder", "segments", shape.segments, 2, error) ||
         !cells_fit("cylinder", "layers", shape.layers, 1, error))
         return NULL;
-    shape.segments = even(shape.segments);
+    shape.segments = round_up_to_even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.layers}, .mirror = {true, true, false}};
     return round_make(&shape, &grid, place_cylinder, error);
 }
@@ -216,7 +216,7 @@ sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error)
     if (!hole_fits("torus", &shape, error) || !cells_fit("torus", "segments", shape.segments, 3, error) ||
         !cells_fit("torus", "layers", shape.layers, 1, error))
         return NULL;
-    shape.layers = even(def->layers);
+    shape.layers = round_up_to_even(def->layers);
     sinew_grid grid = {.cells = {shape.layers, shape.segments, shape.layers},
                        .wraps = {false, true, false},
                        .mirror = {true, false, true}};

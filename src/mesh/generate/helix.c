@@ -60,7 +60,7 @@ static sinew_mesh *make_coil(const sinew_coil_def *def, int32_t n, double turns,
     return NULL;
 }
 
-static bool coil_begun(const char *noun, const sinew_coil_def *def, sinew_error *error)
+static bool coil_def_is_given(const char *noun, const sinew_coil_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
     if (SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_COIL))
@@ -71,7 +71,7 @@ static bool coil_begun(const char *noun, const sinew_coil_def *def, sinew_error 
 
 sinew_mesh *sinew_mesh_coil(const sinew_coil_def *def, sinew_error *error)
 {
-    if (!coil_begun("coil", def, error))
+    if (!coil_def_is_given("coil", def, error))
         return NULL;
     const double turns = (double)def->turns, n = def->vertices ? def->vertices : ceil(VERTICES_A_TURN * turns) + 1;
     if (!coil_fits("coil", def, n, 2, error))
@@ -81,7 +81,7 @@ sinew_mesh *sinew_mesh_coil(const sinew_coil_def *def, sinew_error *error)
 
 sinew_mesh *sinew_mesh_ring(const sinew_coil_def *def, sinew_error *error)
 {
-    if (!coil_begun("ring", def, error))
+    if (!coil_def_is_given("ring", def, error))
         return NULL;
     const double n = def->vertices ? def->vertices : VERTICES_A_TURN;
     return coil_fits("ring", def, n, 3, error) ? make_coil(def, (int32_t)n, 1, 0, true, error) : NULL;

@@ -39,7 +39,7 @@ static int32_t colour_round(const sinew_elements *elements, uint64_t *used, int3
     return kept;
 }
 
-static int32_t largest(const int32_t *values, int32_t count)
+static int32_t largest_value(const int32_t *values, int32_t count)
 {
     int32_t found = -1;
     for (int32_t i = 0; i < count; i++)
@@ -81,7 +81,7 @@ sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_al
         left_count = colour_round(elements, work->used, base, work->left, left_count, colours);
         clear_used(elements, work->used);
     }
-    *colour_count = largest(colours, elements->count) + 1;
+    *colour_count = largest_value(colours, elements->count) + 1;
     return SINEW_OK;
 }
 
@@ -205,7 +205,7 @@ sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t ver
         for (int32_t c = 0; c <= vertex_count; c++)
             taken[c] = -1;
         colour_by_saturation(&adjacency, vertex_count, &s, taken, colours);
-        *colour_count = largest(colours, vertex_count) + 1;
+        *colour_count = largest_value(colours, vertex_count) + 1;
     } else {
         status = sinew_fail_memory(error, "the colours of vertices");
     }
@@ -219,7 +219,7 @@ sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t ver
 
 /* ---- Recolouring after elements were added ------------------------------------------------------- */
 
-static bool touches(const sinew_elements *list, int32_t element, const uint8_t *touched)
+static bool element_is_touched(const sinew_elements *list, int32_t element, const uint8_t *touched)
 {
     for (int32_t i = 0; i < list->size; i++)
         if (touched[list->vertices[(size_t)element * (size_t)list->size + (size_t)i]])
@@ -235,11 +235,11 @@ static bool near_elements(const sinew_allocator *allocator, const sinew_elements
     const size_t size = (size_t)list->size;
     int32_t count = 0;
     for (int32_t e = 0; e < list->count; e++)
-        count += touches(list, e, touched);
+        count += element_is_touched(list, e, touched);
     int32_t *vertices = sinew_allocate(allocator, (size_t)count * size, sizeof *vertices);
     *near = (sinew_elements){vertices, vertices ? count : 0, list->size};
     for (int32_t e = 0, k = 0; vertices && e < list->count; e++)
-        if (touches(list, e, touched))
+        if (element_is_touched(list, e, touched))
             memcpy(vertices + size * (size_t)k++, list->vertices + size * (size_t)e, size * sizeof *vertices);
     return vertices != NULL;
 }
@@ -278,7 +278,7 @@ sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t v
         for (int32_t v = 0; v < vertex_count; v++)
             if (touched[v])
                 colour_recolour(&adjacency, colours, v, taken);
-        *colour_count = largest(colours, vertex_count) + 1;
+        *colour_count = largest_value(colours, vertex_count) + 1;
         sinew_adjacency_free(&adjacency, allocator);
     }
     for (int32_t k = 0; near && k <= list_count; k++)

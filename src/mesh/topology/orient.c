@@ -83,7 +83,7 @@ static void orient_flush(sinew_orientation *o, int32_t count)
         o->flip[t] ^= o->votes[o->component[t]] > 0;
 }
 
-static void name_opponents(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void store_opponents(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     search *s = context;
@@ -126,7 +126,7 @@ sinew_status sinew_orientation_find(sinew_orientation *orientation, const sinew_
         status = sinew_visit_facets(allocator, vertex_count, &elements, join_over_edge, &s, error);
     if (status == SINEW_OK) {
         orient_flush(orientation, triangle_count);
-        status = sinew_visit_facets(allocator, vertex_count, &elements, name_opponents, &s, error);
+        status = sinew_visit_facets(allocator, vertex_count, &elements, store_opponents, &s, error);
     }
     if (status != SINEW_OK)
         sinew_orientation_free(orientation, allocator);

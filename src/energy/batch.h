@@ -37,7 +37,7 @@ typedef struct sinew_batch {
     sinew_real *data; /* [group_count][data_count][W] data of each element from `prepare`, weight first */
     /* [group_count * W] element in each lane, an index into the arrays given to sinew_batch_fill(); -1: filler */
     int32_t *element;
-    /* [element_count] group * W + lane of each element, in the order of these arrays */
+    /* [element_count] index in `element`, group * W + lane, of each element in the order given to sinew_batch_fill() */
     int32_t *padded_index;
     int32_t *particle; /* [slot_count] index of the particle whose contributions each output slot holds */
     sinew_chunk *chunks;

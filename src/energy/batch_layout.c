@@ -37,7 +37,7 @@ typedef struct chunk_builder {
 
 /* ---- Face neighbours of the tets of a chunk ------------------------------------------------------ */
 
-static void swap_down(int32_t *low, int32_t *high)
+static void sort_two(int32_t *low, int32_t *high)
 {
     const int32_t min = *low < *high ? *low : *high;
     *high = *low < *high ? *high : *low;
@@ -45,13 +45,13 @@ static void swap_down(int32_t *low, int32_t *high)
 }
 
 /* The three vertices of a tet opposite to `vertex`, ascending. */
-static void face_of(const int32_t tet[4], int vertex, int32_t face[3])
+static void tet_face(const int32_t tet[4], int vertex, int32_t face[3])
 {
     for (int i = 0; i < 3; i++)
         face[i] = tet[i + (i >= vertex)];
-    swap_down(&face[0], &face[1]);
-    swap_down(&face[1], &face[2]);
-    swap_down(&face[0], &face[1]);
+    sort_two(&face[0], &face[1]);
+    sort_two(&face[1], &face[2]);
+    sort_two(&face[0], &face[1]);
 }
 
 static uint32_t hash_face(const int32_t face[3])
@@ -63,17 +63,17 @@ static uint32_t hash_face(const int32_t face[3])
 }
 
 /* Finds the neighbour across a face. If more than two tets share the face, only the first two become neighbours. */
-static void join_face(chunk_builder *d, int32_t side)
+static void link_face_neighbours(chunk_builder *d, int32_t side)
 {
     int32_t face[3], other[3];
-    face_of(d->tet[side / 4], side % 4, face);
+    tet_face(d->tet[side / 4], side % 4, face);
     for (uint32_t slot = hash_face(face) % TABLE;; slot = (slot + 1) % TABLE) {
         const int32_t found = d->table[slot];
         if (found == NONE) {
             d->table[slot] = side;
             return;
         }
-        face_of(d->tet[found / 4], found % 4, other);
+        tet_face(d->tet[found / 4], found % 4, other);
         if (memcmp(face, other, sizeof face) != 0 || found / 4 == side / 4)
             continue;
         if (d->neighbour[found / 4][found % 4] == NONE) {
@@ -89,7 +89,7 @@ static void find_neighbours(chunk_builder *d)
     memset(d->table, 0xff, sizeof d->table);
     memset(d->neighbour, 0xff, sizeof d->neighbour);
     for (int32_t side = 0; side < 4 * d->count; side++)
-        join_face(d, side);
+        link_face_neighbours(d, side);
 }
 
 /* ---- Greedy construction of fans of tets --------------------------------------------------------- */

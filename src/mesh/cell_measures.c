@@ -12,7 +12,7 @@
 
 #include "math/vec3.h"
 
-static double cell_difference(const sinew_real *positions, int32_t from, int32_t to, double d[3])
+static double cell_edge_vector(const sinew_real *positions, int32_t from, int32_t to, double d[3])
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -39,7 +39,7 @@ sinew_tet_shape sinew_shape_of_tet(const sinew_real *positions, const int32_t te
 {
     double e[6][3], length[6], longest = 0;
     for (int i = 0; i < 6; i++) {
-        length[i] = cell_difference(positions, tet[sinew_tet_edges[i][0]], tet[sinew_tet_edges[i][1]], e[i]);
+        length[i] = cell_edge_vector(positions, tet[sinew_tet_edges[i][0]], tet[sinew_tet_edges[i][1]], e[i]);
         longest = fmax(longest, length[i]);
     }
     sinew_tet_shape shape = {0, 0, SINEW_FLAW_DEGENERATE_TET};
@@ -66,7 +66,7 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
 {
     double e[3][3], longest = 0, normal[3];
     for (int i = 0; i < 3; i++)
-        longest = fmax(longest, cell_difference(positions, triangle[i], triangle[(i + 1) % 3], e[i]));
+        longest = fmax(longest, cell_edge_vector(positions, triangle[i], triangle[(i + 1) % 3], e[i]));
     *degenerate = true;
     if (!(longest > 0))
         return 0;
@@ -82,5 +82,5 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
 double sinew_shape_of_edge(const sinew_real *positions, const int32_t edge[2])
 {
     double e[3];
-    return cell_difference(positions, edge[0], edge[1], e);
+    return cell_edge_vector(positions, edge[0], edge[1], e);
 }

@@ -90,8 +90,8 @@ static void assign_set_offsets(sinew_constraint_set *set, sinew_constraint_set *
 }
 
 /* Counts constraint sets and chunks of the objective's tasks. Also writes them if the arrays are allocated. */
-static void list_sets(sinew_constraints *c, const sinew_objective *o, const constraint_choice *choice,
-                      sinew_constraint_set *total)
+static void list_constraint_sets(sinew_constraints *c, const sinew_objective *o, const constraint_choice *choice,
+                                 sinew_constraint_set *total)
 {
     c->set_count = c->chunk_count = c->constraint_count = c->element_count = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
@@ -163,14 +163,14 @@ sinew_constraints *sinew_constraints_create(const sinew_objective *o, sinew_batc
         c->allocator = o->allocator;
         c->thread_count = o->thread_count;
         c->form = SINEW_FORM_SPLIT;
-        list_sets(c, o, &choice, &total);
+        list_constraint_sets(c, o, &choice, &total);
         c->sets = sinew_allocate(&o->allocator, (size_t)c->set_count, sizeof *c->sets);
         c->chunks = sinew_allocate(&o->allocator, (size_t)c->chunk_count, sizeof *c->chunks);
     }
     bool good = c && c->sets && c->chunks;
     if (good) {
         total = (sinew_constraint_set){0};
-        list_sets(c, o, &choice, &total);
+        list_constraint_sets(c, o, &choice, &total);
         good = constraints_allocate_numbers(c, &total);
     }
     if (good) {
@@ -249,7 +249,7 @@ static constraint_work constraint_work_of(const constraint_pass *pass, int32_t t
 }
 
 /* Number k (0 .. count - 1) of the element in SIMD lane `lane`, from an array [group][count][W]. */
-static double wide_number(const constraint_work *w, const sinew_real *numbers, size_t lane, size_t k, size_t count)
+static double lane_number(const constraint_work *w, const sinew_real *numbers, size_t lane, size_t k, size_t count)
 {
     return (double)numbers[(lane / w->W * count + k) * w->W + lane % w->W];
 }
@@ -261,7 +261,7 @@ static void store_gradient(const constraint_work *w, size_t lane, size_t i, cons
     const size_t n = 3 * (size_t)w->set->vertex_count;
     double all = 0, free_part = 0;
     for (size_t k = 0; k < n; k++) {
-        const double d = wide_number(w, w->kernel.jacobian, lane, i * n + k, (size_t)w->set->per_element * n);
+        const double d = lane_number(w, w->kernel.jacobian, lane, i * n + k, (size_t)w->set->per_element * n);
         J[k] = particles[k / 3] < 0 ? 0 : d;
         all += d * d;
         free_part += J[k] * J[k];
@@ -279,22 +279,22 @@ static void store_constraint_numbers(const constraint_pass *pass, const constrai
     double *J = c->J + set->jacobian_at + e * m * n * 3;
     for (size_t i = 0; i < m; i++) {
         const bool always = set->batch->ops->inequalities >> i & 1;
-        c->element_C[set->value_at + e * m + i] = wide_number(w, w->kernel.C, lane, i, m);
+        c->element_C[set->value_at + e * m + i] = lane_number(w, w->kernel.C, lane, i, m);
         c->one_sided[sinew_constraint_index(set, (int32_t)e, (int32_t)i)] =
             (int8_t)(always                ? 1
-                     : w->kernel.one_sided ? wide_number(w, w->kernel.one_sided, lane, i, m)
+                     : w->kernel.one_sided ? lane_number(w, w->kernel.one_sided, lane, i, m)
                                            : 0);
         store_gradient(w, lane, i, particles, J + i * 3 * n);
         for (size_t j = 0; j < m; j++)
             c->alpha[set->compliance_at + (e * m + i) * m + j] =
-                wide_number(w, w->kernel.compliance, lane, i * m + j, m * m);
+                lane_number(w, w->kernel.compliance, lane, i * m + j, m * m);
     }
 }
 
 /* ---- Second derivatives of constraints ----------------------------------------------------------- */
 
 /* Pointer to the position of vertex a of the element in SIMD lane `lane`. */
-static sinew_real *wide_point(const constraint_work *w, size_t lane, size_t a)
+static sinew_real *lane_point(const constraint_work *w, size_t lane, size_t a)
 {
     return w->x + 4 * ((lane / w->W * (size_t)w->set->vertex_count + a) * w->W + lane % w->W);
 }
@@ -307,8 +307,8 @@ static double difference_step_of(const constraint_work *w, size_t lane)
     double size = 0, largest = 0;
     for (size_t a = 0; a < (size_t)w->set->vertex_count; a++)
         for (size_t i = 0; i < 3; i++) {
-            const double x = (double)wide_point(w, lane, a)[i];
-            size = fmax(size, fabs(x - (double)wide_point(w, lane, 0)[i]));
+            const double x = (double)lane_point(w, lane, a)[i];
+            size = fmax(size, fabs(x - (double)lane_point(w, lane, 0)[i]));
             largest = fmax(largest, fabs(x));
         }
     return fraction * (size > 0 ? size : largest > 0 ? largest : 1);
@@ -323,9 +323,9 @@ static void add_difference(const constraint_work *w, size_t lane, size_t b, size
         const size_t a = k / 3, r = k % 3;
         double v = 0;
         for (size_t i = 0; i < m; i++)
-            v += wide_number(w, w->lambda, lane, i, m) *
-                 (wide_number(w, w->kernel.jacobian, lane, i * 3 * n + k, m * 3 * n) -
-                  wide_number(w, w->other, lane, i * 3 * n + k, m * 3 * n));
+            v += lane_number(w, w->lambda, lane, i, m) *
+                 (lane_number(w, w->kernel.jacobian, lane, i * 3 * n + k, m * 3 * n) -
+                  lane_number(w, w->other, lane, i * 3 * n + k, m * 3 * n));
         v *= 0.5 / over;
         if (a >= b)
             blocks[(a * (a + 1) / 2 + b) * 9 + 3 * r + c] += v;
@@ -344,7 +344,7 @@ static double *element_blocks_of(const sinew_constraints *c, const constraint_wo
 static void move_points(const constraint_work *w, size_t k, sinew_real sign)
 {
     for (size_t lane = 0; lane < w->padded_count; lane++)
-        wide_point(w, lane, k / 3)[k % 3] = w->base[lane] + sign * w->step[lane];
+        lane_point(w, lane, k / 3)[k % 3] = w->base[lane] + sign * w->step[lane];
 }
 
 static void curve_by_differences(const sinew_constraints *c, const constraint_work *w)
@@ -358,7 +358,7 @@ static void curve_by_differences(const sinew_constraints *c, const constraint_wo
     }
     for (size_t k = 0; k < 3 * n; k++) {
         for (size_t lane = 0; lane < w->padded_count; lane++)
-            w->base[lane] = wide_point(w, lane, k / 3)[k % 3];
+            w->base[lane] = lane_point(w, lane, k / 3)[k % 3];
         move_points(w, k, -1);
         w->set->batch->ops->jacobian(&w->kernel);
         memcpy(w->other, w->kernel.jacobian, numbers * sizeof *w->other);
@@ -379,7 +379,7 @@ static void curve_by_energy(const sinew_constraints *c, const constraint_work *w
     w->set->batch->ops->curvature(&w->kernel);
     for (size_t lane = 0; lane < w->padded_count; lane++)
         for (size_t k = 0; w->element[lane] >= 0 && k < size; k++)
-            element_blocks_of(c, w, lane)[k] = wide_number(w, w->kernel.blocks, lane, k, size);
+            element_blocks_of(c, w, lane)[k] = lane_number(w, w->kernel.blocks, lane, k, size);
 }
 
 /* ---- Evaluation passes over chunks --------------------------------------------------------------- */
@@ -395,7 +395,7 @@ static void load_lambda(const constraint_pass *pass, const constraint_work *w)
         }
 }
 
-static void run_chunks(const void *context, int32_t thread, int32_t first, int32_t last)
+static void evaluate_chunks(const void *context, int32_t thread, int32_t first, int32_t last)
 {
     const constraint_pass *pass = context;
     for (int32_t k = first; k < last; k++) {
@@ -417,7 +417,7 @@ static void run_chunks(const void *context, int32_t thread, int32_t first, int32
 static void run_constraint_pass(const constraint_pass *pass)
 {
     sinew_tasks_for(pass->c->chunk_count >= SINEW_PARALLEL_TASKS ? pass->c->thread_count : 1, pass->c->chunk_count, 1,
-                    run_chunks, pass);
+                    evaluate_chunks, pass);
 }
 
 void sinew_constraints_evaluate(sinew_constraints *c, const sinew_real *q)

@@ -138,7 +138,7 @@ static layout fixed_layout(const sinew_objective *o)
     return (layout){o->fixed_task_count, o->fixed_slot_count, o->fixed_tangent_total, o->fixed_scratch_size};
 }
 
-static void take_layout(sinew_objective *o, const layout *l)
+static void adopt_layout(sinew_objective *o, const layout *l)
 {
     o->task_count = l->task_count;
     o->tangent_total = l->tangent_total;
@@ -160,10 +160,10 @@ sinew_status sinew_objective_set_transient(sinew_objective *o, sinew_batch *cons
     count_layout(&all, batches, batch_count);
     if (!reserve_transient(o, &all)) {
         all = fixed_layout(o);
-        take_layout(o, &all);
+        adopt_layout(o, &all);
         return sinew_fail_memory(error, "the objective's work space");
     }
-    take_layout(o, &all);
+    adopt_layout(o, &all);
     objective_fill_tasks(o->tasks + o->fixed_task_count, o->fixed_slot_count + 1, o->fixed_tangent_total, batches,
                          batch_count);
     memset(o->slot_values + 4 * (size_t)o->fixed_slot_count, 0, 4 * sizeof *o->slot_values);
@@ -471,7 +471,7 @@ static void add_rank_one_terms(const sinew_objective *o, const sinew_real *p, si
     }
 }
 
-static void product_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void add_inertia_products(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const term_context *t = context;
     (void)member;
@@ -484,7 +484,7 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
     term_context context = {o, slot_pass(o, out)};
     context.pass.q = p;
     context.pass.scale = o->step.quasistatic ? 0 : 1 / (o->step.h * o->step.h);
-    sinew_over_particles(o->thread_count, o->particle_count, product_range, &context);
+    sinew_over_particles(o->thread_count, o->particle_count, add_inertia_products, &context);
     add_transient_slots(o, out);
     add_rank_one_terms(o, p, out);
     sinew_filter(o, out);
@@ -652,7 +652,7 @@ typedef struct local_pass {
     void *context; /* first argument of the local step function, given by the caller */
 } local_pass;
 
-static void local_range(const void *context, int32_t thread, int32_t first, int32_t last)
+static void run_local_steps(const void *context, int32_t thread, int32_t first, int32_t last)
 {
     const local_pass *pass = context;
     sinew_objective *o = pass->objective;
@@ -667,7 +667,7 @@ static void local_range(const void *context, int32_t thread, int32_t first, int3
     }
 }
 
-static void sum_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void sum_slots(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const term_context *t = context;
     (void)member;
@@ -679,8 +679,8 @@ void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_
 {
     const local_pass pass = {o, x, step, context};
     const term_context sum = {o, slot_pass(o, out)};
-    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, local_range, &pass);
-    sinew_over_particles(o->thread_count, o->particle_count, sum_range, &sum);
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, run_local_steps, &pass);
+    sinew_over_particles(o->thread_count, o->particle_count, sum_slots, &sum);
     add_transient_slots(o, out);
 }
 
@@ -691,7 +691,7 @@ typedef struct inertia_pass {
     sinew_real *out;
 } inertia_pass;
 
-static void inertia_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void add_inertia_forces(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const inertia_pass *pass = context;
     const sinew_objective *o = pass->objective;
@@ -707,7 +707,7 @@ static void inertia_range(const void *context, int32_t member, int32_t first, in
 
 void sinew_objective_add_inertia(const sinew_objective *o, double s, const sinew_real *q, sinew_real *out)
 {
-    sinew_over_particles(o->thread_count, o->particle_count, inertia_range, &(inertia_pass){o, s, q, out});
+    sinew_over_particles(o->thread_count, o->particle_count, add_inertia_forces, &(inertia_pass){o, s, q, out});
 }
 
 /* ---- Linear and angular momentum ----------------------------------------------------------------- */
@@ -750,7 +750,7 @@ typedef struct limit_pass {
     double max;
 } limit_pass;
 
-static void limit_range(const void *context, int32_t thread, int32_t first, int32_t last)
+static void find_step_limits(const void *context, int32_t thread, int32_t first, int32_t last)
 {
     const limit_pass *pass = context;
     sinew_objective *o = pass->objective;
@@ -774,7 +774,7 @@ double sinew_objective_step_limit(sinew_objective *o, const sinew_real *q, const
         any |= o->tasks[t].batch->ops->step_limit != NULL;
     if (!any)
         return max;
-    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, limit_range, &(limit_pass){o, q, d, max});
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, find_step_limits, &(limit_pass){o, q, d, max});
     for (int32_t t = 0; t < o->task_count; t++)
         max = fmin(max, o->task_values[t]);
     return max;

@@ -114,7 +114,7 @@ static const char *jump_prepare(const sinew_element *element, sinew_real *data)
     return flaw;
 }
 
-/* ---- The jump --------------------------------------------------------------------------------------- */
+/* ---- The jump of curvature and its gradient -------------------------------------------------------- */
 
 typedef struct jump_now {
     hinge_now hinge[HINGES];

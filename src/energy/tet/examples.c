@@ -69,7 +69,7 @@ static const sinew_parameter parameters[] = {
 static const int symmetric_at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
 /* out = Q^T E Q of a symmetric E stored as 00 11 22 01 02 12; axis[i] is column i of Q */
-static void turn_symmetric(const double E[6], double axis[3][3], double out[6])
+static void rotate_symmetric(const double E[6], double axis[3][3], double out[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; k++) {
@@ -92,7 +92,7 @@ static const char *examples_prepare(const sinew_element *element, sinew_real *da
         axis[i % 3][i / 3] = Q[i];
     sinew_real *material = data + TET_MATERIAL;
     for (int e = 0; e < EXAMPLES; e++) {
-        turn_symmetric(E[e], axis, turned);
+        rotate_symmetric(E[e], axis, turned);
         for (int k = 0; k < 6; k++)
             material[STRETCH + 6 * e + k] = (sinew_real)turned[k];
         material[WEIGHTS + e] = element->parameters[WEIGHT + e];
@@ -406,7 +406,7 @@ static void examples_incidence(const sinew_real *data, const int32_t *particles,
     for (int e = 0; e < EXAMPLES; e++) {
         for (int k = 0; k < 6; k++)
             E[k] = (double)data[TET_MATERIAL + STRETCH + 6 * e + k];
-        turn_symmetric(E, q, turned);
+        rotate_symmetric(E, q, turned);
         for (int k = 0; k < 6; k++)
             out[TET_MATERIAL + STRETCH + 6 * e + k] = (sinew_real)turned[k];
     }

@@ -17,7 +17,7 @@
 /* ---- Paths through the elimination tree ------------------------------------------------------ */
 
 /* The matrix column, in elimination order, of the first row below a supernode's diagonal block; -1: none. */
-static int32_t row_above(const sinew_solve_subtree *subtree, const sinew_supernode *supernode)
+static int32_t first_row_below(const sinew_solve_subtree *subtree, const sinew_supernode *supernode)
 {
     if (supernode->row_count == 0)
         return -1;
@@ -39,7 +39,7 @@ static void find_tree_paths(sinew_low_rank *l, const sinew_factored_system *f)
         }
     }
     for (int32_t k = 0; k < t->supernode_count; k++) {
-        const int32_t row = row_above(&t->subtrees[l->subtree_of[k]], &t->supernodes[k]);
+        const int32_t row = first_row_below(&t->subtrees[l->subtree_of[k]], &t->supernodes[k]);
         l->up[k] = row < 0 ? -1 : l->supernode_of[row];
     }
 }
@@ -158,7 +158,7 @@ static bool lay_out_columns(sinew_low_rank *l, const sinew_factored_system *f, c
 }
 
 /* The supernode's own columns in the work vector of its subtree, [columns][4]. */
-static sinew_real *vector_of(const sinew_low_rank *l, const sinew_factored_system *f, int32_t supernode)
+static sinew_real *supernode_vector(const sinew_low_rank *l, const sinew_factored_system *f, int32_t supernode)
 {
     return f->tree.subtrees[l->subtree_of[supernode]].x + 4 * (size_t)f->tree.supernodes[supernode].first;
 }
@@ -176,7 +176,7 @@ static void load_quad(sinew_low_rank *l, const sinew_factored_system *f, const s
     for (size_t i = l->first[quad]; i < l->first[quad + 1]; i++) {
         const int32_t k = l->supernode[i];
         const sinew_solve_subtree *subtree = &f->tree.subtrees[l->subtree_of[k]];
-        memset(vector_of(l, f, k), 0, 4 * (size_t)f->tree.supernodes[k].column_count * sizeof(sinew_real));
+        memset(supernode_vector(l, f, k), 0, 4 * (size_t)f->tree.supernodes[k].column_count * sizeof(sinew_real));
         if (i == l->first[quad] || l->subtree_of[k] != l->subtree_of[l->supernode[i - 1]])
             memset(ancestor_rows(subtree), 0, 4 * ((size_t)subtree->ancestor_count + 1) * sizeof(sinew_real));
     }
@@ -217,7 +217,7 @@ static void forward_quad(sinew_low_rank *l, const sinew_factored_system *f, int3
             l->entered[entered++] = p;
         }
         f->kernels->forward(&f->tree.supernodes[k], 1, f->tree.subtrees[p].x);
-        memcpy(l->values + l->start[i], vector_of(l, f, k), QUAD * (size_t)columns * sizeof *l->values);
+        memcpy(l->values + l->start[i], supernode_vector(l, f, k), QUAD * (size_t)columns * sizeof *l->values);
     }
 }
 
@@ -380,7 +380,7 @@ static void gather_sums(const sinew_low_rank *l, const sinew_factored_system *f)
         for (size_t i = l->first[q]; i < l->first[q + 1]; i++) {
             _Alignas(32) sinew_real product[16];
             f->kernels->gather(l->values + l->start[i], f->tree.supernodes[l->supernode[i]].column_count,
-                               vector_of(l, f, l->supernode[i]), product);
+                               supernode_vector(l, f, l->supernode[i]), product);
             for (int k = 0; k < 16; k++)
                 sums[k] += (double)product[k];
         }
@@ -400,7 +400,7 @@ static void spread_sums(const sinew_low_rank *l, const sinew_factored_system *f)
                 a[4 * (r % QUAD) + c] = (sinew_real)l->sums[c * l->count + r];
         for (size_t i = l->first[q]; i < l->first[q + 1]; i++)
             f->kernels->spread(l->values + l->start[i], f->tree.supernodes[l->supernode[i]].column_count, a,
-                               vector_of(l, f, l->supernode[i]));
+                               supernode_vector(l, f, l->supernode[i]));
     }
 }
 

@@ -45,7 +45,8 @@ bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocat
 void sinew_supernodal_destroy(sinew_supernodal *f); /* frees the factor's arrays; accepts a zeroed struct */
 /* number of entries of the factor L, with the zeros that supernodes store */
 int64_t sinew_supernodal_size(const sinew_supernodal *f);
-/* Free and reallocate the values of L (false: out of memory). Pattern and work space are kept. */
+/* The first function frees the values of L, the second allocates them again (false: out of memory). Pattern and work
+ * space are kept. */
 void sinew_supernodal_drop_values(sinew_supernodal *f);
 bool sinew_supernodal_need_values(sinew_supernodal *f);
 

@@ -111,13 +111,13 @@ typedef struct sweep_pass {
     double *x;
 } sweep_pass;
 
-static int32_t count_items(const void *context, int32_t phase)
+static int32_t count_sweep_items(const void *context, int32_t phase)
 {
     const int32_t *first = ((const sweep_pass *)context)->gs->first_row + phase;
     return (first[1] - first[0] + ITEM_ROWS - 1) / ITEM_ROWS;
 }
 
-static void run_item(const void *context, int32_t phase, int32_t item)
+static void run_sweep_item(const void *context, int32_t phase, int32_t item)
 {
     const sweep_pass *pass = context;
     const sinew_gauss_seidel *gs = pass->gs;
@@ -137,7 +137,7 @@ static void run_item(const void *context, int32_t phase, int32_t item)
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x)
 {
     const sweep_pass pass = {gs, omega, b, x};
-    const sinew_phases work = {gs->colour_count, count_items, run_item, &pass};
+    const sinew_phases work = {gs->colour_count, count_sweep_items, run_sweep_item, &pass};
     sinew_phases_run(&work, gs->count >= PARALLEL_ROWS ? gs->thread_count : 1);
 }
 

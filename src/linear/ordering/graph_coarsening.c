@@ -122,7 +122,8 @@ static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted
 
 /* Adds the edges of a fine vertex to its coarse vertex, whose edges start at c->first[at]; slot [coarse vertices] is
  * the index of the edge to each coarse neighbour. `end` is the end of all edges so far; returns the new end. */
-static size_t add_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, int32_t at, size_t end, int32_t *slot)
+static size_t add_coarse_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, int32_t at, size_t end,
+                               int32_t *slot)
 {
     const size_t begin = c->first[at];
     for (size_t e = g->first[i]; e < g->first[i + 1]; e++) {
@@ -141,7 +142,7 @@ static size_t add_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, i
     return end;
 }
 
-static size_t join_edges(const sinew_weighted *g, const int32_t *match, sinew_weighted *c, int32_t *slot)
+static size_t build_coarse_edges(const sinew_weighted *g, const int32_t *match, sinew_weighted *c, int32_t *slot)
 {
     size_t end = 0;
     for (int32_t i = 0; i < c->count; i++)
@@ -151,9 +152,9 @@ static size_t join_edges(const sinew_weighted *g, const int32_t *match, sinew_we
             continue;
         const int32_t at = g->coarse[i];
         c->first[at] = end;
-        end = add_edges(g, i, c, at, end, slot);
+        end = add_coarse_edges(g, i, c, at, end, slot);
         if (match[i] != i)
-            end = add_edges(g, match[i], c, at, end, slot);
+            end = add_coarse_edges(g, match[i], c, at, end, slot);
     }
     c->first[c->count] = end;
     return end;
@@ -182,7 +183,7 @@ void sinew_levels_coarsen(sinew_levels *l, int32_t min)
                               .point = l->capacity.point + 3 * vertices,
                               .side = l->capacity.side + vertices};
         number_pairs(g, l->match, c);
-        join_edges(g, l->match, c, l->slot);
+        build_coarse_edges(g, l->match, c, l->slot);
         l->count++;
     }
 }

@@ -40,7 +40,7 @@ typedef struct dissection {
 /* ---- Graph of the set of rows that is cut ---------------------------------------------------- */
 
 /* Builds the graph of the rows first .. last-1 of d->rows, numbered from 0, as the finest level. */
-static void make_finest(dissection *d, int32_t first, int32_t last)
+static void make_finest_graph(dissection *d, int32_t first, int32_t last)
 {
     const sinew_graph *g = d->graph;
     size_t at = 0;
@@ -137,7 +137,7 @@ static void try_breadth_first_cuts(dissection *d, sinew_weighted *g, double *min
 
 /* Sets d->key to the positions along a direction, rounded to integers 0 .. KEYS: vertices of one layer of a regular
  * mesh get equal integers despite round-off. */
-static void make_keys(dissection *d, const sinew_weighted *g, const int direction[3])
+static void make_position_keys(dissection *d, const sinew_weighted *g, const int direction[3])
 {
     double low = HUGE_VAL, high = -HUGE_VAL, n[3];
     for (size_t c = 0; c < 3; c++)
@@ -206,7 +206,7 @@ enum {
 static void try_direction_cuts(dissection *d, sinew_weighted *g, double *min)
 {
     for (int k = 0; k < DIRECTIONS; k++) {
-        make_keys(d, g, directions[k]);
+        make_position_keys(d, g, directions[k]);
         split_by_key(d, g);
         keep_better_cut(d, g, min);
     }
@@ -219,7 +219,7 @@ static double cut_straight(dissection *d, sinew_weighted *g)
     double min = HUGE_VAL;
     int best = -1;
     for (int k = 0; k < MAIN_DIRECTIONS && !sinew_stop_came(); k++) {
-        make_keys(d, g, directions[k]);
+        make_position_keys(d, g, directions[k]);
         split_by_key(d, g);
         sinew_separator_between(&d->separator, g);
         const double cost = sinew_separator_measure(&d->separator, g);
@@ -230,7 +230,7 @@ static double cut_straight(dissection *d, sinew_weighted *g)
     }
     if (best < 0)
         return HUGE_VAL;
-    make_keys(d, g, directions[best]);
+    make_position_keys(d, g, directions[best]);
     split_by_key(d, g);
     sinew_separator_between(&d->separator, g);
     sinew_separator_refine(&d->separator, g);
@@ -296,7 +296,7 @@ static void dissect(dissection *d, int32_t first, int32_t last, int depth)
 {
     bool cut = last - first > LEAF_ROWS && depth < DEPTH_MAX && !sinew_stop_came();
     if (cut) {
-        make_finest(d, first, last);
+        make_finest_graph(d, first, last);
         cut = find_cut(d);
     }
     if (!cut) {
@@ -310,7 +310,7 @@ static void dissect(dissection *d, int32_t first, int32_t last, int depth)
     close_set(d, end[1], last);
 }
 
-static void measure_edges(dissection *d)
+static void measure_axis_scales(dissection *d)
 {
     const sinew_graph *g = d->graph;
     double length[3] = {0};
@@ -341,7 +341,7 @@ sinew_status sinew_dissect(const sinew_allocator *allocator, const sinew_graph *
         d.local[i] = -1;
     }
     if (good && points)
-        measure_edges(&d);
+        measure_axis_scales(&d);
     if (good)
         dissect(&d, 0, graph->count, 0);
     sinew_levels_destroy(allocator, &d.levels);

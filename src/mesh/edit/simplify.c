@@ -89,7 +89,7 @@ static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
 }
 
 /* Chooses the kept vertices of the fine mesh: owner[i] becomes i for kept vertices, else -1. */
-static void simplify_choose(const work *w, int32_t *owner)
+static void choose_kept_vertices(const work *w, int32_t *owner)
 {
     const int32_t n = w->input->vertex_count;
     memset(owner, 0xff, (size_t)n * sizeof *owner);
@@ -101,7 +101,7 @@ static void simplify_choose(const work *w, int32_t *owner)
 
 /* Returns the nearest kept neighbour of vertex i. If i lies on the boundary, kept neighbours on the boundary come
  * first. */
-static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
+static int32_t nearest_kept_neighbour(const work *w, const int32_t *owner, int32_t i)
 {
     int32_t best = -1;
     for (int64_t k = w->adjacency.first[i]; k < w->adjacency.first[i + 1]; k++) {
@@ -121,7 +121,7 @@ static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 static void assign_to_kept_vertices(const work *w, sinew_simplified *s)
 {
     const int32_t n = w->input->vertex_count;
-    simplify_choose(w, s->owner);
+    choose_kept_vertices(w, s->owner);
     s->vertex_count = 0;
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] == i)
@@ -129,7 +129,7 @@ static void assign_to_kept_vertices(const work *w, sinew_simplified *s)
     /* Assigned vertices are encoded as -2 - index, so that they are not mistaken for kept vertices. */
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] == -1 && w->rank[i] != UNUSED)
-            s->owner[i] = -2 - simplify_nearest(w, s->owner, i);
+            s->owner[i] = -2 - nearest_kept_neighbour(w, s->owner, i);
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] < -1)
             s->owner[i] = -2 - s->owner[i];
@@ -219,7 +219,7 @@ static void list_triangles_around(work *w, const sinew_simplified *s)
 }
 
 /* Barycentric coordinates, in a coarse triangle, of the point of its plane nearest to fine vertex i. */
-static void barycentric(const work *w, const sinew_simplified *s, int32_t triangle, int32_t i, double out[3])
+static void barycentric_weights(const work *w, const sinew_simplified *s, int32_t triangle, int32_t i, double out[3])
 {
     const int32_t *t = s->triangles + 3 * (size_t)triangle;
     const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
@@ -235,7 +235,8 @@ static void barycentric(const work *w, const sinew_simplified *s, int32_t triang
     out[0] = 1 - out[1] - out[2];
 }
 
-/* Embeds fine vertex i in the triangle around its owner that contains it, or that it is least far outside of. */
+/* Embeds fine vertex i in that triangle around its owner in which its lowest barycentric weight is largest, if this
+ * weight exceeds OUTSIDE. */
 static void embed_vertex(const work *w, sinew_simplified *s, int32_t i)
 {
     const int32_t owner = s->owner[i];
@@ -250,7 +251,7 @@ static void embed_vertex(const work *w, sinew_simplified *s, int32_t i)
     }
     for (int32_t k = owner >= 0 ? w->first[owner] : 0; owner >= 0 && k < w->first[owner + 1]; k++) {
         double weights[3];
-        barycentric(w, s, w->around[k], i, weights);
+        barycentric_weights(w, s, w->around[k], i, weights);
         const double min = fmin(weights[0], fmin(weights[1], weights[2]));
         if (!(min > best + 1e-9))
             continue;

@@ -151,15 +151,15 @@ static int32_t round_up_to_even(int32_t count)
 
 /* ---- Generation of the meshes -------------------------------------------------------------------- */
 
-static sinew_mesh *round_make(const sinew_round_def *def, const sinew_grid *grid, sinew_grid_placer *slot,
-                              sinew_error *error)
+static sinew_mesh *make_round_mesh(const sinew_round_def *def, const sinew_grid *grid, sinew_grid_placer *place,
+                                   sinew_error *error)
 {
     int64_t cell_count = sinew_grid_cell_count(grid);
     int64_t tet_count = cell_count > INT64_MAX / 6 ? INT64_MAX : 6 * cell_count;
     sinew_mesh *mesh = sinew_mesh_allocate(&def->allocator, sinew_grid_vertex_count(grid), tet_count, 0, 0, error);
     if (!mesh)
         return NULL;
-    sinew_grid_fill_positions(grid, slot, def, mesh->positions);
+    sinew_grid_fill_positions(grid, place, def, mesh->positions);
     sinew_grid_cut_six(grid, mesh->tets);
     if (sinew_mesh_validate(mesh, error) != SINEW_OK) {
         sinew_mesh_destroy(mesh);
@@ -189,7 +189,7 @@ sinew_mesh *sinew_mesh_ball(const sinew_round_def *def, sinew_error *error)
         return NULL;
     shape.segments = round_up_to_even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.segments}, .mirror = {true, true, true}};
-    return round_make(&shape, &grid, place_ball, error);
+    return make_round_mesh(&shape, &grid, place_ball, error);
 }
 
 sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error)
@@ -203,7 +203,7 @@ sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error)
         return NULL;
     shape.segments = round_up_to_even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.layers}, .mirror = {true, true, false}};
-    return round_make(&shape, &grid, place_cylinder, error);
+    return make_round_mesh(&shape, &grid, place_cylinder, error);
 }
 
 sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error)
@@ -220,7 +220,7 @@ sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error)
     sinew_grid grid = {.cells = {shape.layers, shape.segments, shape.layers},
                        .wraps = {false, true, false},
                        .mirror = {true, false, true}};
-    return round_make(&shape, &grid, place_torus, error);
+    return make_round_mesh(&shape, &grid, place_torus, error);
 }
 
 sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error)
@@ -235,5 +235,5 @@ sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error)
         !cells_fit("tube", "layers", def->layers, 1, error) || !cells_fit("tube", "rings", def->rings, 1, error))
         return NULL;
     sinew_grid grid = {.cells = {shape.rings, shape.segments, shape.layers}, .wraps = {false, true, false}};
-    return round_make(&shape, &grid, place_tube, error);
+    return make_round_mesh(&shape, &grid, place_tube, error);
 }

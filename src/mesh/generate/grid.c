@@ -28,7 +28,7 @@ int64_t sinew_grid_cell_count(const sinew_grid *grid)
     return saturated_product(saturated_product(grid->cells[0], grid->cells[1]), grid->cells[2]);
 }
 
-void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, const void *context,
+void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *place, const void *context,
                                sinew_real *positions)
 {
     int32_t index[3];
@@ -36,7 +36,7 @@ void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, 
         for (index[1] = 0; index[1] < vertices_along(grid, 1); index[1]++)
             for (index[0] = 0; index[0] < vertices_along(grid, 0); index[0]++) {
                 double position[3];
-                slot(context, index, position);
+                place(context, index, position);
                 for (int k = 0; k < 3; k++)
                     *positions++ = (sinew_real)position[k];
             }

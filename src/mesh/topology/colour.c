@@ -54,8 +54,8 @@ static void clear_used(const sinew_elements *elements, uint64_t *used)
         used[elements->vertices[i]] = 0;
 }
 
-static bool reserve_colour(sinew_colour_work *work, const sinew_allocator *allocator, int32_t vertex_count,
-                           const sinew_elements *elements)
+static bool reserve_colour_work(sinew_colour_work *work, const sinew_allocator *allocator, int32_t vertex_count,
+                                const sinew_elements *elements)
 {
     const size_t capacity = work->used_capacity;
     if (!sinew_reserve(allocator, &work->used, &work->used_capacity, (size_t)vertex_count, sizeof *work->used) ||
@@ -70,7 +70,7 @@ sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_al
                                          int32_t vertex_count, const sinew_elements *elements, int32_t *colours,
                                          int32_t *colour_count, sinew_error *error)
 {
-    if (!reserve_colour(work, allocator, vertex_count, elements)) {
+    if (!reserve_colour_work(work, allocator, vertex_count, elements)) {
         sinew_colour_work_release(work, allocator);
         return sinew_fail_memory(error, "the colours of elements");
     }
@@ -229,8 +229,8 @@ static bool element_is_touched(const sinew_elements *list, int32_t element, cons
 
 /* Copies the elements of a list that contain a vertex of an added element into a list of their own. Returns false if
  * memory runs out. */
-static bool near_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
-                          sinew_elements *near)
+static bool list_touched_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
+                                  sinew_elements *near)
 {
     const size_t size = (size_t)list->size;
     int32_t count = 0;
@@ -245,7 +245,7 @@ static bool near_elements(const sinew_allocator *allocator, const sinew_elements
 }
 
 /* Keeps v's colour if no neighbour has it, or gives v the lowest free colour. taken[c] == v marks colour c as taken. */
-static void colour_recolour(const sinew_adjacency *adjacency, int32_t *colours, int32_t v, int32_t *taken)
+static void recolour_vertex(const sinew_adjacency *adjacency, int32_t *colours, int32_t v, int32_t *taken)
 {
     for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++)
         taken[colours[adjacency->neighbours[at]]] = v;
@@ -268,7 +268,7 @@ sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t v
     for (int64_t i = 0; good && i < (int64_t)added->count * added->size; i++)
         touched[added->vertices[i]] = 1;
     for (int32_t k = 0; good && k <= list_count; k++)
-        good = near_elements(allocator, k < list_count ? &lists[k] : added, touched, &near[k]);
+        good = list_touched_elements(allocator, k < list_count ? &lists[k] : added, touched, &near[k]);
     sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the colours of vertices");
     if (status == SINEW_OK)
         status = sinew_adjacency_build(&adjacency, allocator, vertex_count, near, list_count + 1, error);
@@ -277,7 +277,7 @@ sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t v
             taken[c] = -1;
         for (int32_t v = 0; v < vertex_count; v++)
             if (touched[v])
-                colour_recolour(&adjacency, colours, v, taken);
+                recolour_vertex(&adjacency, colours, v, taken);
         *colour_count = largest_value(colours, vertex_count) + 1;
         sinew_adjacency_free(&adjacency, allocator);
     }

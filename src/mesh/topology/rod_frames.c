@@ -95,7 +95,7 @@ static void add_shell_edge(void *context, const int32_t *vertices, const sinew_p
     memcpy(builder->directors + 3 * (size_t)builder->count++, vertices, 2 * sizeof *vertices);
 }
 
-static sinew_status builder_shell(director_builder *builder, sinew_error *error)
+static sinew_status add_shell_directors(director_builder *builder, sinew_error *error)
 {
     const sinew_mesh *mesh = builder->mesh;
     const sinew_elements triangles = {mesh->triangles, mesh->triangle_count, 3};
@@ -168,7 +168,8 @@ static bool edge_direction_from(const sinew_mesh *mesh, int32_t e, int32_t v, do
 
 /* Sets the unit vectors d of all edges connected to edge `first`, by parallel transport in breadth-first order. Work
  * space: queue [edge_count]; seen [edge_count], 1: d is set. */
-static void walk_rod(director_builder *builder, const sinew_incidence *at, int32_t first, int32_t *queue, uint8_t *seen)
+static void transport_along_rod(director_builder *builder, const sinew_incidence *at, int32_t first, int32_t *queue,
+                                uint8_t *seen)
 {
     const sinew_mesh *mesh = builder->mesh;
     double t[3], u[3];
@@ -198,7 +199,7 @@ static void walk_rod(director_builder *builder, const sinew_incidence *at, int32
     }
 }
 
-static sinew_status builder_rod(director_builder *builder, sinew_error *error)
+static sinew_status add_rod_directors(director_builder *builder, sinew_error *error)
 {
     const sinew_mesh *mesh = builder->mesh;
     const sinew_allocator *allocator = &mesh->allocator;
@@ -220,7 +221,7 @@ static sinew_status builder_rod(director_builder *builder, sinew_error *error)
                                         : sinew_fail_memory(error, "the directors of a mesh");
     for (int32_t e = 0; status == SINEW_OK && e < mesh->edge_count; e++)
         if (!seen[e])
-            walk_rod(builder, &at, e, queue, seen);
+            transport_along_rod(builder, &at, e, queue, seen);
     sinew_incidence_free(&at, allocator);
     sinew_release(allocator, queue);
     sinew_release(allocator, seen);
@@ -306,7 +307,7 @@ sinew_mesh *sinew_mesh_with_directors(const sinew_mesh *mesh, double offset, con
     sinew_status status =
         builder.directors && builder.d ? SINEW_OK : sinew_fail_memory(error, "the directors of a mesh");
     if (status == SINEW_OK)
-        status = shell ? builder_shell(&builder, error) : builder_rod(&builder, error);
+        status = shell ? add_shell_directors(&builder, error) : add_rod_directors(&builder, error);
     if (status == SINEW_OK)
         copy =
             copy_with_directors(&builder, offset > 0 ? offset : OFFSET_SHARE * builder.length / builder.count, error);

@@ -214,8 +214,8 @@ KERNEL_INLINE director_weights director_incidence_weights(const wide is[POINTS])
     return (director_weights){is[2] - (sinew_real)0.5 * (is[0] + is[1]), is[1] - is[0]};
 }
 
-/* Adds gradient and block of one vertex. Per unit of weight the approximate block is the sum of g g^T over the gradients g
- * of both constraints (Gauss-Newton). */
+/* Adds gradient and block of one vertex. The approximate block is the weight times the sum of g g^T over the gradients
+ * g of both constraints (Gauss-Newton). */
 KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);

@@ -94,7 +94,8 @@ typedef struct sinew_constrain_kernel {
     /* beta / h, damping coefficient beta of XPBD (26) in s over the time step; gamma = alpha beta / h */
     sinew_real damping;
     int32_t form; /* form of the constraints into which the energy is written: SINEW_FORM_... */
-    /* true: groups share no vertex with each other, or displacements are added to dx: a group may be loaded early */
+    /* true: groups share no vertex with each other, or displacements are added to dx, so that a group may be loaded
+     * before the previous one is stored */
     bool apart;
 } sinew_constrain_kernel;
 
@@ -210,8 +211,9 @@ typedef struct sinew_energy_ops {
     int32_t target_slot;
     uint32_t rigid_cost; /* SINEW_COSTS_...; 0: psi is invariant under all rigid motions */
     bool barrier;        /* true: psi is +inf at some finite positions x */
-    /* true: a projected tangent is the sum of projected terms of psi. False: it is the semi-definite matrix nearest to
-     * the exact one, and bit for bit the exact one if that is definite. */
+    /* true: a projected tangent is the sum of projected terms of psi. False: it comes from the semi-definite matrix
+     * nearest to the exact second derivatives by the variable of psi (such as F), and is bit for bit the exact tangent
+     * if these are definite. */
     bool projects_terms;
     bool is_surface; /* true: elements are triangles, and z = D x (`reduce`) is their 3x2 deformation gradient */
     /* true: the energy is one-sided and may change in every iteration (edge/contact.c), so it is part of no constant

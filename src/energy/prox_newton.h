@@ -24,7 +24,7 @@ typedef wide prox_stress(const wide *F, const sinew_real *material, wide *P);
 /* Objective of the proximal map: returns psi(s) + r/2 |s - y|^2 and sets its gradient g. */
 typedef wide prox_value(const wide *s, const wide *y, wide r, const sinew_real *material, prox_stress *stress, wide *g);
 
-/* Replaces s by an equivalent point in the order of y, which is the one nearest to y: sorts singular values. Does
+/* Replaces s by the equivalent point that is nearest to y: sorts singular values, as those of y are sorted. Does
  * nothing if no other point is equivalent. */
 typedef void prox_canonical(wide *s);
 

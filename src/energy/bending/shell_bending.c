@@ -224,7 +224,7 @@ KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, const barrie
 }
 
 /* Hessian of an element, H = sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i: g_i and K_i are the gradient and second
- * derivatives of angle i. Q and Q d include the barriers; the terms of the directors are added. */
+ * derivatives of angle i. Q and Q d include the barriers of the angles; the terms of the directors are added. */
 static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     shell_now s;

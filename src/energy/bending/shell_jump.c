@@ -72,8 +72,8 @@ static const int corners[HINGES][4] = {{1, 2, 0, 4}, {2, 0, 1, 5}, {0, 3, 1, 6},
 /* ---- Rest shape and rigidity of an element ------------------------------------------------------- */
 
 /* *factor = root of the rigidity along the common edge over that along the warp: cos^2 + sqrt(ratio) sin^2 of the angle
- * between both. Its square is the moment per curvature along t of a plate with two rigidities (shell_bending.c), which
- * does not depend on nu. */
+ * between edge and warp. Its square is the moment per curvature along t, the direction of the edge, of a plate with two
+ * rigidities (shell_bending.c), which does not depend on nu. */
 static const char *edge_rigidity(const sinew_real *p, const hinge_rest *pair, double *factor)
 {
     const double warp[3] = {(double)p[WARP_X], (double)p[WARP_Y], (double)p[WARP_Z]},

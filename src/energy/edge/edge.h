@@ -24,7 +24,7 @@
 #include "energy/vertex_kernel.h"
 
 /* EDGE_DATA: index of the rest length in data. Energies with other numbers before the rest length define EDGE_DATA
- * before the include. */
+ * before they include this file. */
 #ifndef EDGE_DATA
 #define EDGE_DATA 1
 #endif

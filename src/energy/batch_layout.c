@@ -113,7 +113,7 @@ static int32_t dequeue_tet(chunk_builder *d)
 
 /* The side (opposite vertex) of `tet` whose free neighbour has the fewest free neighbours itself; NONE: no free
  * neighbour. */
-static int32_t best_side(const chunk_builder *d, int32_t tet)
+static int32_t best_free_side(const chunk_builder *d, int32_t tet)
 {
     int32_t best = NONE, fewest = 5;
     for (int32_t i = 0; i < 4; i++) {
@@ -160,20 +160,20 @@ static void reorder_fan(chunk_builder *d, int32_t middle, int32_t p, int32_t r)
 
 /* Makes a fan of tet `first`, its neighbour with the fewest free neighbours, and a neighbour of either, if they
  * exist, and stores the fan at its lowest tet. */
-static void join_fan(chunk_builder *d, int32_t first)
+static void make_fan(chunk_builder *d, int32_t first)
 {
     int32_t fan[SINEW_FAN] = {first, NONE, NONE};
     take_tet(d, first);
-    const int32_t side = best_side(d, first);
+    const int32_t side = best_free_side(d, first);
     if (side != NONE) {
         const int32_t beyond = d->neighbour[first][side];
         fan[1] = beyond / 4;
         take_tet(d, fan[1]);
         /* The third tet is a neighbour of the second. Without one, it is a neighbour of the first, which is then the
          * middle tet. */
-        int32_t middle = fan[1], p = beyond % 4, r = best_side(d, middle);
+        int32_t middle = fan[1], p = beyond % 4, r = best_free_side(d, middle);
         if (r == NONE) {
-            const int32_t other = best_side(d, first);
+            const int32_t other = best_free_side(d, first);
             if (other != NONE) {
                 middle = first;
                 p = side;
@@ -195,7 +195,7 @@ static void join_fan(chunk_builder *d, int32_t first)
 }
 
 /* Assigns every tet of the chunk to a fan, tets with the fewest free neighbours first. */
-static void join_fans(chunk_builder *d)
+static void make_fans(chunk_builder *d)
 {
     memset(d->queued, 0, sizeof d->queued);
     memset(d->fan, 0xff, sizeof d->fan);
@@ -207,7 +207,7 @@ static void join_fans(chunk_builder *d)
     for (int32_t t = d->count - 1; t >= 0; t--)
         enqueue_tet(d, t);
     for (int32_t t = dequeue_tet(d); t != NONE; t = dequeue_tet(d))
-        join_fan(d, t);
+        make_fan(d, t);
 }
 
 static int32_t fan_size(const int32_t fan[SINEW_FAN])
@@ -227,7 +227,7 @@ static void layout_chunk(chunk_builder *d, int32_t *order, int32_t *particles, i
     for (int32_t t = 0; t < d->count; t++)
         memcpy(d->tet[t], particles + 4 * (size_t)order[t], sizeof d->tet[t]);
     find_neighbours(d);
-    join_fans(d);
+    make_fans(d);
     for (int32_t t = 0; t < d->count; t++)
         memcpy(particles + 4 * (size_t)order[t], d->tet[t], sizeof d->tet[t]);
     int32_t placed = 0;

@@ -254,8 +254,9 @@ static double lane_number(const constraint_work *w, const sinew_real *numbers, s
     return (double)numbers[(lane / w->W * count + k) * w->W + lane % w->W];
 }
 
-/* Copies the gradient of constraint i to J [vertex_count][3], zero at pinned vertices, and zero altogether if what is
- * left is round-off of the whole gradient: the strain along an edge between two pins does not depend on other vertices. */
+/* Copies the gradient of constraint i to J [vertex_count][3], zero at pinned vertices, and zero at all vertices if what
+ * is left is round-off of the whole gradient: e.g. the strain along an edge between two pins does not depend on the
+ * other vertices. */
 static void store_gradient(const constraint_work *w, size_t lane, size_t i, const int32_t *particles, double *J)
 {
     const size_t n = 3 * (size_t)w->set->vertex_count;

@@ -539,12 +539,12 @@ static const sinew_task *diagonal_task(const diagonal_pass *d, int32_t k)
     return &d->tasks[d->chosen ? d->chosen[k] : k];
 }
 
-static int32_t diagonal_items(const void *context, int32_t phase)
+static int32_t count_diagonal_items(const void *context, int32_t phase)
 {
     return phase % 2 ? 1 : diagonal_tasks(context, phase / 2);
 }
 
-static void diagonal_item(const void *context, int32_t phase, int32_t item)
+static void run_diagonal_item(const void *context, int32_t phase, int32_t item)
 {
     const diagonal_pass *d = context;
     const int32_t first = phase / 2 * d->width;
@@ -565,8 +565,8 @@ static void run_diagonals(diagonal_pass *pass)
     pass->values = values;
     pass->width = o->thread_count < WIDTH_MAX ? o->thread_count : WIDTH_MAX;
     sinew_global_constraints_evaluate(o, pass->q);
-    const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), diagonal_items, diagonal_item,
-                               pass};
+    const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), count_diagonal_items,
+                               run_diagonal_item, pass};
     sinew_phases_run(&work, pass->task_count >= SINEW_PARALLEL_TASKS ? o->thread_count : 1);
 }
 

@@ -214,7 +214,7 @@ static void try_direction_cuts(dissection *d, sinew_weighted *g, double *min)
 
 /* The best cut of the finest graph across the axes and body diagonals: regular meshes have layers that coarser graphs
  * do not show. The graph stores the sides of the best cut; returns its cost. */
-static double cut_straight(dissection *d, sinew_weighted *g)
+static double find_straight_cut(dissection *d, sinew_weighted *g)
 {
     double min = HUGE_VAL;
     int best = -1;
@@ -265,7 +265,7 @@ static bool find_cut(dissection *d)
         return true;
     memcpy(d->best, g->side, (size_t)g->count);
     min = sinew_separator_cost(&d->separator);
-    if (!(cut_straight(d, g) < min))
+    if (!(find_straight_cut(d, g) < min))
         memcpy(g->side, d->best, (size_t)g->count);
     return true;
 }
@@ -285,7 +285,7 @@ static void sort_by_side(dissection *d, int32_t first, int32_t last, int32_t end
     memcpy(d->rows + first, d->scratch + first, (size_t)(last - first) * sizeof *d->rows);
 }
 
-static void close_set(dissection *d, int32_t first, int32_t last)
+static void rank_set(dissection *d, int32_t first, int32_t last)
 {
     for (int32_t k = first; k < last; k++)
         d->set[d->rows[k]] = d->set_count;
@@ -300,14 +300,14 @@ static void dissect(dissection *d, int32_t first, int32_t last, int depth)
         cut = find_cut(d);
     }
     if (!cut) {
-        close_set(d, first, last);
+        rank_set(d, first, last);
         return;
     }
     int32_t end[2];
     sort_by_side(d, first, last, end);
     dissect(d, first, end[0], depth + 1);
     dissect(d, end[0], end[1], depth + 1);
-    close_set(d, end[1], last);
+    rank_set(d, end[1], last);
 }
 
 static void measure_axis_scales(dissection *d)

@@ -116,7 +116,7 @@ static void repair_exchange(int32_t *a, int32_t *b)
     *b = swap;
 }
 
-static void turn_inverted_tets(fixer *f)
+static void flip_inverted_tets(fixer *f)
 {
     for (int32_t t = 0; t < f->counts[0]; t++) {
         int32_t *tet = f->cells[0] + 4 * (size_t)t;
@@ -293,7 +293,7 @@ static sinew_status repair_cells(fixer *f, double merge_distance)
     }
     if (status != SINEW_OK)
         return status;
-    turn_inverted_tets(f);
+    flip_inverted_tets(f);
     return orient_triangles(f);
 }
 

@@ -80,7 +80,7 @@ static uint8_t vertex_rank(const work *w, int32_t i)
     return w->borders[i] != 2 || vec3_norm(a) > TURN ? CORNER : BORDER;
 }
 
-static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
+static bool has_kept_neighbour(const work *w, const int32_t *owner, int32_t i)
 {
     for (int64_t k = w->adjacency.first[i]; k < w->adjacency.first[i + 1]; k++)
         if (owner[w->adjacency.neighbours[k]] >= 0)
@@ -95,7 +95,7 @@ static void choose_kept_vertices(const work *w, int32_t *owner)
     memset(owner, 0xff, (size_t)n * sizeof *owner);
     for (int rank = CORNER; rank > UNUSED; rank--)
         for (int32_t i = 0; i < n; i++)
-            if (w->rank[i] == rank && !has_taken_neighbour(w, owner, i))
+            if (w->rank[i] == rank && !has_kept_neighbour(w, owner, i))
                 owner[i] = i;
 }
 

@@ -32,7 +32,7 @@ sinew_cloth_def sinew_default_cloth_def(void)
         .cookie = SINEW_COOKIE_CLOTH, .vertices = {16, 16}, .size = {1, 1}, .diagonals = SINEW_DIAGONALS_FORWARD};
 }
 
-static bool cloth_fits(const sinew_cloth_def *def, sinew_error *error)
+static bool check_cloth_def(const sinew_cloth_def *def, sinew_error *error)
 {
     for (int k = 0; k < 2; k++) {
         if (def->vertices[k] < 2)
@@ -124,7 +124,7 @@ sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error)
         sinew_fail(error, SINEW_ERROR_USAGE, "cloth: start from sinew_default_cloth_def()");
         return NULL;
     }
-    if (!cloth_fits(def, error))
+    if (!check_cloth_def(def, error))
         return NULL;
     /* sinew_mesh_allocate() refuses more than INT32_MAX vertices; the number of cells is set to 0 in this case, so that
      * no count overflows. */

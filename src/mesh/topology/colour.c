@@ -126,7 +126,7 @@ static int32_t count_bits(uint64_t set)
     return count;
 }
 
-static void queue_push(saturation *s, int32_t v)
+static void saturation_push(saturation *s, int32_t v)
 {
     const int32_t at = count_bits(s->around[v]), head = s->head[at];
     s->back[v] = -1;
@@ -137,7 +137,7 @@ static void queue_push(saturation *s, int32_t v)
     s->max = at > s->max ? at : s->max;
 }
 
-static void queue_remove(saturation *s, int32_t v)
+static void saturation_remove(saturation *s, int32_t v)
 {
     if (s->back[v] >= 0)
         s->next[s->back[v]] = s->next[v];
@@ -148,7 +148,7 @@ static void queue_remove(saturation *s, int32_t v)
 }
 
 /* Lowest colour that no neighbour of v has. taken[c] == v marks colour c as taken. */
-static int32_t free_colour(const sinew_adjacency *adjacency, const int32_t *colours, int32_t v, int32_t *taken)
+static int32_t lowest_free_colour(const sinew_adjacency *adjacency, const int32_t *colours, int32_t v, int32_t *taken)
 {
     for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++)
         if (colours[adjacency->neighbours[at]] >= 0)
@@ -169,22 +169,22 @@ static void colour_by_saturation(const sinew_adjacency *adjacency, int32_t verte
     s->max = 0;
     for (int32_t v = vertex_count - 1; v >= 0; v--) {
         colours[v] = -1;
-        queue_push(s, v);
+        saturation_push(s, v);
     }
     for (int32_t done = 0; done < vertex_count; done++) {
         while (s->head[s->max] < 0)
             s->max--;
         const int32_t v = s->head[s->max];
-        queue_remove(s, v);
-        colours[v] = free_colour(adjacency, colours, v, taken);
+        saturation_remove(s, v);
+        colours[v] = lowest_free_colour(adjacency, colours, v, taken);
         const uint64_t bit = colours[v] < 64 ? (uint64_t)1 << colours[v] : 0;
         for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++) {
             const int32_t u = adjacency->neighbours[at];
             if (colours[u] >= 0 || (s->around[u] & bit) == bit)
                 continue;
-            queue_remove(s, u);
+            saturation_remove(s, u);
             s->around[u] |= bit;
-            queue_push(s, u);
+            saturation_push(s, u);
         }
     }
 }

@@ -53,8 +53,8 @@ static size_t list_facets_at(const sinew_elements *elements, const sinew_inciden
     return count;
 }
 
-static void visit_runs(int32_t size, int32_t v, const sinew_pair *pairs, size_t count, sinew_facet_visitor *visit,
-                       void *context)
+static void visit_facet_runs(int32_t size, int32_t v, const sinew_pair *pairs, size_t count, sinew_facet_visitor *visit,
+                             void *context)
 {
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && pairs[end].major == pairs[begin].major;)
@@ -78,7 +78,7 @@ sinew_status sinew_visit_facets(const sinew_allocator *allocator, int32_t vertex
         for (int32_t v = 0; v < vertex_count; v++) {
             size_t count = list_facets_at(elements, &incidence, v, pairs);
             sinew_sort_pairs(pairs, count, pairs + capacity);
-            visit_runs(elements->size, v, pairs, count, visit, context);
+            visit_facet_runs(elements->size, v, pairs, count, visit, context);
         }
     } else {
         status = sinew_fail_memory(error, "the faces of a mesh");

@@ -83,7 +83,7 @@ static void orient_resolve_links(sinew_orientation *o, int32_t count)
         o->flip[t] ^= o->votes[o->component[t]] > 0;
 }
 
-static void store_opponents(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void store_opposed_neighbours(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     search *s = context;
@@ -127,7 +127,7 @@ sinew_status sinew_orientation_find(sinew_orientation *orientation, const sinew_
         status = sinew_visit_facets(allocator, vertex_count, &elements, join_over_edge, &s, error);
     if (status == SINEW_OK) {
         orient_resolve_links(orientation, triangle_count);
-        status = sinew_visit_facets(allocator, vertex_count, &elements, store_opponents, &s, error);
+        status = sinew_visit_facets(allocator, vertex_count, &elements, store_opposed_neighbours, &s, error);
     }
     if (status != SINEW_OK)
         sinew_orientation_free(orientation, allocator);

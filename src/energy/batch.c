@@ -82,7 +82,8 @@ static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sinew_batc
 {
     const sinew_chunk *chunk = &batch->chunks[chunk_index];
     const int32_t *order = layout->order + chunk_index * SINEW_CHUNK_ELEMENTS;
-    batch_number_particles(batch, chunk_index, order, sinew_batch_layout_chunk(layout, chunk_index), particles, work);
+    batch_number_particles(batch, chunk_index, order, sinew_batch_layout_chunk_size(layout, chunk_index), particles,
+                           work);
     int32_t group = chunk->first_group;
     for (int32_t size = SINEW_FAN; size >= 1; size--) {
         const int32_t fans = layout->fans[chunk_index][size - 1];
@@ -164,7 +165,7 @@ void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch)
         sinew_release(allocator, arrays[i]);
 }
 
-void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
+void sinew_batch_list_particles(const sinew_batch *batch, int32_t *particles)
 {
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
     for (int32_t c = 0; c < batch->chunk_count; c++) {
@@ -275,11 +276,11 @@ bool sinew_batch_is_off(const sinew_batch *batch, int32_t element)
     return batch->switchable && batch->off[element];
 }
 
-void sinew_batch_show_all(sinew_batch *batch, bool all)
+void sinew_batch_show_switched_off(sinew_batch *batch, bool show)
 {
     for (int32_t e = 0; batch->off_count > 0 && e < batch->element_count; e++)
         if (batch->off[e])
-            *weight_pointer(batch, e) = all ? batch->on_weight[e] : 0;
+            *weight_pointer(batch, e) = show ? batch->on_weight[e] : 0;
     batch->version += batch->off_count > 0;
 }
 

@@ -84,7 +84,7 @@ void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch);
 
 /* Copies the particles [element_count][vertex_count] of all elements, in the order of element indices; the vertices of
  * a tet have the order of the layout. */
-void sinew_batch_list(const sinew_batch *batch, int32_t *particles);
+void sinew_batch_list_particles(const sinew_batch *batch, int32_t *particles);
 /* Copies the particle indices [vertex_count] of one element. */
 void sinew_batch_particles(const sinew_batch *batch, int32_t element, int32_t *particles);
 /* Copies data [data_count] of one element; the weight is zero if the element is switched off. */
@@ -97,8 +97,8 @@ void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_re
 bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allocator);
 void sinew_batch_switch(sinew_batch *batch, int32_t element, bool on);
 bool sinew_batch_is_off(const sinew_batch *batch, int32_t element);
-/* Gives elements that are switched off their weight while solvers prepare (`all`), or weight zero again. */
-void sinew_batch_show_all(sinew_batch *batch, bool all);
+/* Gives elements that are switched off their weight (`show`), for solvers that prepare, or weight zero again. */
+void sinew_batch_show_switched_off(sinew_batch *batch, bool show);
 /* Sets new target positions [element_count][3] of a batch whose energy has a target in its data. */
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
 /* Sets the first shared_count numbers of the data of all elements (energy.h); elements that are switched off stay

@@ -242,7 +242,7 @@ static void layout_chunk(chunk_builder *d, int32_t *order, int32_t *particles, i
     memcpy(order, d->order, (size_t)d->count * sizeof *order);
 }
 
-int32_t sinew_batch_layout_chunk(const sinew_batch_layout *layout, int32_t chunk)
+int32_t sinew_batch_layout_chunk_size(const sinew_batch_layout *layout, int32_t chunk)
 {
     const int32_t rest = layout->element_count - chunk * SINEW_CHUNK_ELEMENTS;
     return rest < SINEW_CHUNK_ELEMENTS ? rest : SINEW_CHUNK_ELEMENTS;
@@ -271,7 +271,7 @@ bool sinew_batch_layout_make(sinew_batch_layout *layout, const sinew_allocator *
         sinew_order_by_lowest(particles, element_count, n, particle_count, layout->work, layout->order);
     }
     for (int32_t chunk = 0; good && chunk < layout->chunk_count; chunk++) {
-        const int32_t count = sinew_batch_layout_chunk(layout, chunk);
+        const int32_t count = sinew_batch_layout_chunk_size(layout, chunk);
         if (tets) {
             builder->count = count;
             layout_chunk(builder, layout->order + chunk * SINEW_CHUNK_ELEMENTS, particles, layout->fans[chunk]);

@@ -78,7 +78,7 @@ void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *all
     *incidence = (sinew_incidence){0};
 }
 
-int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count)
+int64_t sinew_incidence_count_max(const sinew_incidence *incidence, int32_t vertex_count)
 {
     int64_t busiest = 0;
     for (int32_t v = 0; v < vertex_count; v++)

@@ -31,7 +31,7 @@ sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_alloc
 /* Frees the arrays of the incidence; a zeroed struct has none. */
 void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator);
 /* Returns the largest number of elements at one vertex. */
-int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count);
+int64_t sinew_incidence_count_max(const sinew_incidence *incidence, int32_t vertex_count);
 
 /* ---- Adjacency: vertex -> vertices --------------------------------------------------------- */
 

@@ -434,7 +434,7 @@ void sinew_constraints_evaluate(sinew_constraints *c, const sinew_real *q)
     }
 }
 
-void sinew_constraints_curve(sinew_constraints *c, const sinew_real *q, const double *lambda)
+void sinew_constraints_evaluate_second(sinew_constraints *c, const sinew_real *q, const double *lambda)
 {
     run_constraint_pass(&(constraint_pass){c, q, lambda});
 }
@@ -511,7 +511,7 @@ void sinew_constraints_add_force(const sinew_constraints *c, const double *lambd
     visit_constraints(c, add_constraint_force, &(product_context){.lambda = lambda, .scale = scale, .out = out});
 }
 
-void sinew_constraints_comply(const sinew_constraints *c, const double *lambda, double *out)
+void sinew_constraints_apply_compliance(const sinew_constraints *c, const double *lambda, double *out)
 {
     memset(out, 0, (size_t)c->constraint_count * sizeof *out);
     for (int32_t s = 0; s < c->set_count; s++) {

@@ -82,7 +82,7 @@ void sinew_constraints_destroy(sinew_constraints *constraints);
 /* Evaluates constraints C, Jacobian J and compliance alpha at positions q. */
 void sinew_constraints_evaluate(sinew_constraints *constraints, const sinew_real *q);
 /* Computes the blocks of sum_i lambda_i d2C_i/dq2 at q for all elements of curved sets; lambda [constraint_count]. */
-void sinew_constraints_curve(sinew_constraints *constraints, const sinew_real *q, const double *lambda);
+void sinew_constraints_evaluate_second(sinew_constraints *constraints, const sinew_real *q, const double *lambda);
 
 /* Index, among all constraints, of constraint i of one element of a set. */
 static inline int32_t sinew_constraint_index(const sinew_constraint_set *set, int32_t element, int32_t i)
@@ -126,7 +126,7 @@ void sinew_constraints_product(const sinew_constraints *constraints, const sinew
  * elements */
 void sinew_constraints_add_force(const sinew_constraints *constraints, const double *lambda, double scale, double *out);
 /* out [constraint_count] = alpha lambda, compliance times multipliers */
-void sinew_constraints_comply(const sinew_constraints *constraints, const double *lambda, double *out);
+void sinew_constraints_apply_compliance(const sinew_constraints *constraints, const double *lambda, double *out);
 /* out [constraint_count] = |J_i|, the norm of each constraint's gradient over the free particles; approximate for
  * global constraints */
 void sinew_constraints_norms(const sinew_constraints *constraints, double *out);

@@ -55,7 +55,7 @@ static bool factored_analyse(sinew_factored_system *f, const sinew_factored_syst
 
 /* ---- Factorisation of new values ------------------------------------------------------------- */
 
-void sinew_factored_system_slim(sinew_factored_system *f)
+void sinew_factored_system_drop_double_factor(sinew_factored_system *f)
 {
     sinew_supernodal_drop_values(&f->kept->factor);
 }

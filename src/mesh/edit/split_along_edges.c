@@ -26,7 +26,7 @@ sinew_status sinew_cut_begin(sinew_cut *cut, const sinew_allocator *allocator, i
     const sinew_status status = sinew_incidence_build(&cut->at, allocator, vertex_count, &own, error);
     if (status != SINEW_OK)
         return status;
-    const int64_t max = sinew_incidence_busiest(&cut->at, vertex_count);
+    const int64_t max = sinew_incidence_count_max(&cut->at, vertex_count);
     cut->group = sinew_allocate(allocator, (size_t)max + 1, sizeof *cut->group);
     return cut->group ? SINEW_OK : sinew_fail_memory(error, "a cut through a mesh");
 }

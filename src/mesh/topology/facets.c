@@ -72,7 +72,7 @@ sinew_status sinew_visit_facets(const sinew_allocator *allocator, int32_t vertex
     sinew_status status = sinew_incidence_build(&incidence, allocator, vertex_count, elements, error);
     if (status != SINEW_OK)
         return status;
-    size_t capacity = (size_t)sinew_incidence_busiest(&incidence, vertex_count) * (size_t)(elements->size - 1);
+    size_t capacity = (size_t)sinew_incidence_count_max(&incidence, vertex_count) * (size_t)(elements->size - 1);
     sinew_pair *pairs = sinew_allocate(allocator, 2 * capacity, sizeof *pairs);
     if (pairs) {
         for (int32_t v = 0; v < vertex_count; v++) {

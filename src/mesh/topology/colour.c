@@ -6,9 +6,9 @@
  * free at all its vertices. Elements without a free colour wait for another pass with the next 64 colours, which gives
  * the same colours as one pass with unbounded sets.
  *
- * Vertices: the vertex with the most colours among its neighbours is next (Brelaz, Commun. ACM 22 (1979) 251,
- * "DSATUR"). A block of five tets per cell then gets four colours, the minimum; first fit finds five in the order of
- * the grid and ten along a Hilbert curve. When elements are added, only their vertices are recoloured.
+ * Vertices: the vertex with the most of the first 64 colours among its neighbours is next (Brelaz, Commun. ACM 22
+ * (1979) 251, "DSATUR"). A block of five tets per cell then gets four colours, the minimum; first fit finds five in the
+ * order of the grid and ten along a Hilbert curve. When elements are added, only their vertices are recoloured.
  */
 #include "mesh/topology.h"
 

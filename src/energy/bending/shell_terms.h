@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shell_terms.h: terms of the energy of one shell element (shell_bending.c): the three hinge angles, their barriers, and
- * the terms that keep director points beside their edges, with first and second derivatives.
+ * shell_terms.h: terms of the energy of one shell element (shell_bending.c): the three hinge angles, their barriers,
+ * and the terms that keep director points beside their edges, with first and second derivatives.
  */
 #ifndef SINEW_SRC_ENERGY_BENDING_SHELL_TERMS_H
 #define SINEW_SRC_ENERGY_BENDING_SHELL_TERMS_H

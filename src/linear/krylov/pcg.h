@@ -22,7 +22,7 @@ typedef struct sinew_pcg_result {
     double residual; /* relative residual |b - A x| / |b|, from the recurrence of CG */
     double decrease; /* b . x - x . A x / 2: decrease of the quadratic by x, a lower bound of b . A^-1 b / 2 */
     bool indefinite; /* true: stopped because the curvature along a direction was not positive */
-    bool stalled;    /* true: stopped because the decrease no longer grew */
+    bool stalled;    /* true: stopped because `decrease` and |x| hardly grew any more */
 } sinew_pcg_result;
 
 typedef void sinew_multiply(void *context, const sinew_real *x, sinew_real *Ax);

@@ -111,7 +111,7 @@ enum {
 
 /* The uncoloured vertices, in one doubly linked list for each number of colours among their neighbours. */
 typedef struct saturation {
-    uint64_t *around; /* [vertex_count] bit set of the colours of each vertex's neighbours */
+    uint64_t *around; /* [vertex_count] bit set of the colours of each vertex's neighbours, of the first 64 */
     /* [vertex_count] next and previous vertex in the same list of uncoloured vertices; -1: none */
     int32_t *next, *back;
     int32_t head[QUEUES];

@@ -214,7 +214,7 @@ static sinew_status link_ring(ring_links *links, const int32_t *triangles, const
 }
 
 /* Writes the neighbours of a vertex in order around it, starting at the neighbour with the lowest index. Returns
- * their number; 0 if the vertex is on a boundary. */
+ * their number: 0 if the vertex is on a boundary, less than links->size if several sheets meet at the vertex. */
 static int32_t walk_ring(const ring_links *links, int32_t *out)
 {
     int32_t at = 0, count = 0, came_from = -1;

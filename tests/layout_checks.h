@@ -42,7 +42,7 @@ static inline int64_t check_colours_of(const sinew_batch *batch, const int32_t *
     const int32_t n = batch->ops->info.vertex_count;
     int32_t *list = make_array((size_t)batch->element_count * (size_t)n, sizeof *list);
     int64_t expected = 0;
-    sinew_batch_list(batch, list);
+    sinew_batch_list_particles(batch, list);
     for (int32_t e = 0; e < batch->element_count; e++)
         for (int32_t i = 0; i < n; i++) {
             const int32_t *vertices = list + e * n;

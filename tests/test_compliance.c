@@ -58,7 +58,7 @@ static void check_sums(random_cases *r, const sinew_constraints *c, const double
     sinew_real *d = make_array(4 * (size_t)particles, sizeof *d);
     for (int32_t i = 0; i < 4 * particles; i++)
         d[i] = (sinew_real)random_between(r, -1, 1);
-    sinew_constraints_comply(c, pull, back);
+    sinew_constraints_apply_compliance(c, pull, back);
     sinew_constraints_product(c, d, Jd);
     sinew_constraints_norms(c, norm);
     for (int32_t at = 0; at < c->constraint_count; at++) {

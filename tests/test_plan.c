@@ -69,7 +69,7 @@ static void check_plan(int32_t count, const int32_t *tets, int32_t particle_coun
         for (int32_t size = SINEW_FAN; size >= 1; size--)
             for (int32_t i = 0; i < layout.fans[chunk][size - 1]; i++, order += size, fans[size - 1]++)
                 check_fan(order, size, planned);
-        assert_int_equal(order - begin, sinew_batch_layout_chunk(&layout, chunk));
+        assert_int_equal(order - begin, sinew_batch_layout_chunk_size(&layout, chunk));
     }
     for (int32_t i = 0; i < count; i++)
         assert_int_equal(seen[layout.order[i]]++, 0);

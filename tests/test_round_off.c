@@ -121,7 +121,7 @@ static reference make_reference(const problem *p, const sinew_world *world)
     reference r = {.problem = p, .world = world, .n = world->particle_count, .tet_count = batch->element_count};
     sinew_mesh *mesh = make_beam(12, 4, 4, 3, 1, 1);
     r.tets = make_array(4 * (size_t)r.tet_count, sizeof *r.tets);
-    sinew_batch_list(batch, r.tets);
+    sinew_batch_list_particles(batch, r.tets);
     wide **arrays[] = {&r.X, &r.q, &r.gradient};
     for (int k = 0; k < 3; k++)
         *arrays[k] = make_array(3 * (size_t)r.n, sizeof(wide));

@@ -20,7 +20,7 @@ static bool batch_reserve_buffers(const sinew_allocator *allocator, sinew_batch 
 
 /* Copies one element's particle indices and data into its SIMD lane. A filler, which pads a SIMD group, gets the data
  * of a real element with weight 0. */
-static void fill_wide(sinew_batch *batch, int32_t padded_index, int32_t element, bool filler, const int32_t *particles,
+static void fill_lane(sinew_batch *batch, int32_t padded_index, int32_t element, bool filler, const int32_t *particles,
                       const sinew_real *data, const int32_t *local)
 {
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
@@ -72,7 +72,7 @@ static void fill_fans(sinew_batch *batch, int32_t first_group, int32_t size, int
             const int32_t fan = lane * groups + group;
             const bool filler = fan >= fan_count;
             for (int32_t i = 0; i < size; i++)
-                fill_wide(batch, (first_group + size * group + i) * W + lane, order[size * (filler ? group : fan) + i],
+                fill_lane(batch, (first_group + size * group + i) * W + lane, order[size * (filler ? group : fan) + i],
                           filler, particles, data, local);
         }
 }
@@ -82,7 +82,8 @@ static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sinew_batc
 {
     const sinew_chunk *chunk = &batch->chunks[chunk_index];
     const int32_t *order = layout->order + chunk_index * SINEW_CHUNK_ELEMENTS;
-    batch_number_particles(batch, chunk_index, order, sinew_batch_layout_chunk(layout, chunk_index), particles, work);
+    batch_number_particles(batch, chunk_index, order, sinew_batch_layout_chunk_size(layout, chunk_index), particles,
+                           work);
     int32_t group = chunk->first_group;
     for (int32_t size = SINEW_FAN; size >= 1; size--) {
         const int32_t fans = layout->fans[chunk_index][size - 1];
@@ -164,7 +165,7 @@ void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch)
         sinew_release(allocator, arrays[i]);
 }
 
-void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
+void sinew_batch_list_particles(const sinew_batch *batch, int32_t *particles)
 {
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
     for (int32_t c = 0; c < batch->chunk_count; c++) {
@@ -181,7 +182,7 @@ void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
 }
 
 /* Finds the chunk that contains a SIMD group, by bisection: the groups of a chunk are consecutive. */
-static const sinew_chunk *chunk_of(const sinew_batch *batch, int32_t group)
+static const sinew_chunk *chunk_of_group(const sinew_batch *batch, int32_t group)
 {
     int32_t low = 0, high = batch->chunk_count - 1;
     while (low < high) {
@@ -198,7 +199,7 @@ void sinew_batch_particles(const sinew_batch *batch, int32_t element, int32_t *p
 {
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
     const size_t padded_index = (size_t)batch->padded_index[element], group = padded_index / W;
-    const sinew_chunk *chunk = chunk_of(batch, (int32_t)group);
+    const sinew_chunk *chunk = chunk_of_group(batch, (int32_t)group);
     for (size_t a = 0; a < n; a++)
         particles[a] =
             batch->particle[chunk->first_slot + batch->vertex[(group * n + a) * W + padded_index % W] / SINEW_POINT];
@@ -213,7 +214,7 @@ void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *
 }
 
 /* Writes number d of an element's data. Sets *changed if the value differs and d is not 0, the weight. */
-static void set_number(sinew_batch *batch, int32_t element, size_t d, sinew_real value, bool *changed)
+static void set_data_number(sinew_batch *batch, int32_t element, size_t d, sinew_real value, bool *changed)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count,
                  padded_index = (size_t)batch->padded_index[element];
@@ -228,14 +229,14 @@ void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_re
     const bool off = sinew_batch_is_off(batch, element);
     bool changed = false;
     for (size_t d = 0; d < D; d++)
-        set_number(batch, element, d, d == 0 && off ? 0 : data[d], &changed);
+        set_data_number(batch, element, d, d == 0 && off ? 0 : data[d], &changed);
     if (batch->switchable)
         batch->on_weight[element] = data[0];
     batch->version++;
     batch->form_version += changed;
 }
 
-static sinew_real *weight_of(const sinew_batch *batch, int32_t element)
+static sinew_real *weight_pointer(const sinew_batch *batch, int32_t element)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count,
                  padded_index = (size_t)batch->padded_index[element];
@@ -244,7 +245,7 @@ static sinew_real *weight_of(const sinew_batch *batch, int32_t element)
 
 sinew_real sinew_batch_weight(const sinew_batch *batch, int32_t element)
 {
-    return *weight_of(batch, element);
+    return *weight_pointer(batch, element);
 }
 
 bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allocator)
@@ -257,7 +258,7 @@ bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allo
         return false;
     memset(batch->off, 0, (size_t)batch->element_count);
     for (int32_t e = 0; e < batch->element_count; e++)
-        batch->on_weight[e] = *weight_of(batch, e);
+        batch->on_weight[e] = *weight_pointer(batch, e);
     batch->switchable = true;
     return true;
 }
@@ -266,7 +267,7 @@ void sinew_batch_switch(sinew_batch *batch, int32_t element, bool on)
 {
     batch->off_count += (on ? 0 : 1) - batch->off[element];
     batch->off[element] = !on;
-    *weight_of(batch, element) = on ? batch->on_weight[element] : 0;
+    *weight_pointer(batch, element) = on ? batch->on_weight[element] : 0;
     batch->version++;
 }
 
@@ -275,11 +276,11 @@ bool sinew_batch_is_off(const sinew_batch *batch, int32_t element)
     return batch->switchable && batch->off[element];
 }
 
-void sinew_batch_show_all(sinew_batch *batch, bool all)
+void sinew_batch_show_switched_off(sinew_batch *batch, bool show)
 {
     for (int32_t e = 0; batch->off_count > 0 && e < batch->element_count; e++)
         if (batch->off[e])
-            *weight_of(batch, e) = all ? batch->on_weight[e] : 0;
+            *weight_pointer(batch, e) = show ? batch->on_weight[e] : 0;
     batch->version += batch->off_count > 0;
 }
 
@@ -289,7 +290,7 @@ void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
     bool changed = false;
     for (int32_t e = 0; e < batch->element_count; e++)
         for (size_t c = 0; c < 3; c++)
-            set_number(batch, e, slot + c, targets[3 * (size_t)e + c], &changed);
+            set_data_number(batch, e, slot + c, targets[3 * (size_t)e + c], &changed);
     batch->version += changed;
     batch->form_version += changed;
 }
@@ -301,7 +302,7 @@ void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared)
         const bool off = sinew_batch_is_off(batch, e);
         weight_changed |= !off && sinew_batch_weight(batch, e) != shared[0];
         for (int32_t i = 0; i < batch->ops->shared_count; i++)
-            set_number(batch, e, (size_t)i, i == 0 && off ? 0 : shared[i], &changed);
+            set_data_number(batch, e, (size_t)i, i == 0 && off ? 0 : shared[i], &changed);
         if (batch->switchable)
             batch->on_weight[e] = shared[0];
     }

@@ -35,8 +35,9 @@ typedef struct sinew_batch {
     int32_t element_count, group_count, chunk_count, slot_count;
     int32_t *vertex;  /* [group_count][vertex_count][W] SINEW_POINT times the particle's index in the chunk */
     sinew_real *data; /* [group_count][data_count][W] data of each element from `prepare`, weight first */
-    int32_t *element; /* [group_count * W] caller's index of the element in each lane; -1: padding lane (filler) */
-    /* [element_count] group * W + lane of each element, in the caller's order; W = SIMD width */
+    /* [group_count * W] element in each lane, an index into the arrays given to sinew_batch_fill(); -1: filler */
+    int32_t *element;
+    /* [element_count] index in `element`, group * W + lane, of each element in the order given to sinew_batch_fill() */
     int32_t *padded_index;
     int32_t *particle; /* [slot_count] index of the particle whose contributions each output slot holds */
     sinew_chunk *chunks;
@@ -62,7 +63,8 @@ typedef struct sinew_batch {
 
 /* Work space of sinew_batch_fill(), kept by callers that fill often. A zeroed struct is valid. */
 typedef struct sinew_batch_work {
-    /* [particle_count] index of a particle in the last chunk that contains it, and that chunk's index, -1: none */
+    /* [particle_count] index of a particle within the last filled chunk that contains it, and the index of this chunk,
+     * -1: none */
     int32_t *local, *stamp;
     /* [2 * upper bound of a chunk's particles] work space that sorts the particles of a chunk */
     sinew_pair *pairs;
@@ -71,22 +73,23 @@ typedef struct sinew_batch_work {
 
 /* Creates a batch without elements for an energy and a SIMD width; returns NULL if memory runs out. */
 sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width);
-/* Replaces the elements: particles [element_count][vertex_count] in the caller's order, with tet vertices permuted by
- * the layout, each below particle_count; data [element_count][data_count]. Both are copied. Returns false if memory
- * runs out: the batch must then be filled again or destroyed. */
+/* Replaces the elements: particles [element_count][vertex_count], with tet vertices permuted by
+ * sinew_batch_layout_make(), each below particle_count; data [element_count][data_count]. Both are copied; their order
+ * defines the element indices of the functions below. All elements are switched on. Returns false if memory runs out:
+ * the batch must then be filled again or destroyed. */
 bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, const sinew_batch_layout *layout,
                       const int32_t *particles, const sinew_real *data, int32_t particle_count, sinew_batch_work *work);
 void sinew_batch_work_release(sinew_batch_work *work, const sinew_allocator *allocator);
 void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch);
 
-/* Copies the particles [element_count][vertex_count] of all elements in the caller's order; the vertices of a tet
- * have the order of the layout. */
-void sinew_batch_list(const sinew_batch *batch, int32_t *particles);
+/* Copies the particles [element_count][vertex_count] of all elements, in the order of element indices; the vertices of
+ * a tet have the order of the layout. */
+void sinew_batch_list_particles(const sinew_batch *batch, int32_t *particles);
 /* Copies the particle indices [vertex_count] of one element. */
 void sinew_batch_particles(const sinew_batch *batch, int32_t element, int32_t *particles);
-/* Copies data [data_count] of one of the caller's elements; the weight is zero if the element is switched off. */
+/* Copies data [data_count] of one element; the weight is zero if the element is switched off. */
 void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data);
-/* The weight, data[0], of one of the caller's elements; 0 if the element is switched off. */
+/* The weight, data[0], of one element; 0 if the element is switched off. */
 sinew_real sinew_batch_weight(const sinew_batch *batch, int32_t element);
 /* Sets new data of an element; an element that is switched off stays off. */
 void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_real *data);
@@ -94,9 +97,8 @@ void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_re
 bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allocator);
 void sinew_batch_switch(sinew_batch *batch, int32_t element, bool on);
 bool sinew_batch_is_off(const sinew_batch *batch, int32_t element);
-/* Makes all elements appear switched on (`all`), or restores their state. Solvers prepare for all elements, including
- * switched-off ones. */
-void sinew_batch_show_all(sinew_batch *batch, bool all);
+/* Gives elements that are switched off their weight (`show`), for solvers that prepare, or weight zero again. */
+void sinew_batch_show_switched_off(sinew_batch *batch, bool show);
 /* Sets new target positions [element_count][3] of a batch whose energy has a target in its data. */
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
 /* Sets the first shared_count numbers of the data of all elements (energy.h); elements that are switched off stay

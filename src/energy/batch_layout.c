@@ -3,7 +3,7 @@
  * batch_layout.c: sorts the elements of a batch and joins tets that share faces to fans. See batch_layout.h.
  *
  * Fans are built greedily: the tet with the fewest free neighbours is joined with its neighbour that has the fewest
- * free neighbours, and with a neighbour of either. Few tets remain single.
+ * free neighbours, and with a neighbour of either. A tet is free while it is in no fan.
  */
 #include "energy/batch_layout.h"
 
@@ -32,12 +32,12 @@ typedef struct chunk_builder {
     int32_t queued[5];
     /* [tet of the chunk] indices of the tets of each fan, stored at its lowest tet; NONE: unused */
     int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN];
-    int32_t order[SINEW_CHUNK_ELEMENTS]; /* indices of the chunk's tets in the order of the layout */
+    int32_t order[SINEW_CHUNK_ELEMENTS]; /* element indices of the chunk's tets in the order of the layout */
 } chunk_builder;
 
 /* ---- Face neighbours of the tets of a chunk ------------------------------------------------------ */
 
-static void swap_down(int32_t *low, int32_t *high)
+static void sort_two(int32_t *low, int32_t *high)
 {
     const int32_t min = *low < *high ? *low : *high;
     *high = *low < *high ? *high : *low;
@@ -45,13 +45,13 @@ static void swap_down(int32_t *low, int32_t *high)
 }
 
 /* The three vertices of a tet opposite to `vertex`, ascending. */
-static void face_of(const int32_t tet[4], int vertex, int32_t face[3])
+static void tet_face(const int32_t tet[4], int vertex, int32_t face[3])
 {
     for (int i = 0; i < 3; i++)
         face[i] = tet[i + (i >= vertex)];
-    swap_down(&face[0], &face[1]);
-    swap_down(&face[1], &face[2]);
-    swap_down(&face[0], &face[1]);
+    sort_two(&face[0], &face[1]);
+    sort_two(&face[1], &face[2]);
+    sort_two(&face[0], &face[1]);
 }
 
 static uint32_t hash_face(const int32_t face[3])
@@ -63,17 +63,17 @@ static uint32_t hash_face(const int32_t face[3])
 }
 
 /* Finds the neighbour across a face. If more than two tets share the face, only the first two become neighbours. */
-static void join_face(chunk_builder *d, int32_t side)
+static void link_face_neighbours(chunk_builder *d, int32_t side)
 {
     int32_t face[3], other[3];
-    face_of(d->tet[side / 4], side % 4, face);
+    tet_face(d->tet[side / 4], side % 4, face);
     for (uint32_t slot = hash_face(face) % TABLE;; slot = (slot + 1) % TABLE) {
         const int32_t found = d->table[slot];
         if (found == NONE) {
             d->table[slot] = side;
             return;
         }
-        face_of(d->tet[found / 4], found % 4, other);
+        tet_face(d->tet[found / 4], found % 4, other);
         if (memcmp(face, other, sizeof face) != 0 || found / 4 == side / 4)
             continue;
         if (d->neighbour[found / 4][found % 4] == NONE) {
@@ -89,18 +89,18 @@ static void find_neighbours(chunk_builder *d)
     memset(d->table, 0xff, sizeof d->table);
     memset(d->neighbour, 0xff, sizeof d->neighbour);
     for (int32_t side = 0; side < 4 * d->count; side++)
-        join_face(d, side);
+        link_face_neighbours(d, side);
 }
 
 /* ---- Greedy construction of fans of tets --------------------------------------------------------- */
 
-static void enqueue(chunk_builder *d, int32_t tet)
+static void enqueue_tet(chunk_builder *d, int32_t tet)
 {
     d->queue[d->left[tet]][d->queued[d->left[tet]]++] = tet;
 }
 
 /* The tet with the fewest free neighbours that is in no fan yet; NONE: all tets are in fans. */
-static int32_t dequeue(chunk_builder *d)
+static int32_t dequeue_tet(chunk_builder *d)
 {
     for (int32_t left = 0; left <= 4; left++)
         while (d->queued[left] > 0) {
@@ -113,7 +113,7 @@ static int32_t dequeue(chunk_builder *d)
 
 /* The side (opposite vertex) of `tet` whose free neighbour has the fewest free neighbours itself; NONE: no free
  * neighbour. */
-static int32_t best_side(const chunk_builder *d, int32_t tet)
+static int32_t best_free_side(const chunk_builder *d, int32_t tet)
 {
     int32_t best = NONE, fewest = 5;
     for (int32_t i = 0; i < 4; i++) {
@@ -126,7 +126,7 @@ static int32_t best_side(const chunk_builder *d, int32_t tet)
     return best;
 }
 
-static void take(chunk_builder *d, int32_t tet)
+static void take_tet(chunk_builder *d, int32_t tet)
 {
     d->left[tet] = NONE;
     for (int i = 0; i < 4; i++) {
@@ -134,7 +134,7 @@ static void take(chunk_builder *d, int32_t tet)
         if (side == NONE || d->left[side / 4] == NONE)
             continue;
         d->left[side / 4]--;
-        enqueue(d, side / 4);
+        enqueue_tet(d, side / 4);
     }
 }
 
@@ -160,20 +160,20 @@ static void reorder_fan(chunk_builder *d, int32_t middle, int32_t p, int32_t r)
 
 /* Makes a fan of tet `first`, its neighbour with the fewest free neighbours, and a neighbour of either, if they
  * exist, and stores the fan at its lowest tet. */
-static void join_fan(chunk_builder *d, int32_t first)
+static void make_fan(chunk_builder *d, int32_t first)
 {
     int32_t fan[SINEW_FAN] = {first, NONE, NONE};
-    take(d, first);
-    const int32_t side = best_side(d, first);
+    take_tet(d, first);
+    const int32_t side = best_free_side(d, first);
     if (side != NONE) {
         const int32_t beyond = d->neighbour[first][side];
         fan[1] = beyond / 4;
-        take(d, fan[1]);
+        take_tet(d, fan[1]);
         /* The third tet is a neighbour of the second. Without one, it is a neighbour of the first, which is then the
          * middle tet. */
-        int32_t middle = fan[1], p = beyond % 4, r = best_side(d, middle);
+        int32_t middle = fan[1], p = beyond % 4, r = best_free_side(d, middle);
         if (r == NONE) {
-            const int32_t other = best_side(d, first);
+            const int32_t other = best_free_side(d, first);
             if (other != NONE) {
                 middle = first;
                 p = side;
@@ -184,7 +184,7 @@ static void join_fan(chunk_builder *d, int32_t first)
         }
         if (r != NONE) {
             fan[2] = d->neighbour[middle][r] / 4;
-            take(d, fan[2]);
+            take_tet(d, fan[2]);
         }
         reorder_fan(d, middle, p, r);
     }
@@ -195,7 +195,7 @@ static void join_fan(chunk_builder *d, int32_t first)
 }
 
 /* Assigns every tet of the chunk to a fan, tets with the fewest free neighbours first. */
-static void join_fans(chunk_builder *d)
+static void make_fans(chunk_builder *d)
 {
     memset(d->queued, 0, sizeof d->queued);
     memset(d->fan, 0xff, sizeof d->fan);
@@ -205,9 +205,9 @@ static void join_fans(chunk_builder *d)
             d->left[t] += d->neighbour[t][i] != NONE;
     }
     for (int32_t t = d->count - 1; t >= 0; t--)
-        enqueue(d, t);
-    for (int32_t t = dequeue(d); t != NONE; t = dequeue(d))
-        join_fan(d, t);
+        enqueue_tet(d, t);
+    for (int32_t t = dequeue_tet(d); t != NONE; t = dequeue_tet(d))
+        make_fan(d, t);
 }
 
 static int32_t fan_size(const int32_t fan[SINEW_FAN])
@@ -227,7 +227,7 @@ static void layout_chunk(chunk_builder *d, int32_t *order, int32_t *particles, i
     for (int32_t t = 0; t < d->count; t++)
         memcpy(d->tet[t], particles + 4 * (size_t)order[t], sizeof d->tet[t]);
     find_neighbours(d);
-    join_fans(d);
+    make_fans(d);
     for (int32_t t = 0; t < d->count; t++)
         memcpy(particles + 4 * (size_t)order[t], d->tet[t], sizeof d->tet[t]);
     int32_t placed = 0;
@@ -242,7 +242,7 @@ static void layout_chunk(chunk_builder *d, int32_t *order, int32_t *particles, i
     memcpy(order, d->order, (size_t)d->count * sizeof *order);
 }
 
-int32_t sinew_batch_layout_chunk(const sinew_batch_layout *layout, int32_t chunk)
+int32_t sinew_batch_layout_chunk_size(const sinew_batch_layout *layout, int32_t chunk)
 {
     const int32_t rest = layout->element_count - chunk * SINEW_CHUNK_ELEMENTS;
     return rest < SINEW_CHUNK_ELEMENTS ? rest : SINEW_CHUNK_ELEMENTS;
@@ -271,7 +271,7 @@ bool sinew_batch_layout_make(sinew_batch_layout *layout, const sinew_allocator *
         sinew_order_by_lowest(particles, element_count, n, particle_count, layout->work, layout->order);
     }
     for (int32_t chunk = 0; good && chunk < layout->chunk_count; chunk++) {
-        const int32_t count = sinew_batch_layout_chunk(layout, chunk);
+        const int32_t count = sinew_batch_layout_chunk_size(layout, chunk);
         if (tets) {
             builder->count = count;
             layout_chunk(builder, layout->order + chunk * SINEW_CHUNK_ELEMENTS, particles, layout->fans[chunk]);

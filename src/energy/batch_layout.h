@@ -42,6 +42,6 @@ bool sinew_batch_layout_make(sinew_batch_layout *layout, const sinew_allocator *
 void sinew_batch_layout_release(sinew_batch_layout *layout, const sinew_allocator *allocator);
 
 /* Returns the number of elements of one chunk of the layout. */
-int32_t sinew_batch_layout_chunk(const sinew_batch_layout *layout, int32_t chunk);
+int32_t sinew_batch_layout_chunk_size(const sinew_batch_layout *layout, int32_t chunk);
 
 #endif

@@ -8,8 +8,8 @@
  * with alpha~ = alpha / h^2 and gamma = alpha beta / h. dlambda is multiplied by PBD's stiffness and the Jacobi
  * averaging weight. Particles move by the same dlambda that is added to lambda, so that M (x - q_tilde) = sum lambda
  * grad C holds up to the rotation of gradients, for every sweep order. Zero compliance is PBD. The fourth number of a
- * position is the inverse mass. A constraint whose gradient vanishes changes nothing. Multiplying C by a factor and
- * alpha by its square changes nothing, so C is taken per unit of the modulus, and alpha = 1 / weight.
+ * position is the inverse mass. A constraint whose gradient vanishes moves no particle. Multiplying C by a factor and
+ * alpha by its square changes no position, so C is taken per unit of the modulus, and alpha = 1 / weight.
  *
  * C is often a length r with a gradient of the form g / r. With g = r grad C, the weight k, c = 1/h^2 and b = beta/h
  *
@@ -80,7 +80,7 @@ KERNEL_INLINE void constrain_ratio(const sinew_constrain_kernel *kernel, const i
 }
 
 /* Solves one constraint per element of the group, with r times its gradient in c: updates lambda and writes dlambda / r
- * to c. `weight` is 1 / alpha; weight zero (padding lanes) changes nothing. `hard` ignores the compliance. */
+ * to c. `weight` is 1 / alpha; weight zero (padding lanes) changes nothing. `hard` ignores compliance and damping. */
 KERNEL_INLINE void constrain_step(const sinew_constrain_kernel *kernel, int32_t group, const int32_t *vertex, int n,
                                   wide C, wide r, wide weight, bool hard, sinew_real *lambda, constrained *c)
 {
@@ -177,8 +177,7 @@ KERNEL_INLINE sinew_real *group_lambda(const sinew_constrain_kernel *kernel, int
  * gradient to c. `as_energy`: C is psi per unit of weight instead of its root. */
 typedef wide single_constraint(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight);
 
-/* Projects one group of an energy with one constraint per element, with damping, hard constraints and all other options
- * of a sweep. */
+/* Projects the constraints of one group of an energy with one constraint per element. */
 KERNEL_INLINE void single_constrain(const sinew_constrain_kernel *kernel, int32_t group, int data_count, int n,
                                     single_constraint *constraint)
 {

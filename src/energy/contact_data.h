@@ -13,8 +13,9 @@ enum {
     SINEW_CONTACT_VERTICES = 4,
     /* number of vertices of a contact of rigid bodies (energy/edge/contact_wide.c) */
     SINEW_CONTACT_VERTICES_WIDE = 8,
-    SINEW_CONTACT_NORMAL = 1,       /* unit normal n of the contact, 3 numbers */
-    SINEW_CONTACT_OFFSET = 4,       /* offset r in m: lower bound of the signed distance n.z */
+    SINEW_CONTACT_NORMAL = 1, /* unit normal n of the contact, 3 numbers */
+    /* offset r in m: lower bound of the signed distance n.z; z: sum of the vertices' positions times their weights */
+    SINEW_CONTACT_OFFSET = 4,
     SINEW_CONTACT_LAMBDA = 5,       /* multiplier of the normal constraint, in N */
     SINEW_CONTACT_KN = 6,           /* normal stiffness kn of the contact in N/m, > 0 */
     SINEW_CONTACT_KT = 7,           /* tangential stiffness kt of friction in N/m, >= 0 */

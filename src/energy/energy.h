@@ -3,7 +3,7 @@
  * energy.h: an energy is one table of operations over batches of elements.
  *
  * Data layout. A batch holds all elements of one energy, W at a time (a group), so that one SIMD instruction works on W
- * elements. All data that an operation reads are contiguous per group:
+ * elements. The data of a group are contiguous:
  *
  *     vertex  [group][vertex_count][W]   the elements' vertices, local to the chunk: offset of each point in x,
  *                                        SINEW_POINT times its number
@@ -18,8 +18,8 @@
  * into the global vector in a fixed order. Kernels do not depend on threads, pins or the world.
  *
  * To add an energy, write one file <stencil>/<name>.c, one value in sinew_energy_kind, one line in kernels/table.c and
- * one page in docs/reference/energies/. tests/test_energies.c then tests it. An operation that is NULL is a missing
- * capability: solvers that need it refuse the energy by name. docs/reference/energies/index.md has the table.
+ * one page in docs/reference/energies/. tests/test_energies.c then tests it. An optional operation that is NULL is a
+ * missing capability: solvers that need it refuse the energy by name. docs/reference/energies/index.md has the table.
  */
 #ifndef SINEW_SRC_ENERGY_ENERGY_H
 #define SINEW_SRC_ENERGY_ENERGY_H
@@ -44,8 +44,8 @@ typedef struct sinew_groups {
     const sinew_real *data; /* [count][data_count][W] prepared data of each element, weight first */
 } sinew_groups;
 
-/* Each operation of an energy takes one struct with its inputs and outputs. Pointers that an operation does not use are
- * NULL. */
+/* The following structs hold inputs and outputs of operations over groups. Pointers that an operation does not use may
+ * be NULL. */
 
 /* Input and output of operations that evaluate psi and its derivatives on the groups of one chunk: value, gradient,
  * linearise, product, hessian, determinants. */
@@ -58,7 +58,7 @@ typedef struct sinew_kernel {
     sinew_real *tangent;
     sinew_real *blocks; /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
                             (a, b), b <= a, in order (0,0) (1,0) (1,1) (2,0) ...; block row-major */
-    /* true: linearise projects the Hessian to a positive semi-definite matrix, no smaller than the exact one */
+    /* true: linearise projects the Hessian to a positive semi-definite matrix (projects_terms says to which) */
     bool project;
     /* factor of value, gradient and tangent of energies with global_constraint or potential; unused by others */
     sinew_real multiplier;
@@ -94,7 +94,8 @@ typedef struct sinew_constrain_kernel {
     /* beta / h, damping coefficient beta of XPBD (26) in s over the time step; gamma = alpha beta / h */
     sinew_real damping;
     int32_t form; /* form of the constraints into which the energy is written: SINEW_FORM_... */
-    /* true: groups share no vertex with each other, or displacements are added to dx: a group may be loaded early */
+    /* true: groups share no vertex with each other, or displacements are added to dx, so that a group may be loaded
+     * before the previous one is stored */
     bool apart;
 } sinew_constrain_kernel;
 
@@ -166,7 +167,7 @@ enum {
     SINEW_FORM_COUNT
 };
 
-/* Input of `prepare` for one element, which runs once in scalar code. */
+/* Input of `prepare`, which runs in scalar code when an element is created and when its parameters change. */
 typedef struct sinew_element {
     /* number of distinct vertices of the element; further entries repeat the first vertex (padded stencils) */
     int32_t vertex_count;
@@ -210,8 +211,9 @@ typedef struct sinew_energy_ops {
     int32_t target_slot;
     uint32_t rigid_cost; /* SINEW_COSTS_...; 0: psi is invariant under all rigid motions */
     bool barrier;        /* true: psi is +inf at some finite positions x */
-    /* true: a projected tangent is the sum of projected terms of psi. False: it is the semi-definite matrix nearest to
-     * the exact one, and bit for bit the exact one if that is definite. */
+    /* true: a projected tangent is the sum of projected terms of psi. False: it comes from the semi-definite matrix
+     * nearest to the exact second derivatives by the variable of psi (such as F), and is bit for bit the exact tangent
+     * if these are definite. */
     bool projects_terms;
     bool is_surface; /* true: elements are triangles, and z = D x (`reduce`) is their 3x2 deformation gradient */
     /* true: the energy is one-sided and may change in every iteration (edge/contact.c), so it is part of no constant
@@ -321,8 +323,8 @@ typedef struct sinew_energy_ops {
     uint32_t vertex_bounds; /* bits SINEW_BOUND_...: which Hessian blocks of a node are upper bounds */
 } sinew_energy_ops;
 
-/* Input and output of the displacements of nodes from their summed gradients and blocks (kernels/vertex_step.c). Arrays
- * are [group_count][..][W]. */
+/* Input and output of the displacements of nodes from their summed gradients and blocks (kernels/vertex_step.c). node,
+ * sum, step and change are those of sinew_vertex_kernel. */
 typedef struct sinew_vertex_move {
     int32_t group_count;
     const int32_t *node;
@@ -332,7 +334,7 @@ typedef struct sinew_vertex_move {
     sinew_real *x;            /* [particle][4] positions of all particles, in m */
     const sinew_real *target; /* [particle][4] predicted position q_tilde in m; quasistatic: external force in N */
     sinew_real inertia;       /* 1/h^2, the factor of the masses in the inertia term; 0: quasistatic */
-    sinew_real relaxation;    /* relaxation: factor of every node's Newton step */
+    sinew_real relaxation;    /* factor of every node's Newton step */
 } sinew_vertex_move;
 
 typedef struct sinew_vertex_step_kernels {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * example_shapes.h: the stretches of example shapes, E = S - 1 with the symmetric stretch S, stored as 00 11 22 01 02
- * 12. They are blended by the energy of each element (tet/examples.c), and by the fit of one blend to a body
+ * 12. The energy of each element blends the stretches (tet/examples.c), and so does the fit of one blend to a body
  * (world/elements/example_shapes.c).
  */
 #ifndef SINEW_SRC_ENERGY_EXAMPLE_SHAPES_H

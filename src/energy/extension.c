@@ -29,14 +29,14 @@ const sinew_energy_extension *sinew_extension_at(int slot, int32_t *vertex_count
 
 /* ---- The operation `prepare` of registered energies ---------------------------------------------- */
 
-static void extension_copy(const sinew_real *from, int count, double *to)
+static void extension_to_double(const sinew_real *from, int count, double *to)
 {
     for (int i = 0; i < count; i++)
         to[i] = (double)from[i];
 }
 
 /* 1 / det of the three rest edge vectors of a tet, in 1/m3; 0 for a flat tet. */
-static double extension_shape(const double *rest)
+static double inverse_rest_determinant(const double *rest)
 {
     double D[9];
     for (int i = 0; i < 9; i++)
@@ -53,12 +53,12 @@ static const char *extension_prepare(int slot, const sinew_element *element, sin
     double rest[3 * SINEW_EXTENSION_VERTEX_MAX], parameters[SINEW_PARAMETER_MAX], weights[8], normal[3];
     double own[SINEW_EXTENSION_DATA_MAX] = {0};
     char reason[SINEW_EXTENSION_REASON_MAX] = "";
-    extension_copy(element->rest, 3 * n, rest);
-    extension_copy(element->parameters, of->parameter_count, parameters);
+    extension_to_double(element->rest, 3 * n, rest);
+    extension_to_double(element->parameters, of->parameter_count, parameters);
     if (element->weights)
-        extension_copy(element->weights, 8, weights);
+        extension_to_double(element->weights, 8, weights);
     if (element->normal)
-        extension_copy(element->normal, 3, normal);
+        extension_to_double(element->normal, 3, normal);
     const sinew_extension_element view = {.vertex_count = n,
                                           .rest = rest,
                                           .parameters = parameters,
@@ -70,7 +70,7 @@ static const char *extension_prepare(int slot, const sinew_element *element, sin
         return refusal == reason ? "its prepare refuses it" : refusal;
     data[EXTENSION_WEIGHT] = element->fraction ? *element->fraction : 1;
     data[EXTENSION_SLOT] = (sinew_real)slot;
-    data[EXTENSION_SHAPE] = (sinew_real)(of->stencil == SINEW_STENCIL_TET ? extension_shape(rest) : 0);
+    data[EXTENSION_SHAPE] = (sinew_real)(of->stencil == SINEW_STENCIL_TET ? inverse_rest_determinant(rest) : 0);
     for (int i = 0; i < of->data_count; i++)
         data[EXTENSION_HEAD + i] = (sinew_real)own[i];
     return NULL;
@@ -98,7 +98,7 @@ _Static_assert(sizeof prepares / sizeof prepares[0] == SINEW_REGISTERED_ENERGY_M
 
 /* ---- Registration of a program's energies -------------------------------------------------------- */
 
-static void extension_fill(extension_slot *slot, sinew_stencil stencil, sinew_energy_ops *ops, bool scalar)
+static void extension_fill_operations(extension_slot *slot, sinew_stencil stencil, sinew_energy_ops *ops, bool scalar)
 {
     const sinew_energy_extension *of = &slot->of;
     const int32_t n = sinew_get_stencil(stencil)->vertex_count;
@@ -148,8 +148,8 @@ static sinew_energy_kind extension_register(const sinew_energy_extension *of, si
     const sinew_stencil stencil = extension_stencil(of, error);
     if (stencil == SINEW_STENCIL_COUNT)
         return SINEW_ENERGY_COUNT;
-    extension_fill(slot, stencil, &slot->wide, false);
-    extension_fill(slot, stencil, &slot->scalar, true);
+    extension_fill_operations(slot, stencil, &slot->wide, false);
+    extension_fill_operations(slot, stencil, &slot->scalar, true);
     slot->energy = (sinew_foreign_energy){&slot->wide, &slot->scalar};
     const sinew_energy_kind kind = sinew_energy_register(&slot->energy, error);
     slot_count += kind != SINEW_ENERGY_COUNT;

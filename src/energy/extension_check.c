@@ -187,7 +187,7 @@ static void check_gradient(const extension_check *check, const double *x, double
     check->of->gradient(check->of->context, check->data, x, out);
 }
 
-static void check_C(const extension_check *check, const double *x, double *out)
+static void check_constraint_values(const extension_check *check, const double *x, double *out)
 {
     double gradient[ROW_MAX * SIDE_MAX], alpha[ROW_MAX];
     check->of->constraint(check->of->context, check->data, x, out, gradient, alpha);
@@ -227,7 +227,7 @@ static double check_derivative(const extension_check *check, check_function *fun
     return largest > 0 ? error / largest : 0;
 }
 
-static double check_size(const double *x, int n)
+static double element_extent(const double *x, int n)
 {
     double size = 0;
     for (int i = 0; i < 3 * n; i++)
@@ -235,7 +235,7 @@ static double check_size(const double *x, int n)
     return size > 0 ? size : 1;
 }
 
-static double check_largest(const double *x, int count)
+static double largest_magnitude(const double *x, int count)
 {
     double largest = 0;
     for (int i = 0; i < count; i++)
@@ -245,7 +245,7 @@ static double check_largest(const double *x, int count)
 
 /* Relative difference between psi from the extension's constraints and psi from `value`, both minus their values at
  * rest. */
-static double check_psi(const extension_check *check, const double *rest)
+static double check_constraint_energy(const extension_check *check, const double *rest)
 {
     const double *at[2] = {check->x, rest};
     double psi[2] = {0, 0}, value[2], C[ROW_MAX], gradient[ROW_MAX * SIDE_MAX], alpha[ROW_MAX];
@@ -265,15 +265,15 @@ static void check_constraint(const extension_check *check, const double *rest, s
     if (!check->of->constraint)
         return;
     check->of->constraint(check->of->context, check->data, check->x, C, gradient, alpha);
-    report->constraint = check_psi(check, rest);
-    report->jacobian = check_derivative(check, check_C, check->of->constraint_count, gradient);
+    report->constraint = check_constraint_energy(check, rest);
+    report->jacobian = check_derivative(check, check_constraint_values, check->of->constraint_count, gradient);
 }
 
 /* Measures net force and net moment of an element: both vanish if the energy is invariant under translation and
  * rotation. */
 static void check_rigid(const extension_check *check, const double *g, sinew_extension_report *report)
 {
-    const double force = check_largest(g, 3 * check->n), size = check_size(check->x, check->n);
+    const double force = largest_magnitude(g, 3 * check->n), size = element_extent(check->x, check->n);
     double net[3] = {0}, moment[3] = {0};
     for (int a = 0; a < check->n; a++)
         for (int c = 0; c < 3; c++) {
@@ -283,9 +283,9 @@ static void check_rigid(const extension_check *check, const double *g, sinew_ext
                 (check->x[3 * a + u] - check->x[u]) * g[3 * a + v] - (check->x[3 * a + v] - check->x[v]) * g[3 * a + u];
         }
     if (force > 0 && !check->of->costs_translation)
-        report->translation = check_largest(net, 3) / force;
+        report->translation = largest_magnitude(net, 3) / force;
     if (force > 0 && !check->of->costs_rotation)
-        report->rotation = check_largest(moment, 3) / (force * size);
+        report->rotation = largest_magnitude(moment, 3) / (force * size);
 }
 
 static void check_derivatives(const extension_check *check, const double *rest, sinew_extension_report *report)
@@ -296,14 +296,14 @@ static void check_derivatives(const extension_check *check, const double *rest, 
     check->of->hessian(check->of->context, check->data, check->x, H);
     report->gradient = check_derivative(check, check_value, 1, g);
     report->hessian = check_derivative(check, check_gradient, side, H);
-    const double largest = check_largest(H, side * side);
+    const double largest = largest_magnitude(H, side * side);
     for (int i = 0; i < side * side && largest > 0; i++)
         report->symmetry = fmax(report->symmetry, fabs(H[i] - H[(i % side) * side + i / side]) / largest);
     check_rigid(check, g, report);
     check_gradient(check, rest, rest_g);
     check->of->hessian(check->of->context, check->data, rest, rest_H);
-    const double stiffness = check_largest(rest_H, side * side) * check_size(rest, check->n);
-    report->rest_gradient = stiffness > 0 ? check_largest(rest_g, side) / stiffness : 0;
+    const double stiffness = largest_magnitude(rest_H, side * side) * element_extent(rest, check->n);
+    report->rest_gradient = stiffness > 0 ? largest_magnitude(rest_g, side) / stiffness : 0;
 }
 
 /* Refuses parameter values that no world passes to `prepare`. NULL: defaults, which sinew_extension_flaw() has
@@ -363,7 +363,7 @@ sinew_status sinew_check_energy_extension(const sinew_energy_extension *extensio
     if (refusal)
         return sinew_fail(error, SINEW_ERROR_DATA, "energy '%s': the element is refused: %s", extension->name, refusal);
     memcpy(check.x, x, (size_t)(3 * check.n) * sizeof *x);
-    check.step = 2e-4 * check_size(rest, check.n);
+    check.step = 2e-4 * element_extent(rest, check.n);
     check_derivatives(&check, rest, report);
     check_constraint(&check, rest, report);
     if (!isfinite(report->gradient) || !isfinite(report->hessian))

@@ -16,7 +16,7 @@ enum {
 
 /* One Jacobi rotation that zeroes A[p][q] of the symmetric matrix A; it is also applied to the rows of Q, which
  * collect the eigenvectors: Golub and Van Loan, Matrix Computations, 8.5. */
-static void clamp_turn(double *A, double *Q, int n, int p, int q)
+static void clamp_rotate(double *A, double *Q, int n, int p, int q)
 {
     const double pq = A[p * n + q];
     if (pq == 0)
@@ -60,7 +60,7 @@ void sinew_extension_clamp(double *A, int n)
     for (int sweep = 0; sweep < SWEEP_MAX && clamp_unfinished(D, n); sweep++)
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++)
-                clamp_turn(D, Q, n, p, q);
+                clamp_rotate(D, Q, n, p, q);
     for (int k = 0; k < n; k++)
         for (int i = 0; i < n * n && D[k * n + k] < 0; i++)
             A[i] -= D[k * n + k] * Q[k * n + i / n] * Q[k * n + i % n];

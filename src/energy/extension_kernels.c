@@ -3,9 +3,9 @@
  * extension_kernels.c: builds operations over batches (energy.h) from functions of one element (sinew/extend.h).
  *
  * Each loop is written for any width W and wrapped twice, for the width of the process and for width one. Elements of
- * weight zero (fillers, and elements that are switched off) are not evaluated. The tangent is the lower triangle of the
- * Hessian, row by row; if projected, of the nearest semi-definite matrix. The one-vertex operations evaluate the whole
- * element.
+ * weight zero (fillers, and elements that are switched off) are not evaluated, except by `reduce`. The tangent is the
+ * lower triangle of the Hessian, row by row; if projected, of the nearest semi-definite matrix. The one-vertex
+ * operations evaluate the whole element.
  */
 #include <float.h>
 #include <math.h>
@@ -33,8 +33,8 @@ static int triangle_at(int i, int j)
 
 /* ---- Reading and writing one element ------------------------------------------------------------- */
 
-/* Reads the data of an element; the extension and its counts are those of the batch's first element. Returns false if
- * the weight is zero. */
+/* Reads the data of an element; the extension and its counts are those of the first element in `data`. Returns false
+ * if the weight is zero. */
 static bool view_data(const sinew_real *data, int W, int32_t group, int lane, sinew_extension_view *e)
 {
     e->of = sinew_extension_at((int)data[EXTENSION_SLOT * W], &e->n);
@@ -75,7 +75,7 @@ static void add_forces(const sinew_groups *groups, sinew_real *g, int W, int32_t
 
 /* ---- Value, gradient and Hessian of registered energies ------------------------------------------ */
 
-static double sum_any(const sinew_kernel *kernel, int W, bool gradient)
+static double value_and_gradient_any(const sinew_kernel *kernel, int W, bool gradient)
 {
     double sum = 0, f[SIDE_MAX];
     sinew_extension_view e;
@@ -94,12 +94,12 @@ static double sum_any(const sinew_kernel *kernel, int W, bool gradient)
 
 static double value_any(const sinew_kernel *kernel, int W)
 {
-    return sum_any(kernel, W, false);
+    return value_and_gradient_any(kernel, W, false);
 }
 
 static double gradient_any(const sinew_kernel *kernel, int W)
 {
-    return sum_any(kernel, W, true);
+    return value_and_gradient_any(kernel, W, true);
 }
 
 static void linearise_any(const sinew_kernel *kernel, int W)
@@ -276,8 +276,8 @@ typedef struct constraint_numbers {
 } constraint_numbers;
 
 /* Evaluates the constraints of an element at e->x, with compliances alpha of the whole element. For SINEW_FORM_ENERGY,
- * C becomes psi per unit of weight, C^2 / 2. */
-static void find_constraints(const sinew_extension_view *e, int32_t form, constraint_numbers *numbers)
+ * C becomes C^2 / 2 = alpha psi. */
+static void evaluate_constraints(const sinew_extension_view *e, int32_t form, constraint_numbers *numbers)
 {
     const int side = 3 * e->n;
     e->of->constraint(e->of->context, e->data, e->x, numbers->C, numbers->gradient, numbers->alpha);
@@ -290,10 +290,10 @@ static void find_constraints(const sinew_extension_view *e, int32_t form, constr
     }
 }
 
-/* Change dlambda of the multiplier of constraint i (constrain.h): with gamma = alpha beta / h, (-C - alpha~ lambda -
- * gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~) */
-static double find_step(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane,
-                        const sinew_extension_view *e, const constraint_numbers *numbers, int i, double lambda)
+/* Change dlambda of the multiplier of constraint i before averaging and PBD's stiffness (constrain.h): with gamma =
+ * alpha beta / h, (-C - alpha~ lambda - gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~) */
+static double constraint_dlambda(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane,
+                                 const sinew_extension_view *e, const constraint_numbers *numbers, int i, double lambda)
 {
     const double *g = numbers->gradient + (ptrdiff_t)i * 3 * e->n;
     const double alpha = numbers->alpha[i], tilde = (double)kernel->compliance * alpha;
@@ -321,8 +321,8 @@ static void constrain_element(const sinew_constrain_kernel *kernel, int W, int32
         (kernel->averaging_weight ? (double)kernel->averaging_weight[lane_at(W, group, 1, 0, lane)] : 1);
     for (int i = 0; i < e->of->constraint_count; i++) {
         sinew_real *lambda = &kernel->lambda[lane_at(W, group, e->of->constraint_count, i, lane)];
-        find_constraints(e, kernel->form, &numbers);
-        const double step = factor * find_step(kernel, W, group, lane, e, &numbers, i, (double)*lambda);
+        evaluate_constraints(e, kernel->form, &numbers);
+        const double step = factor * constraint_dlambda(kernel, W, group, lane, e, &numbers, i, (double)*lambda);
         *lambda = (sinew_real)((double)*lambda + step);
         for (int a = 0; a < e->n; a++) {
             const int32_t at = kernel->groups.vertex[lane_at(W, group, e->n, a, lane)];
@@ -354,7 +354,7 @@ static void jacobian_any(const sinew_jacobian_kernel *kernel, int W)
             const bool real = view_element(&kernel->groups, kernel->x, W, group, lane, &e);
             const int m = e.of->constraint_count, side = 3 * e.n;
             if (real)
-                find_constraints(&e, kernel->form, &numbers);
+                evaluate_constraints(&e, kernel->form, &numbers);
             for (int i = 0; i < m; i++)
                 kernel->C[lane_at(W, group, m, i, lane)] = (sinew_real)(real ? numbers.C[i] : 0);
             for (int i = 0; i < m * side; i++)
@@ -371,7 +371,7 @@ static void jacobian_any(const sinew_jacobian_kernel *kernel, int W)
 /* ---- Registered energies in reduced coordinates, for PD and ADMM --------------------------------- */
 
 /* z = D x: reduced coordinates [reduced_count][3] of one element, D its reduction matrix */
-static void find_reduced(const sinew_extension_view *e, const double *D, double *z)
+static void reduced_coordinates(const sinew_extension_view *e, const double *D, double *z)
 {
     for (int i = 0; i < 3 * e->of->reduced_count; i++) {
         z[i] = 0;
@@ -430,7 +430,7 @@ static void project_any(const sinew_reduced_kernel *kernel, int W)
                 continue;
             const double k = e.weight * e.of->stiffness(e.of->context, e.data, 1, 1);
             e.of->reduce(e.of->context, e.data, D);
-            find_reduced(&e, D, z);
+            reduced_coordinates(&e, D, z);
             e.of->project(e.of->context, e.data, z, nearest);
             for (int i = 0; i < 3 * e.of->reduced_count; i++)
                 nearest[i] *= k;
@@ -453,7 +453,7 @@ static void prox_any(const sinew_reduced_kernel *kernel, int W)
             const double k = e.weight * e.of->stiffness(e.of->context, e.data, 1, 1);
             const double w2 = (double)kernel->weights[lane_at(W, group, 1, 0, lane)];
             e.of->reduce(e.of->context, e.data, D);
-            find_reduced(&e, D, Dx);
+            reduced_coordinates(&e, D, Dx);
             for (int i = 0; i < count; i++)
                 v[i] = Dx[i] + (double)kernel->u[lane_at(W, group, count, i, lane)];
             e.of->project(e.of->context, e.data, v, nearest);
@@ -512,7 +512,7 @@ static void determinants_one(const sinew_kernel *kernel, double *smallest, doubl
     determinants_any(kernel, 1, smallest, largest, inverted);
 }
 
-static void set_required(sinew_energy_ops *ops, int32_t n, bool scalar)
+static void set_required_operations(sinew_energy_ops *ops, int32_t n, bool scalar)
 {
     ops->tangent_count = 3 * n * (3 * n + 1) / 2;
     ops->value = scalar ? value_one : value_wide;
@@ -529,7 +529,7 @@ static void set_required(sinew_energy_ops *ops, int32_t n, bool scalar)
 
 void sinew_extension_operations(sinew_energy_ops *ops, const sinew_energy_extension *of, int32_t n, bool scalar)
 {
-    set_required(ops, n, scalar);
+    set_required_operations(ops, n, scalar);
     if (of->stencil == SINEW_STENCIL_TET)
         ops->determinants = scalar ? determinants_one : determinants_wide;
     if (of->constraint) {

@@ -4,7 +4,7 @@
  *
  *     mu = E / (2 (1 + nu))      lambda = E nu / ((1 + nu) (1 - 2 nu))                             PBNG (9)
  *
- * Kernels use only lambda / mu = 2 nu / (1 - 2 nu) and the weight mu V.
+ * Kernels of tets use only lambda / mu = 2 nu / (1 - 2 nu) and the weight mu V, with the rest volume V.
  */
 #ifndef SINEW_SRC_ENERGY_LAME_H
 #define SINEW_SRC_ENERGY_LAME_H
@@ -27,7 +27,7 @@ enum {
 
 #define LAME_POISSON_MEANING "Poisson's ratio: how much a pulled bar thins; near 0.5 it keeps its volume"
 
-/* Descriptor of Poisson's ratio in (-1, 0.5), for energies whose volume term stays convex with a negative lambda. */
+/* Descriptor of Poisson's ratio in (-1, 0.5), for energies that have a lower bound also with a negative lambda. */
 #define LAME_POISSON_PARAMETER                                                                                         \
     {                                                                                                                  \
         .name = "poisson", .unit = "", .minimum = -1, .maximum = 0.5, .preset = 0.45, .open_minimum = true,            \

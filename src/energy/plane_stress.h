@@ -5,7 +5,8 @@
  *     mu = E / (2 (1 + nu))      plane stress: lambda = E nu / (1 - nu^2)      plane strain: lambda of lame.h
  *
  * Plane stress: the sheet may become thinner; E and nu are those of a strip in tension. Plane strain: the sheet keeps
- * its thickness and has the constants of a solid, PBNG (9). Kernels use only lambda / mu and the weight mu h A.
+ * its thickness and has the constants of a solid, PBNG (9). Kernels use only lambda / mu and the weight mu h A, with
+ * the thickness h and the rest area A.
  */
 #ifndef SINEW_SRC_ENERGY_PLANE_STRESS_H
 #define SINEW_SRC_ENERGY_PLANE_STRESS_H

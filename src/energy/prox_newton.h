@@ -5,8 +5,8 @@
  *     s = argmin psi(s) + r/2 |s - y|^2                                                            thesis (4.74)
  *
  * The unknowns are the singular values of a deformation gradient, or its entries. Energies differ in the direction d
- * and in the test of convergence, which they compute themselves. All lanes iterate until the last one has converged;
- * lanes that have converged take steps of length zero.
+ * and in the test of convergence, which they compute themselves. All lanes iterate until the last one has converged or
+ * PROX_ITERATIONS are done; lanes that have converged take steps of length zero.
  */
 #ifndef SINEW_SRC_ENERGY_PROX_NEWTON_H
 #define SINEW_SRC_ENERGY_PROX_NEWTON_H
@@ -24,14 +24,14 @@ typedef wide prox_stress(const wide *F, const sinew_real *material, wide *P);
 /* Objective of the proximal map: returns psi(s) + r/2 |s - y|^2 and sets its gradient g. */
 typedef wide prox_value(const wide *s, const wide *y, wide r, const sinew_real *material, prox_stress *stress, wide *g);
 
-/* Replaces s by the equivalent point nearest to y, e.g. by sorting singular values; does nothing if no other point is
- * equivalent. */
+/* Replaces s by the equivalent point that is nearest to y: sorts singular values, as those of y are sorted. Does
+ * nothing if no other point is equivalent. */
 typedef void prox_canonical(wide *s);
 
 typedef struct prox_problem {
     int size;      /* number of unknowns s of the proximal map, at most PROX_SIZE_MAX */
     const wide *y; /* [size] the point y whose proximal map is computed */
-    wide r;        /* w2 / w: the factor r of |s - y|^2 / 2, in units of psi per unit of weight */
+    wide r;        /* ADMM's w^2 over the element's weight: the factor r of |s - y|^2 / 2 */
     const sinew_real *material;
     prox_stress *stress;
     prox_value *value;
@@ -66,7 +66,7 @@ KERNEL_INLINE wide prox_try(const prox_problem *p, const wide *s, wide alpha, co
 }
 
 /* Steps along the Newton direction d with backtracking: halves alpha until the decrease is a fraction of the predicted
- * one (Armijo). */
+ * one (Armijo), at most PROX_HALVINGS times; the last step is taken in either case. */
 KERNEL_INLINE void prox_step(const prox_problem *p, const wide *d, prox_iterate *at)
 {
     wide slope = at->g[0] * d[0];

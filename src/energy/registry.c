@@ -131,7 +131,7 @@ uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops)
 }
 
 /* Checks operations of an energy that must be set together; returns NULL or the error. */
-static const char *find_half(const sinew_energy_ops *ops)
+static const char *dependent_operations_flaw(const sinew_energy_ops *ops)
 {
     if ((ops->constraint_count > 0) != (ops->constrain || ops->jacobian))
         return "constraint_count does not match constrain and jacobian";
@@ -177,7 +177,7 @@ const char *sinew_energy_flaw(const sinew_energy_ops *ops)
     if (ops->target_slot >= 0 &&
         (!(stencil_info->takes & SINEW_TAKES_TARGET) || ops->target_slot + 3 > ops->data_count))
         return "target_slot is not in its data, or its stencil takes no targets";
-    const char *half = find_half(ops);
+    const char *half = dependent_operations_flaw(ops);
     if (half)
         return half;
     return info->capabilities == sinew_energy_capabilities(ops) ? NULL : "capabilities do not match the slots";
@@ -185,7 +185,7 @@ const char *sinew_energy_flaw(const sinew_energy_ops *ops)
 
 /* ---- Registration of energies -------------------------------------------------------------------- */
 
-static const char *find_flaw(const sinew_foreign_energy *energy)
+static const char *foreign_energy_flaw(const sinew_foreign_energy *energy)
 {
     if (!energy || !energy->ops || !energy->scalar)
         return "the operations, or those of width one, are missing";
@@ -200,7 +200,7 @@ static const char *find_flaw(const sinew_foreign_energy *energy)
 sinew_energy_kind sinew_energy_register(const sinew_foreign_energy *energy, sinew_error *error)
 {
     sinew_error_clear(error);
-    const char *flaw = find_flaw(energy);
+    const char *flaw = foreign_energy_flaw(energy);
     const char *name = energy && energy->ops && energy->ops->info.name ? energy->ops->info.name : "an energy";
     if (flaw) {
         sinew_fail(error, SINEW_ERROR_USAGE, "%s cannot be registered: %s", name, flaw);

@@ -12,7 +12,7 @@
 
 #include "math/vec3.h"
 
-static double cell_difference(const sinew_real *positions, int32_t from, int32_t to, double d[3])
+static double cell_edge_vector(const sinew_real *positions, int32_t from, int32_t to, double d[3])
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -26,7 +26,7 @@ static double cell_difference(const sinew_real *positions, int32_t from, int32_t
     return sum * sqrt(x * x + y * y + z * z);
 }
 
-static bool repeats(const int32_t *vertices, int size)
+static bool repeats_a_vertex(const int32_t *vertices, int size)
 {
     for (int i = 0; i < size; i++)
         for (int j = 0; j < i; j++)
@@ -39,7 +39,7 @@ sinew_tet_shape sinew_shape_of_tet(const sinew_real *positions, const int32_t te
 {
     double e[6][3], length[6], longest = 0;
     for (int i = 0; i < 6; i++) {
-        length[i] = cell_difference(positions, tet[sinew_tet_edges[i][0]], tet[sinew_tet_edges[i][1]], e[i]);
+        length[i] = cell_edge_vector(positions, tet[sinew_tet_edges[i][0]], tet[sinew_tet_edges[i][1]], e[i]);
         longest = fmax(longest, length[i]);
     }
     sinew_tet_shape shape = {0, 0, SINEW_FLAW_DEGENERATE_TET};
@@ -55,7 +55,7 @@ sinew_tet_shape sinew_shape_of_tet(const sinew_real *positions, const int32_t te
     double unit = (normal[0] * e[2][0] + normal[1] * e[2][1] + normal[2] * e[2][2]) / 6;
     shape.volume = unit * longest * longest * longest;
     shape.quality = 6 * sqrt(2) * unit / (mean * sqrt(mean));
-    if (!(fabs(unit) < SINEW_DEGENERATE) && !repeats(tet, 4))
+    if (!(fabs(unit) < SINEW_DEGENERATE) && !repeats_a_vertex(tet, 4))
         shape.flaw = unit < 0                       ? SINEW_FLAW_INVERTED_TET
                      : shape.quality < SINEW_SLIVER ? SINEW_FLAW_SLIVER_TET
                                                     : SINEW_FLAW_COUNT;
@@ -66,7 +66,7 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
 {
     double e[3][3], longest = 0, normal[3];
     for (int i = 0; i < 3; i++)
-        longest = fmax(longest, cell_difference(positions, triangle[i], triangle[(i + 1) % 3], e[i]));
+        longest = fmax(longest, cell_edge_vector(positions, triangle[i], triangle[(i + 1) % 3], e[i]));
     *degenerate = true;
     if (!(longest > 0))
         return 0;
@@ -75,12 +75,12 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
             e[i][k] /= longest;
     vec3_cross(e[0], e[1], normal);
     double unit = vec3_norm(normal) / 2;
-    *degenerate = unit < SINEW_DEGENERATE || repeats(triangle, 3);
+    *degenerate = unit < SINEW_DEGENERATE || repeats_a_vertex(triangle, 3);
     return unit * longest * longest;
 }
 
 double sinew_shape_of_edge(const sinew_real *positions, const int32_t edge[2])
 {
     double e[3];
-    return cell_difference(positions, edge[0], edge[1], e);
+    return cell_edge_vector(positions, edge[0], edge[1], e);
 }

@@ -34,7 +34,7 @@ void sinew_skin_destroy(sinew_skin *skin)
 /* ---- Skin of a mesh's triangles ------------------------------------------------------------------ */
 
 /* Makes every triangle of the skin's mesh a face of the skin. */
-static bool make_faces(sinew_skin *skin)
+static bool skin_make_faces(sinew_skin *skin)
 {
     const size_t count = (size_t)skin->mesh->triangle_count;
     skin->face_count = skin->mesh->triangle_count;
@@ -72,7 +72,7 @@ sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error)
         sinew_skin_destroy(skin);
         return NULL;
     }
-    if (skin->mesh->triangle_count > INT32_MAX / 3 || !make_faces(skin)) {
+    if (skin->mesh->triangle_count > INT32_MAX / 3 || !skin_make_faces(skin)) {
         sinew_skin_destroy(skin);
         sinew_fail_memory(error, "the faces of a skin");
         return NULL;

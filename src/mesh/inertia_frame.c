@@ -70,8 +70,8 @@ static void inertia_frame_finish(const double origin[3], sinew_inertia *inertia)
         inertia->centre[i] += origin[i];
 }
 
-/* Volume in m3 that the rounding of its positions gives to a closed surface: its area times a few units of the largest
- * coordinate. */
+/* Estimate of the error in m3 that rounded positions cause in the volume of a closed surface: its area times four
+ * epsilons of the largest coordinate. */
 static double surface_volume_noise(const sinew_mesh *mesh, const sinew_mesh_report *report)
 {
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
@@ -128,7 +128,7 @@ sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, 
     return SINEW_OK;
 }
 
-/* Cholesky factorisation L L^T = A of a 3x3 matrix. Returns false if A is not positive definite. */
+/* Cholesky factorisation L L^T = A of a 3x3 matrix. Returns false if A is not positive definite to round-off. */
 static bool inertia_frame_factorise(const double A[9], double L[9])
 {
     memset(L, 0, 9 * sizeof *L);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * name_list.c: different names in the order of their first use. A hash (FNV-1a) finds a name, so that the time per line
- * of a file does not grow with the number of names.
+ * name_list.c: different names in the order of their first use. A hash (FNV-1a) finds a name, so that the mean time per
+ * line of a file does not grow with the number of names.
  */
 #include <string.h>
 
 #include "mesh/embedded_surface.h"
 
-static uint32_t hash_of(const char *name, size_t length)
+static uint32_t hash_name(const char *name, size_t length)
 {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < length; i++)
@@ -24,7 +24,7 @@ const char *sinew_names_get(const sinew_name_list *list, int32_t index)
 static uint32_t name_list_find_slot(const sinew_name_list *list, const char *name, size_t length)
 {
     const uint32_t mask = (uint32_t)list->table_size - 1;
-    uint32_t slot = hash_of(name, length) & mask;
+    uint32_t slot = hash_name(name, length) & mask;
     for (; list->table[slot]; slot = (slot + 1) & mask) {
         const char *other = sinew_names_get(list, list->table[slot] - 1);
         if (strlen(other) == length && memcmp(other, name, length) == 0)
@@ -51,7 +51,7 @@ static bool name_list_grow_table(const sinew_allocator *allocator, sinew_name_li
     return true;
 }
 
-static bool grow_lists(const sinew_allocator *allocator, sinew_name_list *list, size_t length)
+static bool name_list_grow_arrays(const sinew_allocator *allocator, sinew_name_list *list, size_t length)
 {
     if (list->used + length + 1 > list->text_capacity) {
         const size_t text_capacity = 2 * list->text_capacity + length + 64;
@@ -81,7 +81,7 @@ int32_t sinew_names_add(const sinew_allocator *allocator, sinew_name_list *list,
     const uint32_t slot = name_list_find_slot(list, name, length);
     if (list->table[slot])
         return list->table[slot] - 1;
-    if (list->count == SINEW_NAMES_MAX || !grow_lists(allocator, list, length))
+    if (list->count == SINEW_NAMES_MAX || !name_list_grow_arrays(allocator, list, length))
         return -1;
     const int32_t index = list->count;
     memcpy(list->text + list->used, name, length);

@@ -51,7 +51,7 @@ static bool in_half_space(const sinew_region *region, const sinew_real x[3])
     return sum >= 0;
 }
 
-static bool contains(const sinew_region *region, double margin, const sinew_real x[3])
+static bool region_contains(const sinew_region *region, double margin, const sinew_real x[3])
 {
     double radius = (double)region->radius * (1 + WIDENING);
     switch (region->kind) {
@@ -93,7 +93,7 @@ int32_t sinew_region_select(const sinew_region *region, const sinew_real *positi
     else if (region->kind == SINEW_REGION_BOX)
         margin = box_margin(region);
     for (int32_t i = 0; i < count; i++) {
-        if (i != only && !contains(region, margin, positions + 3 * (size_t)i))
+        if (i != only && !region_contains(region, margin, positions + 3 * (size_t)i))
             continue;
         if (indices && found < capacity)
             indices[found] = i;

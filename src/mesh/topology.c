@@ -4,7 +4,8 @@
  * components.
  *
  * Lists are counted, then filled, and need no sorting: adjacency is symmetric, so visiting vertices in ascending order
- * and appending each to the lists of its neighbours leaves every list ascending. Time O(sum of size^2 * count).
+ * and appending each to the lists of its neighbours leaves every list ascending. Time O(vertices + sum of size^2 *
+ * count).
  */
 #include "mesh/topology.h"
 
@@ -13,7 +14,7 @@
 /* ---- Incidence: elements at each vertex ---------------------------------------------------------- */
 
 /* Whether vertices[i] differs from all earlier vertices of its element. */
-static bool first_mention(const int32_t *vertices, int32_t i)
+static bool is_first_mention(const int32_t *vertices, int32_t i)
 {
     for (int32_t j = 0; j < i; j++)
         if (vertices[j] == vertices[i])
@@ -41,7 +42,7 @@ static void incidence_fill(sinew_incidence *incidence, const sinew_elements *ele
     for (int32_t e = 0; e < elements->count; e++) {
         const int32_t *vertices = elements->vertices + (size_t)e * (size_t)elements->size;
         for (int32_t i = 0; i < elements->size; i++)
-            if (first_mention(vertices, i))
+            if (is_first_mention(vertices, i))
                 incidence->elements[incidence->first[vertices[i]]++] = e;
     }
 }
@@ -56,7 +57,7 @@ sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_alloc
     for (int32_t e = 0; e < elements->count; e++) {
         const int32_t *vertices = elements->vertices + (size_t)e * (size_t)elements->size;
         for (int32_t i = 0; i < elements->size; i++)
-            incidence->first[vertices[i] + 1] += first_mention(vertices, i);
+            incidence->first[vertices[i] + 1] += is_first_mention(vertices, i);
     }
     counts_to_starts(incidence->first, vertex_count);
     incidence->elements =
@@ -77,7 +78,7 @@ void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *all
     *incidence = (sinew_incidence){0};
 }
 
-int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count)
+int64_t sinew_incidence_count_max(const sinew_incidence *incidence, int32_t vertex_count)
 {
     int64_t busiest = 0;
     for (int32_t v = 0; v < vertex_count; v++)
@@ -146,7 +147,7 @@ static int32_t gather_neighbours(gather *g, int32_t v)
     return found_count;
 }
 
-static void gather_rewind(gather *g, int32_t vertex_count)
+static void gather_reset(gather *g, int32_t vertex_count)
 {
     for (int32_t v = 0; v < vertex_count; v++)
         g->met[v] = -1;
@@ -162,7 +163,7 @@ sinew_status sinew_adjacency_build(sinew_adjacency *adjacency, const sinew_alloc
         return status;
     adjacency->first = sinew_allocate_zero(allocator, (size_t)vertex_count + 1, sizeof *adjacency->first);
     if (adjacency->first) {
-        gather_rewind(&g, vertex_count);
+        gather_reset(&g, vertex_count);
         for (int32_t v = 0; v < vertex_count; v++)
             adjacency->first[v + 1] = gather_neighbours(&g, v);
         counts_to_starts(adjacency->first, vertex_count);
@@ -170,7 +171,7 @@ sinew_status sinew_adjacency_build(sinew_adjacency *adjacency, const sinew_alloc
             sinew_allocate(allocator, (size_t)adjacency->first[vertex_count], sizeof *adjacency->neighbours);
     }
     if (adjacency->neighbours) {
-        gather_rewind(&g, vertex_count);
+        gather_reset(&g, vertex_count);
         for (int32_t v = 0; v < vertex_count; v++) {
             int32_t found_count = gather_neighbours(&g, v);
             for (int32_t i = 0; i < found_count; i++)

@@ -31,7 +31,7 @@ sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_alloc
 /* Frees the arrays of the incidence; a zeroed struct has none. */
 void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator);
 /* Returns the largest number of elements at one vertex. */
-int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count);
+int64_t sinew_incidence_count_max(const sinew_incidence *incidence, int32_t vertex_count);
 
 /* ---- Adjacency: vertex -> vertices --------------------------------------------------------- */
 
@@ -63,23 +63,23 @@ sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t ver
                                    const sinew_elements *elements, int32_t *colours, int32_t *colour_count,
                                    sinew_error *error);
 
-/* Work space of a repeated colouring: its cost is proportional to the number of elements, without allocations after
- * the first calls. A zeroed struct is valid. */
+/* Work space of a repeated colouring, whose cost is proportional to the number of elements, not of vertices. It is
+ * allocated in the first call, and grows if a later call has more elements or vertices. A zeroed struct is valid. */
 typedef struct sinew_colour_work {
     uint64_t *used; /* [vertex_count] bit set of the colours of the elements at each vertex; zero between calls */
     int32_t *left;  /* [element count] indices of elements without a colour */
     size_t used_capacity, left_capacity;
 } sinew_colour_work;
 
-/* Computes the same colours as sinew_colour_elements(). vertex_count should not change between calls. */
+/* Computes the same colours as sinew_colour_elements(), with work space that the caller keeps. */
 sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_allocator *allocator,
                                          int32_t vertex_count, const sinew_elements *elements, int32_t *colours,
                                          int32_t *colour_count, sinew_error *error);
 void sinew_colour_work_release(sinew_colour_work *work, const sinew_allocator *allocator);
 
 /* Colours vertices so that vertices of one colour share no element of any list. The vertex with the most colours
- * among its neighbours is next and takes the lowest free colour: colours [vertex_count]. The number of colours is at
- * most one more than the largest number of neighbours. */
+ * (of the first 64) among its neighbours is next and takes the lowest free colour: colours [vertex_count]. The number
+ * of colours is at most one more than the largest number of neighbours. */
 sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
                                    int32_t list_count, int32_t *colours, int32_t *colour_count, sinew_error *error);
 

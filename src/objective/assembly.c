@@ -201,7 +201,7 @@ sinew_real *sinew_assembly_rest_positions(const sinew_assembly *as, const sinew_
 }
 
 /* Sets the local blocks of task t to the sums of its 3x3 element blocks. */
-static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t, const sinew_real *blocks)
+static void fill_local_blocks(sinew_assembly *as, const sinew_objective *o, int32_t t, const sinew_real *blocks)
 {
     const size_t W = (size_t)o->tasks[t].batch->width;
     const int32_t *map = as->map + as->task_map[t];
@@ -222,7 +222,7 @@ static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t,
 
 /* values of one block column of the Hessian = sum of local blocks, plus m/h^2 on the diagonal; filtered by S, the
  * projection to free directions */
-static void fill_column(const sinew_assembly *as, const sinew_objective *o, int32_t j, double *values)
+static void fill_block_column(const sinew_assembly *as, const sinew_objective *o, int32_t j, double *values)
 {
     const size_t blocks = (size_t)(as->column[j + 1] - as->column[j]);
     double *out = values + 9 * (size_t)as->column[j];
@@ -257,7 +257,7 @@ static void fill_task_range(const void *context, int32_t thread, int32_t first, 
     const fill_pass *f = context;
     const sinew_objective *o = f->objective;
     for (int32_t t = first; t < last && !sinew_stop_is_set(f->stop); t++)
-        fill_locals(f->assembly, o, t, sinew_task_blocks(o, thread, &o->tasks[t], f->q, f->project));
+        fill_local_blocks(f->assembly, o, t, sinew_task_blocks(o, thread, &o->tasks[t], f->q, f->project));
 }
 
 static void fill_column_range(const void *context, int32_t member, int32_t first, int32_t last)
@@ -265,7 +265,7 @@ static void fill_column_range(const void *context, int32_t member, int32_t first
     const fill_pass *f = context;
     (void)member;
     for (int32_t j = first; j < last && !sinew_stop_is_set(f->stop); j++)
-        fill_column(f->assembly, f->objective, j, f->values);
+        fill_block_column(f->assembly, f->objective, j, f->values);
 }
 
 void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_real *q, bool project, double *values)

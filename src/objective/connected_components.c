@@ -14,7 +14,7 @@ int32_t sinew_find_root(int32_t *parent, int32_t i)
 
 /* Whether the element in `lane` of a group has second derivatives by its vertex a: the diagonal 3x3 block is not
  * zero. */
-static bool pulls(const sinew_real *blocks, size_t a, size_t lane, size_t W)
+static bool has_diagonal_block(const sinew_real *blocks, size_t a, size_t lane, size_t W)
 {
     for (size_t k = 0; k < 9; k++)
         if (blocks[((a * (a + 1) / 2 + a) * 9 + k) * W + lane] != 0)
@@ -33,7 +33,7 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
             const sinew_real *own = blocks + group * (n * (n + 1) / 2) * 9 * W;
             int32_t first = -1;
             for (size_t a = 0; a < n; a++) {
-                if (!pulls(own, a, lane, W))
+                if (!has_diagonal_block(own, a, lane, W))
                     continue;
                 const int32_t i = sinew_find_root(parent, particle[vertex[(group * n + a) * W + lane] / SINEW_POINT]);
                 const int32_t j = first < 0 ? i : sinew_find_root(parent, first);

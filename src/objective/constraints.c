@@ -55,8 +55,8 @@ static bool is_constraint_batch(const sinew_objective *o, int32_t t, const const
     return batch->ops->jacobian && !batch->ops->contact && choice->chosen(choice->context, batch);
 }
 
-static sinew_constraint_set set_of(const sinew_constraints *c, const sinew_batch *batch,
-                                   const constraint_choice *choice)
+static sinew_constraint_set constraint_set_of(const sinew_constraints *c, const sinew_batch *batch,
+                                              const constraint_choice *choice)
 {
     return (sinew_constraint_set){.batch = batch,
                                   .vertex_count = batch->ops->info.vertex_count,
@@ -90,15 +90,15 @@ static void assign_set_offsets(sinew_constraint_set *set, sinew_constraint_set *
 }
 
 /* Counts constraint sets and chunks of the objective's tasks. Also writes them if the arrays are allocated. */
-static void list_sets(sinew_constraints *c, const sinew_objective *o, const constraint_choice *choice,
-                      sinew_constraint_set *total)
+static void list_constraint_sets(sinew_constraints *c, const sinew_objective *o, const constraint_choice *choice,
+                                 sinew_constraint_set *total)
 {
     c->set_count = c->chunk_count = c->constraint_count = c->element_count = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
         if (!is_constraint_batch(o, t, choice))
             continue;
         if (sinew_task_begins(o, t)) {
-            sinew_constraint_set set = set_of(c, o->tasks[t].batch, choice);
+            sinew_constraint_set set = constraint_set_of(c, o->tasks[t].batch, choice);
             assign_set_offsets(&set, total);
             c->constraint_count += set.constraint_count;
             c->element_count += set.element_count;
@@ -163,14 +163,14 @@ sinew_constraints *sinew_constraints_create(const sinew_objective *o, sinew_batc
         c->allocator = o->allocator;
         c->thread_count = o->thread_count;
         c->form = SINEW_FORM_SPLIT;
-        list_sets(c, o, &choice, &total);
+        list_constraint_sets(c, o, &choice, &total);
         c->sets = sinew_allocate(&o->allocator, (size_t)c->set_count, sizeof *c->sets);
         c->chunks = sinew_allocate(&o->allocator, (size_t)c->chunk_count, sizeof *c->chunks);
     }
     bool good = c && c->sets && c->chunks;
     if (good) {
         total = (sinew_constraint_set){0};
-        list_sets(c, o, &choice, &total);
+        list_constraint_sets(c, o, &choice, &total);
         good = constraints_allocate_numbers(c, &total);
     }
     if (good) {
@@ -207,10 +207,10 @@ typedef struct constraint_work {
     sinew_jacobian_kernel kernel;
     sinew_real *x, *lambda, *other, *step, *base;
     size_t padded_count, W;
-    const int32_t *element; /* [padded_count] caller's index of the element in each lane; -1: padding lane */
+    const int32_t *element; /* [padded_count] index in the batch of the element in each lane; -1: padding lane */
 } constraint_work;
 
-static constraint_work work_of(const constraint_pass *pass, int32_t thread, int32_t k)
+static constraint_work constraint_work_of(const constraint_pass *pass, int32_t thread, int32_t k)
 {
     const sinew_constraints *c = pass->c;
     const sinew_constraint_chunk *chunk = &c->chunks[k];
@@ -249,19 +249,20 @@ static constraint_work work_of(const constraint_pass *pass, int32_t thread, int3
 }
 
 /* Number k (0 .. count - 1) of the element in SIMD lane `lane`, from an array [group][count][W]. */
-static double wide_number(const constraint_work *w, const sinew_real *numbers, size_t lane, size_t k, size_t count)
+static double lane_number(const constraint_work *w, const sinew_real *numbers, size_t lane, size_t k, size_t count)
 {
     return (double)numbers[(lane / w->W * count + k) * w->W + lane % w->W];
 }
 
-/* Copies the gradient of constraint i to J [vertex_count][3], zero at pinned vertices, and zero altogether if what is
- * left is round-off of the whole gradient: the strain along an edge between two pins does not depend on other vertices. */
+/* Copies the gradient of constraint i to J [vertex_count][3], zero at pinned vertices, and zero at all vertices if what
+ * is left is round-off of the whole gradient: e.g. the strain along an edge between two pins does not depend on the
+ * other vertices. */
 static void store_gradient(const constraint_work *w, size_t lane, size_t i, const int32_t *particles, double *J)
 {
     const size_t n = 3 * (size_t)w->set->vertex_count;
     double all = 0, free_part = 0;
     for (size_t k = 0; k < n; k++) {
-        const double d = wide_number(w, w->kernel.jacobian, lane, i * n + k, (size_t)w->set->per_element * n);
+        const double d = lane_number(w, w->kernel.jacobian, lane, i * n + k, (size_t)w->set->per_element * n);
         J[k] = particles[k / 3] < 0 ? 0 : d;
         all += d * d;
         free_part += J[k] * J[k];
@@ -279,36 +280,36 @@ static void store_constraint_numbers(const constraint_pass *pass, const constrai
     double *J = c->J + set->jacobian_at + e * m * n * 3;
     for (size_t i = 0; i < m; i++) {
         const bool always = set->batch->ops->inequalities >> i & 1;
-        c->element_C[set->value_at + e * m + i] = wide_number(w, w->kernel.C, lane, i, m);
+        c->element_C[set->value_at + e * m + i] = lane_number(w, w->kernel.C, lane, i, m);
         c->one_sided[sinew_constraint_index(set, (int32_t)e, (int32_t)i)] =
             (int8_t)(always                ? 1
-                     : w->kernel.one_sided ? wide_number(w, w->kernel.one_sided, lane, i, m)
+                     : w->kernel.one_sided ? lane_number(w, w->kernel.one_sided, lane, i, m)
                                            : 0);
         store_gradient(w, lane, i, particles, J + i * 3 * n);
         for (size_t j = 0; j < m; j++)
             c->alpha[set->compliance_at + (e * m + i) * m + j] =
-                wide_number(w, w->kernel.compliance, lane, i * m + j, m * m);
+                lane_number(w, w->kernel.compliance, lane, i * m + j, m * m);
     }
 }
 
 /* ---- Second derivatives of constraints ----------------------------------------------------------- */
 
 /* Pointer to the position of vertex a of the element in SIMD lane `lane`. */
-static sinew_real *wide_point(const constraint_work *w, size_t lane, size_t a)
+static sinew_real *lane_point(const constraint_work *w, size_t lane, size_t a)
 {
     return w->x + 4 * ((lane / w->W * (size_t)w->set->vertex_count + a) * w->W + lane % w->W);
 }
 
 /* Displacement of a vertex for a difference quotient, in m: a small fraction of the element's size, or of the distance
  * from the origin if all vertices coincide. */
-static double step_of(const constraint_work *w, size_t lane)
+static double difference_step_of(const constraint_work *w, size_t lane)
 {
     const double fraction = sizeof(sinew_real) == 4 ? 5e-3 : 6e-6;
     double size = 0, largest = 0;
     for (size_t a = 0; a < (size_t)w->set->vertex_count; a++)
         for (size_t i = 0; i < 3; i++) {
-            const double x = (double)wide_point(w, lane, a)[i];
-            size = fmax(size, fabs(x - (double)wide_point(w, lane, 0)[i]));
+            const double x = (double)lane_point(w, lane, a)[i];
+            size = fmax(size, fabs(x - (double)lane_point(w, lane, 0)[i]));
             largest = fmax(largest, fabs(x));
         }
     return fraction * (size > 0 ? size : largest > 0 ? largest : 1);
@@ -323,9 +324,9 @@ static void add_difference(const constraint_work *w, size_t lane, size_t b, size
         const size_t a = k / 3, r = k % 3;
         double v = 0;
         for (size_t i = 0; i < m; i++)
-            v += wide_number(w, w->lambda, lane, i, m) *
-                 (wide_number(w, w->kernel.jacobian, lane, i * 3 * n + k, m * 3 * n) -
-                  wide_number(w, w->other, lane, i * 3 * n + k, m * 3 * n));
+            v += lane_number(w, w->lambda, lane, i, m) *
+                 (lane_number(w, w->kernel.jacobian, lane, i * 3 * n + k, m * 3 * n) -
+                  lane_number(w, w->other, lane, i * 3 * n + k, m * 3 * n));
         v *= 0.5 / over;
         if (a >= b)
             blocks[(a * (a + 1) / 2 + b) * 9 + 3 * r + c] += v;
@@ -334,7 +335,7 @@ static void add_difference(const constraint_work *w, size_t lane, size_t b, size
     }
 }
 
-static double *blocks_of(const sinew_constraints *c, const constraint_work *w, size_t lane)
+static double *element_blocks_of(const sinew_constraints *c, const constraint_work *w, size_t lane)
 {
     const size_t n = (size_t)w->set->vertex_count, size = 9 * (n * (n + 1) / 2);
     return c->blocks + w->set->block_at + (size_t)w->element[lane] * size;
@@ -344,7 +345,7 @@ static double *blocks_of(const sinew_constraints *c, const constraint_work *w, s
 static void move_points(const constraint_work *w, size_t k, sinew_real sign)
 {
     for (size_t lane = 0; lane < w->padded_count; lane++)
-        wide_point(w, lane, k / 3)[k % 3] = w->base[lane] + sign * w->step[lane];
+        lane_point(w, lane, k / 3)[k % 3] = w->base[lane] + sign * w->step[lane];
 }
 
 static void curve_by_differences(const sinew_constraints *c, const constraint_work *w)
@@ -352,13 +353,13 @@ static void curve_by_differences(const sinew_constraints *c, const constraint_wo
     const size_t n = (size_t)w->set->vertex_count, size = 9 * (n * (n + 1) / 2);
     const size_t numbers = w->padded_count * 3 * n * (size_t)w->set->per_element;
     for (size_t lane = 0; lane < w->padded_count; lane++) {
-        w->step[lane] = (sinew_real)step_of(w, lane);
+        w->step[lane] = (sinew_real)difference_step_of(w, lane);
         if (w->element[lane] >= 0)
-            memset(blocks_of(c, w, lane), 0, size * sizeof *c->blocks);
+            memset(element_blocks_of(c, w, lane), 0, size * sizeof *c->blocks);
     }
     for (size_t k = 0; k < 3 * n; k++) {
         for (size_t lane = 0; lane < w->padded_count; lane++)
-            w->base[lane] = wide_point(w, lane, k / 3)[k % 3];
+            w->base[lane] = lane_point(w, lane, k / 3)[k % 3];
         move_points(w, k, -1);
         w->set->batch->ops->jacobian(&w->kernel);
         memcpy(w->other, w->kernel.jacobian, numbers * sizeof *w->other);
@@ -367,7 +368,7 @@ static void curve_by_differences(const sinew_constraints *c, const constraint_wo
         for (size_t lane = 0; lane < w->padded_count; lane++) {
             const sinew_real up = w->base[lane] + w->step[lane], down = w->base[lane] - w->step[lane];
             if (w->element[lane] >= 0)
-                add_difference(w, lane, k / 3, k % 3, (double)up - (double)down, blocks_of(c, w, lane));
+                add_difference(w, lane, k / 3, k % 3, (double)up - (double)down, element_blocks_of(c, w, lane));
         }
         move_points(w, k, 0);
     }
@@ -379,7 +380,7 @@ static void curve_by_energy(const sinew_constraints *c, const constraint_work *w
     w->set->batch->ops->curvature(&w->kernel);
     for (size_t lane = 0; lane < w->padded_count; lane++)
         for (size_t k = 0; w->element[lane] >= 0 && k < size; k++)
-            blocks_of(c, w, lane)[k] = wide_number(w, w->kernel.blocks, lane, k, size);
+            element_blocks_of(c, w, lane)[k] = lane_number(w, w->kernel.blocks, lane, k, size);
 }
 
 /* ---- Evaluation passes over chunks --------------------------------------------------------------- */
@@ -395,13 +396,13 @@ static void load_lambda(const constraint_pass *pass, const constraint_work *w)
         }
 }
 
-static void run_chunks(const void *context, int32_t thread, int32_t first, int32_t last)
+static void evaluate_chunks(const void *context, int32_t thread, int32_t first, int32_t last)
 {
     const constraint_pass *pass = context;
     for (int32_t k = first; k < last; k++) {
         if (pass->lambda && !pass->c->sets[pass->c->chunks[k].set].curved)
             continue;
-        const constraint_work w = work_of(pass, thread, k);
+        const constraint_work w = constraint_work_of(pass, thread, k);
         if (pass->lambda) {
             load_lambda(pass, &w);
             (w.set->batch->ops->curvature ? curve_by_energy : curve_by_differences)(pass->c, &w);
@@ -414,15 +415,15 @@ static void run_chunks(const void *context, int32_t thread, int32_t first, int32
     }
 }
 
-static void run_pass(const constraint_pass *pass)
+static void run_constraint_pass(const constraint_pass *pass)
 {
     sinew_tasks_for(pass->c->chunk_count >= SINEW_PARALLEL_TASKS ? pass->c->thread_count : 1, pass->c->chunk_count, 1,
-                    run_chunks, pass);
+                    evaluate_chunks, pass);
 }
 
 void sinew_constraints_evaluate(sinew_constraints *c, const sinew_real *q)
 {
-    run_pass(&(constraint_pass){c, q, NULL});
+    run_constraint_pass(&(constraint_pass){c, q, NULL});
     memset(c->C, 0, (size_t)c->constraint_count * sizeof *c->C);
     for (int32_t s = 0; s < c->set_count; s++) {
         const sinew_constraint_set *set = &c->sets[s];
@@ -433,9 +434,9 @@ void sinew_constraints_evaluate(sinew_constraints *c, const sinew_real *q)
     }
 }
 
-void sinew_constraints_curve(sinew_constraints *c, const sinew_real *q, const double *lambda)
+void sinew_constraints_evaluate_second(sinew_constraints *c, const sinew_real *q, const double *lambda)
 {
-    run_pass(&(constraint_pass){c, q, lambda});
+    run_constraint_pass(&(constraint_pass){c, q, lambda});
 }
 
 /* ---- Products with the Jacobian J ---------------------------------------------------------------- */
@@ -496,7 +497,7 @@ void sinew_constraints_product(const sinew_constraints *c, const sinew_real *d, 
     visit_constraints(c, constraints_add_product, &(product_context){.d = d, .out = out});
 }
 
-static void add_force(const constraint_output *output, void *context)
+static void add_constraint_force(const constraint_output *output, void *context)
 {
     const product_context *p = context;
     for (int32_t a = 0; a < output->vertex_count; a++)
@@ -507,10 +508,10 @@ static void add_force(const constraint_output *output, void *context)
 
 void sinew_constraints_add_force(const sinew_constraints *c, const double *lambda, double scale, double *out)
 {
-    visit_constraints(c, add_force, &(product_context){.lambda = lambda, .scale = scale, .out = out});
+    visit_constraints(c, add_constraint_force, &(product_context){.lambda = lambda, .scale = scale, .out = out});
 }
 
-void sinew_constraints_comply(const sinew_constraints *c, const double *lambda, double *out)
+void sinew_constraints_apply_compliance(const sinew_constraints *c, const double *lambda, double *out)
 {
     memset(out, 0, (size_t)c->constraint_count * sizeof *out);
     for (int32_t s = 0; s < c->set_count; s++) {
@@ -526,7 +527,7 @@ void sinew_constraints_comply(const sinew_constraints *c, const double *lambda, 
 
 /* Adds squared gradient entries element by element. For global constraints, whose elements share particles, the result
  * only approximates the norm. */
-static void add_square(const constraint_output *output, void *context)
+static void add_squared_gradient(const constraint_output *output, void *context)
 {
     const product_context *p = context;
     for (int32_t k = 0; k < 3 * output->vertex_count; k++)
@@ -536,7 +537,7 @@ static void add_square(const constraint_output *output, void *context)
 void sinew_constraints_norms(const sinew_constraints *c, double *out)
 {
     memset(out, 0, (size_t)c->constraint_count * sizeof *out);
-    visit_constraints(c, add_square, &(product_context){.out = out});
+    visit_constraints(c, add_squared_gradient, &(product_context){.out = out});
     for (int32_t r = 0; r < c->constraint_count; r++)
         out[r] = sqrt(out[r]);
 }

@@ -8,16 +8,16 @@
  * lambda is in N if C is a length. With psi = 1/2 C^T alpha^-1 C an energy and its constraints are equivalent (thesis
  * 3.22 to 3.25).
  *
- * Numbering. Each batch is one set, in the order of the objective's tasks. The constraints of a set are in the caller's
- * order of elements, per_element each. Elements of an energy with `global_constraint` share the constraints of one
+ * Numbering. Each batch is one set, in the order of the objective's tasks. The constraints of a set are in the order of
+ * element indices (energy/batch.h), per_element each. Elements of an energy with `global_constraint` share those of one
  * element: their C add up, and the compliance is that of the first element. Elements are stored densely, vertices in
  * the order of the batch. A vertex may occur twice (pairs, padded stencils); its contributions add up. Columns of
  * pinned particles are left out: their entry of `particle` is -1. Inequalities come from energies with
  * ops->inequalities and from hard elements with a slack between limits.
  *
- * Evaluation works chunk by chunk on all threads and allocates nothing. An element writes its own numbers only, so the
- * bits do not depend on threads. Second derivatives come from the energy's `curvature` operation, or from central
- * differences of its Jacobian, with a relative error of about eps^(2/3).
+ * Evaluation works chunk by chunk, on several threads if there are many chunks, and allocates nothing. An element
+ * writes its own numbers only, so the bits do not depend on threads. Second derivatives come from the energy's
+ * `curvature` operation, or from central differences of its Jacobian, with a relative error of about eps^(2/3).
  */
 #ifndef SINEW_SRC_OBJECTIVE_CONSTRAINTS_H
 #define SINEW_SRC_OBJECTIVE_CONSTRAINTS_H
@@ -69,10 +69,11 @@ typedef struct sinew_constraints {
     int32_t *identity;
 } sinew_constraints;
 
+/* Tells whether a batch is chosen; `context` is the argument of sinew_constraints_create(). */
+typedef bool sinew_batch_predicate(const void *context, const sinew_batch *batch);
 /* Creates the constraints of all batches for which `chosen` returns true, in the order of tasks; contacts and energies
  * without a Jacobian are left out. Second derivatives are allocated for batches for which `curved` returns true; NULL:
  * for none. Allocates; returns NULL on failure. */
-typedef bool sinew_batch_predicate(const void *context, const sinew_batch *batch);
 sinew_constraints *sinew_constraints_create(const sinew_objective *objective, sinew_batch_predicate *chosen,
                                             const void *context, sinew_batch_predicate *curved, sinew_error *error);
 /* frees all memory of the constraints, which may be NULL */
@@ -81,7 +82,7 @@ void sinew_constraints_destroy(sinew_constraints *constraints);
 /* Evaluates constraints C, Jacobian J and compliance alpha at positions q. */
 void sinew_constraints_evaluate(sinew_constraints *constraints, const sinew_real *q);
 /* Computes the blocks of sum_i lambda_i d2C_i/dq2 at q for all elements of curved sets; lambda [constraint_count]. */
-void sinew_constraints_curve(sinew_constraints *constraints, const sinew_real *q, const double *lambda);
+void sinew_constraints_evaluate_second(sinew_constraints *constraints, const sinew_real *q, const double *lambda);
 
 /* Index, among all constraints, of constraint i of one element of a set. */
 static inline int32_t sinew_constraint_index(const sinew_constraint_set *set, int32_t element, int32_t i)
@@ -125,7 +126,7 @@ void sinew_constraints_product(const sinew_constraints *constraints, const sinew
  * elements */
 void sinew_constraints_add_force(const sinew_constraints *constraints, const double *lambda, double scale, double *out);
 /* out [constraint_count] = alpha lambda, compliance times multipliers */
-void sinew_constraints_comply(const sinew_constraints *constraints, const double *lambda, double *out);
+void sinew_constraints_apply_compliance(const sinew_constraints *constraints, const double *lambda, double *out);
 /* out [constraint_count] = |J_i|, the norm of each constraint's gradient over the free particles; approximate for
  * global constraints */
 void sinew_constraints_norms(const sinew_constraints *constraints, double *out);

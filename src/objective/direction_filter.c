@@ -8,7 +8,7 @@
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
 /* Writes the 3x3 filter S of particle i (objective.h), row-major. */
-static void filter_of(const sinew_objective *o, int32_t i, double S[9])
+static void particle_filter(const sinew_objective *o, int32_t i, double S[9])
 {
     for (int k = 0; k < 9; k++)
         S[k] = (double)o->step.filter[6 * (size_t)i + (size_t)entry[k]];
@@ -18,7 +18,7 @@ void sinew_filter_point(const sinew_objective *o, int32_t particle, double x[3])
 {
     const double from[3] = {x[0], x[1], x[2]};
     double S[9];
-    filter_of(o, particle, S);
+    particle_filter(o, particle, S);
     for (int r = 0; r < 3; r++)
         x[r] = S[3 * r] * from[0] + S[3 * r + 1] * from[1] + S[3 * r + 2] * from[2];
 }
@@ -52,8 +52,8 @@ void sinew_filter_block(const sinew_objective *o, int32_t i, int32_t j, double b
 {
     double left[9], right[9], half[9];
     const double scale = (block[0] + block[4] + block[8]) / 3;
-    filter_of(o, i, left);
-    filter_of(o, j, right);
+    particle_filter(o, i, left);
+    particle_filter(o, j, right);
     for (int k = 0; k < 9; k++)
         half[k] = left[3 * (k / 3)] * block[k % 3] + left[3 * (k / 3) + 1] * block[3 + k % 3] +
                   left[3 * (k / 3) + 2] * block[6 + k % 3];

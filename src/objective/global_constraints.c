@@ -60,8 +60,8 @@ static global_value global_function(const sinew_batch *batch, double weight, dou
 /* Runs one task's kernel at q in the first thread's scratch memory. Returns multiplier times weight times C, C summed
  * over the elements of the task. g: NULL, or the task's slots, to which the gradient of the returned value is written.
  */
-static double run_contribution(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
-                               sinew_real multiplier, sinew_real *g)
+static double evaluate_task(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
+                            sinew_real multiplier, sinew_real *g)
 {
     const sinew_kernel kernel = {
         .groups = sinew_batch_groups(task->batch, task->chunk), .x = o->scratch, .g = g, .multiplier = multiplier};
@@ -87,7 +87,7 @@ void sinew_global_constraints_evaluate(const sinew_objective *o, const sinew_rea
         const double weight = global_constraint_weight(o->tasks[first].batch);
         double sum = 0;
         for (int32_t t = first; t < end; t++)
-            sum += run_contribution(o, &o->tasks[t], q, 1, NULL);
+            sum += evaluate_task(o, &o->tasks[t], q, 1, NULL);
         const global_value value = global_function(o->tasks[first].batch, weight, sum);
         for (int32_t t = first; t < end; t++) {
             o->tasks[t].multiplier = (sinew_real)value.multiplier;
@@ -97,7 +97,7 @@ void sinew_global_constraints_evaluate(const sinew_objective *o, const sinew_rea
 }
 
 /* gradient += scale times a task's output slots, except at pinned particles */
-static void add_slots(const sinew_objective *o, const sinew_task *task, double scale, sinew_real *gradient)
+static void add_task_slots(const sinew_objective *o, const sinew_task *task, double scale, sinew_real *gradient)
 {
     const int32_t *particle = task->batch->particle + task->chunk->first_slot;
     const sinew_real *value = o->slot_values + 4 * (size_t)task->first_slot;
@@ -128,8 +128,8 @@ double sinew_global_constraint_gradient(const sinew_objective *o, int32_t constr
     double sum = 0;
     memset(gradient, 0, size);
     for (const int32_t end = global_constraint_end(o, t); weight > 0 && t < end; t++) {
-        sum += run_contribution(o, &o->tasks[t], q, 1, o->slot_values + 4 * (size_t)o->tasks[t].first_slot);
-        add_slots(o, &o->tasks[t], 1 / weight, gradient);
+        sum += evaluate_task(o, &o->tasks[t], q, 1, o->slot_values + 4 * (size_t)o->tasks[t].first_slot);
+        add_task_slots(o, &o->tasks[t], 1 / weight, gradient);
     }
     const double curvature = global_function(batch, weight, sum).curvature;
     if (!(curvature > 0))

@@ -21,8 +21,9 @@ int32_t sinew_global_constraints_count(const sinew_objective *objective);
  * f''. Zero f'' comes with a zero gradient. */
 double sinew_global_constraint_gradient(const sinew_objective *objective, int32_t constraint, const sinew_real *q,
                                         sinew_real *gradient);
-/* The largest change of all particles' forces per distance that the particles move, due to the soft global constraints
- * at q, in N/m: the sum of f'' |grad C| sum_i |grad_i C|. gradient [particle_count][4]: work space. */
+/* An upper bound of the change of the particles' forces, summed over particles, per length |d| of a displacement d of
+ * all particles, due to the term f'' grad C grad C^T of soft global constraints at q, in N/m: the sum of
+ * f'' |grad C| sum_i |grad_i C|. gradient [particle_count][4]: work space. */
 double sinew_global_constraints_stiffness(const sinew_objective *objective, const sinew_real *q, sinew_real *gradient);
 
 #endif

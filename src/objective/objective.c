@@ -21,7 +21,7 @@ static size_t round_up(size_t reals)
 
 /* Number of reals of one thread's scratch memory: a local copy of x, and one chunk's tangents and Hessian blocks. A
  * second local vector may reuse the memory of tangents and blocks. */
-static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
+static size_t scratch_size_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     size_t padded_count = (size_t)chunk->group_count * (size_t)batch->width;
     size_t n = (size_t)batch->ops->info.vertex_count;
@@ -29,7 +29,7 @@ static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
            round_up(padded_count * 9 * (n * (n + 1) / 2));
 }
 
-static size_t tangents_of(const sinew_batch *batch, const sinew_chunk *chunk)
+static size_t tangent_size_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     return round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
 }
@@ -47,9 +47,9 @@ static void count_layout(layout *l, sinew_batch *const *batches, int32_t batch_c
         l->task_count += batch->chunk_count;
         l->slot_count += batch->slot_count;
         for (int32_t c = 0; c < batch->chunk_count; c++) {
-            const size_t size = scratch_of(batch, &batch->chunks[c]);
+            const size_t size = scratch_size_of(batch, &batch->chunks[c]);
             l->scratch_size = size > l->scratch_size ? size : l->scratch_size;
-            l->tangent_total += tangents_of(batch, &batch->chunks[c]);
+            l->tangent_total += tangent_size_of(batch, &batch->chunks[c]);
         }
     }
 }
@@ -63,7 +63,7 @@ static void objective_fill_tasks(sinew_task *tasks, int32_t slot, size_t tangent
             const sinew_chunk *chunk = &batch->chunks[c];
             *tasks++ = (sinew_task){
                 .batch = batch, .chunk = chunk, .first_slot = slot + chunk->first_slot, .first_tangent = tangent};
-            tangent += tangents_of(batch, chunk);
+            tangent += tangent_size_of(batch, chunk);
         }
         slot += batch->slot_count;
     }
@@ -138,7 +138,7 @@ static layout fixed_layout(const sinew_objective *o)
     return (layout){o->fixed_task_count, o->fixed_slot_count, o->fixed_tangent_total, o->fixed_scratch_size};
 }
 
-static void take_layout(sinew_objective *o, const layout *l)
+static void adopt_layout(sinew_objective *o, const layout *l)
 {
     o->task_count = l->task_count;
     o->tangent_total = l->tangent_total;
@@ -160,10 +160,10 @@ sinew_status sinew_objective_set_transient(sinew_objective *o, sinew_batch *cons
     count_layout(&all, batches, batch_count);
     if (!reserve_transient(o, &all)) {
         all = fixed_layout(o);
-        take_layout(o, &all);
+        adopt_layout(o, &all);
         return sinew_fail_memory(error, "the objective's work space");
     }
-    take_layout(o, &all);
+    adopt_layout(o, &all);
     objective_fill_tasks(o->tasks + o->fixed_task_count, o->fixed_slot_count + 1, o->fixed_tangent_total, batches,
                          batch_count);
     memset(o->slot_values + 4 * (size_t)o->fixed_slot_count, 0, 4 * sizeof *o->slot_values);
@@ -412,8 +412,8 @@ static void quasistatic_terms(const void *context, int32_t first, int32_t last, 
 
 /* Adds the particles' inertia or load terms to the elastic energy, and writes the gradient unless it is NULL. Returns
  * the objective g. */
-static double add_own_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_real *gradient,
-                            sinew_terms *terms)
+static double add_particle_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_real *gradient,
+                                 sinew_terms *terms)
 {
     double sums[2];
     term_context context = {o, slot_pass(o, gradient)};
@@ -436,13 +436,13 @@ double sinew_objective_elastic(sinew_objective *o, const sinew_real *q)
 
 double sinew_objective_value(sinew_objective *o, const sinew_real *q, sinew_terms *terms)
 {
-    return add_own_terms(o, q, sinew_objective_elastic(o, q), NULL, terms);
+    return add_particle_terms(o, q, sinew_objective_elastic(o, q), NULL, terms);
 }
 
 double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_real *gradient, sinew_terms *terms)
 {
     run_tasks(&(task_pass){o, .what = OP_GRADIENT, .x = q});
-    const double value = add_own_terms(o, q, sum_tasks(o), gradient, terms);
+    const double value = add_particle_terms(o, q, sum_tasks(o), gradient, terms);
     add_transient_slots(o, gradient);
     sinew_filter(o, gradient);
     return value;
@@ -471,7 +471,7 @@ static void add_rank_one_terms(const sinew_objective *o, const sinew_real *p, si
     }
 }
 
-static void product_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void add_inertia_products(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const term_context *t = context;
     (void)member;
@@ -484,7 +484,7 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
     term_context context = {o, slot_pass(o, out)};
     context.pass.q = p;
     context.pass.scale = o->step.quasistatic ? 0 : 1 / (o->step.h * o->step.h);
-    sinew_over_particles(o->thread_count, o->particle_count, product_range, &context);
+    sinew_over_particles(o->thread_count, o->particle_count, add_inertia_products, &context);
     add_transient_slots(o, out);
     add_rank_one_terms(o, p, out);
     sinew_filter(o, out);
@@ -539,12 +539,12 @@ static const sinew_task *diagonal_task(const diagonal_pass *d, int32_t k)
     return &d->tasks[d->chosen ? d->chosen[k] : k];
 }
 
-static int32_t diagonal_items(const void *context, int32_t phase)
+static int32_t count_diagonal_items(const void *context, int32_t phase)
 {
     return phase % 2 ? 1 : diagonal_tasks(context, phase / 2);
 }
 
-static void diagonal_item(const void *context, int32_t phase, int32_t item)
+static void run_diagonal_item(const void *context, int32_t phase, int32_t item)
 {
     const diagonal_pass *d = context;
     const int32_t first = phase / 2 * d->width;
@@ -565,8 +565,8 @@ static void run_diagonals(diagonal_pass *pass)
     pass->values = values;
     pass->width = o->thread_count < WIDTH_MAX ? o->thread_count : WIDTH_MAX;
     sinew_global_constraints_evaluate(o, pass->q);
-    const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), diagonal_items, diagonal_item,
-                               pass};
+    const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), count_diagonal_items,
+                               run_diagonal_item, pass};
     sinew_phases_run(&work, pass->task_count >= SINEW_PARALLEL_TASKS ? o->thread_count : 1);
 }
 
@@ -652,7 +652,7 @@ typedef struct local_pass {
     void *context; /* first argument of the local step function, given by the caller */
 } local_pass;
 
-static void local_range(const void *context, int32_t thread, int32_t first, int32_t last)
+static void run_local_steps(const void *context, int32_t thread, int32_t first, int32_t last)
 {
     const local_pass *pass = context;
     sinew_objective *o = pass->objective;
@@ -667,7 +667,7 @@ static void local_range(const void *context, int32_t thread, int32_t first, int3
     }
 }
 
-static void sum_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void sum_slots(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const term_context *t = context;
     (void)member;
@@ -679,8 +679,8 @@ void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_
 {
     const local_pass pass = {o, x, step, context};
     const term_context sum = {o, slot_pass(o, out)};
-    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, local_range, &pass);
-    sinew_over_particles(o->thread_count, o->particle_count, sum_range, &sum);
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, run_local_steps, &pass);
+    sinew_over_particles(o->thread_count, o->particle_count, sum_slots, &sum);
     add_transient_slots(o, out);
 }
 
@@ -691,7 +691,7 @@ typedef struct inertia_pass {
     sinew_real *out;
 } inertia_pass;
 
-static void inertia_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void add_inertia_forces(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const inertia_pass *pass = context;
     const sinew_objective *o = pass->objective;
@@ -707,7 +707,7 @@ static void inertia_range(const void *context, int32_t member, int32_t first, in
 
 void sinew_objective_add_inertia(const sinew_objective *o, double s, const sinew_real *q, sinew_real *out)
 {
-    sinew_over_particles(o->thread_count, o->particle_count, inertia_range, &(inertia_pass){o, s, q, out});
+    sinew_over_particles(o->thread_count, o->particle_count, add_inertia_forces, &(inertia_pass){o, s, q, out});
 }
 
 /* ---- Linear and angular momentum ----------------------------------------------------------------- */
@@ -750,7 +750,7 @@ typedef struct limit_pass {
     double max;
 } limit_pass;
 
-static void limit_range(const void *context, int32_t thread, int32_t first, int32_t last)
+static void find_step_limits(const void *context, int32_t thread, int32_t first, int32_t last)
 {
     const limit_pass *pass = context;
     sinew_objective *o = pass->objective;
@@ -774,7 +774,7 @@ double sinew_objective_step_limit(sinew_objective *o, const sinew_real *q, const
         any |= o->tasks[t].batch->ops->step_limit != NULL;
     if (!any)
         return max;
-    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, limit_range, &(limit_pass){o, q, d, max});
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, find_step_limits, &(limit_pass){o, q, d, max});
     for (int32_t t = 0; t < o->task_count; t++)
         max = fmin(max, o->task_values[t]);
     return max;

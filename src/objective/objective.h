@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * objective.h: the objective that every solver minimises, computed here only:
+ * objective.h: the objective g of a step, whose minimum over the free particles is the result that solvers approach:
  *
  *     g(q) = 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 + sum_j psi_j(q)          dynamic, thesis (3.7)
  *     g(q) = sum_j psi_j(q) - f_ext . q                                    quasistatic, PBNG (17)
@@ -51,8 +51,9 @@ typedef struct sinew_step_inputs {
     const sinew_real *force; /* [particle_count][4] sum of all external forces on each particle, in N */
     const uint8_t *pinned;   /* [particle_count] 1: the particle is pinned, i.e. its motion is prescribed */
     /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Displacements are S dq, where S
-     * = 1 - sum n n^T over the constrained directions n. Gradients are S grad g, and Hessians S H S plus a positive
-     * multiple of 1 - S: descent directions computed from both have no component along a constrained direction. */
+     * = 1 - sum n n^T over the constrained directions n. Gradients are S grad g, and assembled Hessians S H S plus a
+     * positive multiple of 1 - S: descent directions computed from both have no component along a constrained
+     * direction. */
     /* [particle_count][6] filter S of each particle as 00 11 22 01 02 12; NULL: no particle has constrained
      * directions */
     const sinew_real *filter;

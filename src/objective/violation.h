@@ -11,7 +11,8 @@
  * finite stiffness. */
 bool sinew_objective_is_hard(const sinew_objective *objective);
 /* The largest |C| of hard energies at q (inequalities C >= 0: the largest -C), in the unit of each C; 0 without hard
- * energies; NaN if a hard energy has no Jacobian operation. `work` [particle_count][4] is overwritten. */
+ * energies; NaN if a hard energy has no Jacobian operation or more than 8 constraints per element. `work`
+ * [particle_count][4] is overwritten. */
 double sinew_objective_violation(sinew_objective *objective, const sinew_real *q, sinew_real *work);
 
 #endif

@@ -7,7 +7,8 @@
  *
  * D is the rigidity of a plate in cylindrical bending on a mesh of equilateral triangles; on other meshes it is off by
  * a factor that no refinement removes (docs/reference/energies/hinge.md). hinge_geometry.h has theta and its
- * derivatives. theta lies in [-pi, pi] and jumps where the triangles overlap; psi increases up to this jump.
+ * derivatives. theta lies in [-pi, pi] and jumps where the triangles overlap; psi grows with |theta - theta_0| up to
+ * this jump.
  *
  * The Hessian (theta - theta_0) d^2 theta + d theta d theta^T is projected by clamping its eigenvalues. The reduced
  * coordinates, which give qn a constant matrix, use the quadratic energy of isometric.c.
@@ -29,7 +30,7 @@ enum {
     DATA_COUNT = 7
 };
 
-/* indices into the data of a vertex-hinge incidence: weight, rest angle, floor of lengths, 1 if the vertex is a wing */
+/* Data of a vertex-hinge incidence: weight, rest angle, floor of lengths, 1 if the vertex is a wing. */
 enum {
     INCIDENCE_WING = 3,
     INCIDENCE_DATA_COUNT = 4
@@ -72,7 +73,7 @@ static const char *hinge_prepare(const sinew_element *element, sinew_real *data)
     double factor;
     const char *flaw = hinge_measure(element->rest, &r);
     if (!flaw)
-        flaw = hinge_direction(&r, warp, (double)p[WEFT_RATIO], &factor);
+        flaw = hinge_rigidity_factor(&r, warp, (double)p[WEFT_RATIO], &factor);
     if (flaw)
         return flaw;
     const bool flat = p[REST] > 0, plain = p[WEIGHT] > 0;
@@ -88,7 +89,7 @@ static const char *hinge_prepare(const sinew_element *element, sinew_real *data)
 
 /* Returns the bending angle theta - theta_0 (rad) of one hinge per SIMD lane at the points x; s receives their
  * geometry. */
-KERNEL_INLINE wide bend(const wide *x, const sinew_real *data, hinge_now *s)
+KERNEL_INLINE wide hinge_bending_angle(const wide *x, const sinew_real *data, hinge_now *s)
 {
     hinge_geometry(x, wide_load(data + DATA_FLOOR * SIMD_WIDTH), s);
     return s->theta - wide_load(data + DATA_ANGLE * SIMD_WIDTH);
@@ -97,7 +98,7 @@ KERNEL_INLINE wide bend(const wide *x, const sinew_real *data, hinge_now *s)
 KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     hinge_now s;
-    const wide d = bend(x, data, &s);
+    const wide d = hinge_bending_angle(x, data, &s);
     for (int a = 0; g && a < 4; a++) {
         hinge_slope(&s, a, g + 3 * a);
         for (int i = 0; i < 3; i++)
@@ -129,7 +130,7 @@ KERNEL_INLINE void hinge_curves(const hinge_now *now, wide scale, wide square, w
 KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     hinge_now s;
-    const wide d = bend(x, data, &s);
+    const wide d = hinge_bending_angle(x, data, &s);
     hinge_curves(&s, d, wide_set(1), H);
 }
 
@@ -151,14 +152,14 @@ static void hinge_stiffness(const sinew_reduced_kernel *kernel)
 }
 
 /* The bending angle as a constraint: C = theta - theta_0, alpha = 1/k */
-KERNEL_INLINE wide angle_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
+KERNEL_INLINE wide angle_constraint(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     hinge_now s;
     wide x[12];
     for (int a = 0; a < 4; a++)
         for (int i = 0; i < 3; i++)
             x[3 * a + i] = c->x[4 * a + i];
-    const wide d = bend(x, data, &s);
+    const wide d = hinge_bending_angle(x, data, &s);
     for (int a = 0; a < 4; a++) {
         hinge_slope(&s, a, c->gradient + 3 * a);
         for (int i = 0; as_energy && i < 3; i++)
@@ -172,12 +173,12 @@ KERNEL_INLINE wide angle_of(const sinew_real *data, bool as_energy, constrained 
 static void hinge_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        single_constrain(kernel, group, DATA_COUNT, 4, angle_of);
+        single_constrain(kernel, group, DATA_COUNT, 4, angle_constraint);
 }
 
 static void hinge_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    single_jacobian(kernel, DATA_COUNT, 4, angle_of);
+    single_jacobian(kernel, DATA_COUNT, 4, angle_constraint);
 }
 
 static void hinge_curvature(const sinew_jacobian_kernel *kernel)
@@ -189,7 +190,7 @@ static void hinge_curvature(const sinew_jacobian_kernel *kernel)
         hinge_now s;
         wide x[12], H[DENSE_COUNT(4)];
         dense_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, x);
-        const wide d = bend(x, data, &s);
+        const wide d = hinge_bending_angle(x, data, &s);
         hinge_curves(&s, as_energy ? lambda * d : lambda, as_energy ? lambda : zero, H);
         dense_blocks(H, 4, curvature_blocks(kernel, group, 4));
     }
@@ -247,7 +248,7 @@ KERNEL_INLINE void incidence_curve(const hinge_now *s, wide_mask wing, wide d, c
     }
 }
 
-/* Adds the gradient and 3x3 block of the node for its incident hinges. The approximate block is g g^T with the
+/* Adds the gradient and 3x3 block of one hinge by the node, in each SIMD lane. The approximate block is g g^T with the
  * gradient g of theta, PBNG (37). */
 KERNEL_INLINE void hinge_add(const incidence *v, bool exact, incidence_sum *sum)
 {
@@ -255,7 +256,7 @@ KERNEL_INLINE void hinge_add(const incidence *v, bool exact, incidence_sum *sum)
     hinge_now s;
     wide x[12], g[3], ends[3];
     const wide_mask wing = hinge_incidence_points(v, x);
-    const wide d = bend(x, v->data, &s);
+    const wide d = hinge_bending_angle(x, v->data, &s);
     hinge_slope(&s, 0, ends);
     hinge_slope(&s, 2, g);
     for (int i = 0; i < 3; i++) {
@@ -277,12 +278,12 @@ KERNEL_INLINE wide hinge_difference(const incidence *v, const wide step[3], wide
     hinge_now s;
     wide x[12];
     const wide_mask wing = hinge_incidence_points(v, x);
-    const wide before = bend(x, v->data, &s), zero = wide_set(0);
+    const wide before = hinge_bending_angle(x, v->data, &s), zero = wide_set(0);
     for (int i = 0; i < 3; i++) {
         x[i] += wide_select(wing, zero, step[i]);
         x[6 + i] += wide_select(wing, step[i], zero);
     }
-    const wide after = bend(x, v->data, &s), sum = before + after;
+    const wide after = hinge_bending_angle(x, v->data, &s), sum = before + after;
     /* The rounding error of a hinge angle is epsilon times lengths over heights: a few epsilons. */
     *noise = 16 * WIDE_EPSILON * wide_abs(sum);
     return (sinew_real)0.5 * (after - before) * sum;

@@ -29,7 +29,7 @@
 #include "math/small/jacobi.h"
 #include "math/vec3.h"
 
-/* a triangle whose height over the edge, or edge over the height, is below this ratio at rest has no area */
+/* a triangle counts as having no area if height over edge, or edge over height, is below this ratio at rest */
 #define HINGE_THIN  1e-6
 #define HINGE_FLOOR 1e-6 /* lower bound of a hinge's lengths, as a fraction of its smallest length at rest */
 
@@ -94,7 +94,7 @@ static inline double hinge_area_weight(const hinge_rest *r)
 /* *factor = rigidity of a hinge over the rigidity along the warp: cos^2 + ratio sin^2 of the angle between the
  * direction across its edge and the warp, both in the hinge's plane. Returns NULL, or the reason why there is no
  * such angle. */
-static inline const char *hinge_direction(const hinge_rest *r, const double warp[3], double ratio, double *factor)
+static inline const char *hinge_rigidity_factor(const hinge_rest *r, const double warp[3], double ratio, double *factor)
 {
     double normal[3], other[3], a[3];
     *factor = 1;

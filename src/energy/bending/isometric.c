@@ -9,7 +9,7 @@
  * cotangents of the paper). z is the sum of the unit vectors across the edge. Its length is 2 sin(theta/2) while
  * triangles keep their shape: for small angles psi is that of the hinge energy with the same D. A flat rest shape, the
  * case of the paper, has L = 0 and a constant Hessian. A curved rest shape determines |z|, but not the sign of the
- * fold: it may snap to its mirror image without energy. With slack, L is the value nearest to |z| between the lengths 2
+ * fold, which may snap to its mirror image. With slack, L is the value nearest to |z| between the lengths 2
  * sin(theta/2) of two angles: the hinge is free between them (PD 5.4, strain limiting for bending). Stretch across the
  * edge also costs energy, so this energy is for cloth that hardly stretches.
  */

@@ -9,7 +9,7 @@
  * or a half or a quarter of obtuse triangles), L = |z| at rest. z is the Laplacian of the positions: the sum of both
  * principal curvatures along the normal, so that D is the rigidity of a plate. With the mean of the curvatures, PD
  * (19), the energy would be a quarter. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved
- * rest shape may snap to its mirror image without energy. With slack, L is the value nearest to |z| between
+ * rest shape and its mirror image have the same energy. With slack, L is replaced by the value nearest to |z| between
  * L - slack_below, or zero, and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no
  * closed ring and no energy.
  */
@@ -22,7 +22,8 @@ enum {
 #include "energy/plate_parameters.h"
 #include "energy/edge/length_element.h"
 
-#define RING_THIN 1e-9 /* triangle areas below this fraction of the squared longest edge count as zero */
+/* a triangle has no area if twice its area is below this fraction of the squared longer edge at the vertex */
+#define RING_THIN 1e-9
 
 static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the surface", "1/m", "the curvature")};
 
@@ -60,7 +61,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
 }
 
 /* The part of the triangle's area that belongs to the ring's vertex, in m2 (Meyer et al. 2003). */
-static double nearest_area(const ring_triangle *t)
+static double ring_vertex_area(const ring_triangle *t)
 {
     if (t->vertex < 0)
         return t->twice / 4;
@@ -81,7 +82,7 @@ static const char *mean_curvature_prepare(const sinew_element *element, sinew_re
         const char *flaw = measure_triangle(element->rest, a, next, &t);
         if (flaw)
             return flaw;
-        area += nearest_area(&t);
+        area += ring_vertex_area(&t);
         c[a] += t.k; /* cotangent at the triangle's other neighbour, the angle opposite to this edge */
         c[next] += t.j;
     }

@@ -17,14 +17,15 @@
  *
  *     D/2 sum_i k_i [(|r|^2 - s^2)^2 / (4 s^2) + (r . e - r_0 . e_0)^2 / l^2],   r = p - (x_a + x_b)/2,   e = x_b - x_a
  *
- * keeps it at its distance s and perpendicular to its edge (of length l at rest). A third term,
+ * keeps each director point p at its rest distance s from the middle of its edge and at its rest place along the edge
+ * (of length l at rest). Its stiffness k_i is proportional to the parameter `hold`. A third term,
  *
- *     D/2 sum_i c_i [b(H / (H_0 / 2)) + b((pi - |d_i|) / (pi / 4))],   b(u) = (1 - u)^3 / u^2 if u < 1, otherwise 0
+ *     D/2 sum_i k_i s^2 [b(H / (H_0 / 2)) + b((pi - |d_i|) / (pi / 4))],   b(u) = (1 - u)^3 / u^2 if u < 1, else 0
  *
- * is a barrier at both places where d_i jumps, so that psi would have no minimum: the height H of the director point
- * over the line of its edge stays positive, and the angle stays within half a turn from rest. b, b' and b'' are zero if
- * H exceeds half of the height H_0 at rest and |d_i| is below 135 degrees. The minimum of the last two terms is zero
- * for all smaller angles, so they do not change results.
+ * is a barrier at both places where d_i jumps: the height H of the director point over the line of its edge keeps away
+ * from zero, and the angle from half a turn relative to rest. b, b' and b'' are zero if H exceeds half of the height
+ * H_0 at rest and |d_i| is below 135 degrees. Directors can then reduce the last two terms to zero without a change of
+ * the angles, so these terms do not change results.
  *
  * Limits: Q belongs to the rest shape, so stretch does not change the rigidity. Angles change by less than pi from
  * rest.
@@ -124,7 +125,7 @@ static const char *measure_warp(const sinew_real *p, shell_rest *r)
 /* Entry Q_ij of the element's stiffness matrix over the rigidity D: 4 A / (h_i h_j), with the rest area A and
  * heights h, times the moment that unit curvature along c_i exerts on unit curvature along c_j. Mixed terms of a
  * plate with two rigidities are their geometric means. */
-static double form_of(const shell_rest *r, int i, int j, double nu, double ratio)
+static double plate_entry(const shell_rest *r, int i, int j, double nu, double ratio)
 {
     const hinge_rest *one = &r->hinge[i], *two = &r->hinge[j];
     const double a = vec3_dot(one->m[0], r->warp), b = vec3_dot(one->m[0], r->weft);
@@ -148,7 +149,7 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
         const hinge_rest *h = &r.hinge[i];
         const double s2 = r.offset[i] * r.offset[i], anchor_k = (double)p[HOLD] * 2 * h->length / h->height[0] / s2;
         for (int j = 0; j <= i; j++)
-            data[DATA_Q + pair[i][j]] = (sinew_real)form_of(&r, i, j, (double)p[POISSON], (double)p[WEFT_RATIO]);
+            data[DATA_Q + pair[i][j]] = (sinew_real)plate_entry(&r, i, j, (double)p[POISSON], (double)p[WEFT_RATIO]);
         data[DATA_ANGLE + i] = (sinew_real)(p[REST] > 0 ? copysign(acos(0), h->angle) : h->angle);
         data[DATA_SQUARE + i] = (sinew_real)s2;
         data[DATA_LENGTH + i] = (sinew_real)(anchor_k / (4 * s2));
@@ -223,7 +224,7 @@ KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, const barrie
 }
 
 /* Hessian of an element, H = sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i: g_i and K_i are the gradient and second
- * derivatives of angle i. Q and Q d include the barriers; the terms of the directors are added. */
+ * derivatives of angle i. Q and Q d include the barriers of the angles; the terms of the directors are added. */
 static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     shell_now s;

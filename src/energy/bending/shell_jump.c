@@ -9,8 +9,8 @@
  * as in shell_bending.c. Edge i with c_i . t = 0 is the common edge, so J is a combination of four hinge angles: those
  * of the other two edges of each triangle. If the rigidity has two directions, D is the rigidity along t.
  *
- * J is zero if the curvature is constant, so patch tests hold. If w is smooth, J is O(l), so psi is O(l^2) of the
- * bending energy, as is the error of the element of Morley. This element is an equilibrium element: it is too soft.
+ * J is zero if the curvature is constant, so patch tests hold. If the deflection w is smooth, J is O(l), so psi is
+ * O(l^2) of the bending energy, as is the error of the element of Morley, an equilibrium element, which is too soft.
  * For w = sin(k . x) on equilateral triangles, nu = 0.3, its energy is 1 - 0.206 (k l)^2 times the exact one. With a
  * penalty of 1 the mean of the coefficient over directions of k is 0.006; with 0.5 and 2 it is -0.025 and 0.025. The
  * default was chosen by point loads on a plate and a cylinder (docs/evidence/thin.md); this analysis agrees.
@@ -72,8 +72,8 @@ static const int corners[HINGES][4] = {{1, 2, 0, 4}, {2, 0, 1, 5}, {0, 3, 1, 6},
 /* ---- Rest shape and rigidity of an element ------------------------------------------------------- */
 
 /* *factor = root of the rigidity along the common edge over that along the warp: cos^2 + sqrt(ratio) sin^2 of the angle
- * between both. Its square is the moment per curvature along t of a plate with two rigidities (shell_bending.c), which
- * does not depend on nu. */
+ * between edge and warp. Its square is the moment per curvature along t, the direction of the edge, of a plate with two
+ * rigidities (shell_bending.c), which does not depend on nu. */
 static const char *edge_rigidity(const sinew_real *p, const hinge_rest *pair, double *factor)
 {
     const double warp[3] = {(double)p[WARP_X], (double)p[WARP_Y], (double)p[WARP_Z]},
@@ -82,7 +82,7 @@ static const char *edge_rigidity(const sinew_real *p, const hinge_rest *pair, do
     *factor = 1;
     if (p[WEFT_RATIO] == 1)
         return NULL;
-    const char *flaw = hinge_direction(pair, warp, 0, &across);
+    const char *flaw = hinge_rigidity_factor(pair, warp, 0, &across);
     *factor = 1 - across + mean * across;
     return flaw;
 }
@@ -114,7 +114,7 @@ static const char *jump_prepare(const sinew_element *element, sinew_real *data)
     return flaw;
 }
 
-/* ---- The jump --------------------------------------------------------------------------------------- */
+/* ---- The jump of curvature and its gradient -------------------------------------------------------- */
 
 typedef struct jump_now {
     hinge_now hinge[HINGES];
@@ -251,7 +251,7 @@ KERNEL_INLINE void jump_incidence_points(const incidence *v, wide x[3 * POINTS])
     }
 }
 
-/* Gradient of J and its second derivatives, six numbers, by the point at a place. */
+/* Gradient g of J and its second derivatives A, stored as 00 11 22 01 02 12, by point `place` of the element. */
 KERNEL_INLINE void jump_place(const jump_now *s, const sinew_real *data, int place, wide g[3], wide A[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};

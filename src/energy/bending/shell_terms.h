@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shell_terms.h: terms of the energy of one shell element (shell_bending.c): the three hinge angles, their barriers, and
- * the terms that keep director points beside their edges, with first and second derivatives.
+ * shell_terms.h: terms of the energy of one shell element (shell_bending.c): the three hinge angles, their barriers,
+ * and the terms that keep director points beside their edges, with first and second derivatives.
  */
 #ifndef SINEW_SRC_ENERGY_BENDING_SHELL_TERMS_H
 #define SINEW_SRC_ENERGY_BENDING_SHELL_TERMS_H
@@ -22,7 +22,7 @@ enum {
     DATA_ALONG = 20,  /* r . e of each edge at rest, in m2 (r: offset of its director point, e: the edge) */
     /* 1 / (H_0 / 2), in 1/m: inverse of the height over its edge below which a director point's barrier acts */
     DATA_REACH = 23,
-    DATA_BARRIER = 26, /* c / 2: stiffness of the angle and height barriers of each hinge */
+    DATA_BARRIER = 26, /* k s^2 / 2: stiffness of the angle and height barriers of each hinge */
     DATA_COUNT = 29,
     INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the incidence's node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * contact_kernel.h: the energy of one contact: unilateral normal constraint and Coulomb friction between two surfaces.
- * Every function takes the number n of vertices of a contact, which is constant where it is called (contact.c,
- * contact_wide.c).
+ * Loops over elements take the number n of vertices of a contact, a constant of contact.c and of contact_wide.c.
  *
  *     z = sum_a w_a x_a                                           weights: positive on one side, negative on the other
  *     normal    psi_n = (max(0, lambda + kn (r - n.z))^2 - lambda^2) / (2 kn)       augmented Lagrangian
@@ -10,11 +9,11 @@
  *               phi   = kt/2 |u|^2              while kt |u| <= L        sticks
  *                     = L (|u| - L / (2 kt))    else                     slides
  *
- * r is the offset, lambda (N) the multiplier, L = mu N (N) the friction limit with the lagged normal force N, a the
- * anchor. The world updates them between iterations (src/contact/step.c). A collider has no vertices here: its position
- * enters r and a. While sliding, the Hessian is exact, L/|u| (P - u u^T / |u|^2): with L/|u| P alone, slip grows by a
- * fixed fraction in each iteration. All blocks are semi-definite. For PD, k = max(kn, kt) bounds the curvature
- * (energy.h).
+ * r is the offset, lambda (N) the multiplier, L (N) the friction limit, mu times the lagged normal force, and a the
+ * anchor. The world updates lambda, L and a between iterations (src/contact/step.c). A collider has no vertices here:
+ * its position enters r and a. While sliding, the Hessian is exact, L/|u| (P - u u^T / |u|^2): with L/|u| P alone, slip
+ * grows by a fixed fraction in each iteration. All blocks are semi-definite. For PD, k = max(kn, kt) bounds the
+ * curvature (energy.h).
  *
  * As a constraint (XPBD, PBD) the contact is hard: n.z >= r with a multiplier >= 0, and tangential multipliers toward
  * u = 0 of at most mu times the normal multiplier. kn, kt and L are not used, and lambda only warm-starts the
@@ -290,8 +289,8 @@ KERNEL_INLINE void contact_local_project(const sinew_reduced_kernel *kernel, int
 }
 
 /* z = argmin psi(z) + w2/2 |z - y|^2: first along the normal, then in the tangent plane, where the minimum lies
- * between the anchor and y. Friction is kt |u| = kt w2 |y_u| / (kt + w2) if that is at most L; else z is L/w2 nearer
- * to the anchor. */
+ * between the anchor a and y. With y_u = P (y - a), friction is kt w2 |y_u| / (kt + w2) if that is at most L; else z is
+ * nearer to the anchor than y by L/w2. */
 KERNEL_INLINE void contact_prox(const contact_parameters *t, wide w2, const wide y[3], wide z[3])
 {
     const contact_state s = contact_state_at(t, y);
@@ -399,7 +398,7 @@ KERNEL_INLINE void contact_constrain(const sinew_constrain_kernel *kernel, int n
 
 /* ---- Vertex kernel: gradient and Hessian block of one vertex in contact -------------------------- */
 
-/* Data of one vertex-contact incidence. A contact of fewer than four vertices repeats its first vertex: the incidence
+/* Data of one vertex-contact incidence. A contact of fewer than n vertices repeats its first vertex: the incidence
  * takes the sum of the vertex's weights, and repeated entries have weight zero. */
 KERNEL_INLINE void contact_incidence(const sinew_real *data, const int32_t *particles, int node, int n, sinew_real *out,
                                      int32_t *others)

@@ -24,7 +24,7 @@
 #include "energy/vertex_kernel.h"
 
 /* EDGE_DATA: index of the rest length in data. Energies with other numbers before the rest length define EDGE_DATA
- * before the include. */
+ * before they include this file. */
 #ifndef EDGE_DATA
 #define EDGE_DATA 1
 #endif
@@ -211,8 +211,8 @@ KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_cou
 }
 
 /* The proximal point of an edge is z = (k p + w2 |y|) / (k + w2) along y, where p is the target length for |y|: z is
- * on the same side of the limits as y. If y is zero, z points along the x axis. d = D x; f receives the contribution
- * to g. */
+ * on the same side of the limits as y. If y is zero, z points along the x axis. y = d + u with d = D x and the scaled
+ * dual variable u; f receives the contribution to g. */
 KERNEL_INLINE void edge_prox_at(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data, bool limited,
                                 const wide d[3], wide f[3])
 {
@@ -242,8 +242,8 @@ KERNEL_INLINE void edge_prox(const sinew_reduced_kernel *kernel, int data_count,
 
 /* Target length of an edge constraint. With limits it depends on the multiplier: without its impulse the edge would
  * have length l - w lambda, w the sum of inverse masses. This length is the target if it lies between the limits, else
- * the violated limit is. The impulse of a limit is thus removed when the edge leaves the limit. A hard constraint moves
- * to the nearer limit. */
+ * the violated limit is. The impulse of a limit is thus removed when the edge leaves the limit. Without compliance the
+ * target does not depend on lambda. */
 KERNEL_INLINE wide edge_constraint_target(const sinew_constrain_kernel *kernel, const sinew_real *data, bool limited,
                                           wide l, wide w, wide lambda)
 {
@@ -342,7 +342,8 @@ KERNEL_INLINE wide edge_constraint(bool as_energy, int count, wide stretch, cons
     return (sinew_real)0.5 * stretch * stretch;
 }
 
-/* Projects one group of edge constraints with damping, averaging weights and all other options of a sweep. */
+/* Projects one group of edge constraints, also with damping, averaging weights, separate displacements dx or the form
+ * SINEW_FORM_ENERGY. */
 KERNEL_INLINE void edge_constrain_any(const sinew_constrain_kernel *kernel, int data_count, bool limited, int32_t group)
 {
     const sinew_real *data = group_data(&kernel->groups, group, data_count);
@@ -464,8 +465,8 @@ KERNEL_INLINE wide edge_incidence_span(const incidence *v, wide d[3])
     return wide_sqrt(dot3(d, d));
 }
 
-/* Adds gradient and block of one vertex for its incident edges. The approximate block is k 1. psi is the minimum of k/2
- * |d - p|^2 over all vectors p of an allowed length, so this block is an upper bound, and definite also under
+/* Adds gradient and block of one edge by the node, in each SIMD lane. The approximate block is k 1. psi is the minimum
+ * of k/2 |d - p|^2 over all vectors p of an allowed length, so this block is an upper bound, and definite also under
  * compression. The exact block has at least the stiffness EDGE_ACROSS_FLOOR k across the edge and, between limits, in
  * all directions. */
 KERNEL_INLINE void edge_add(const incidence *v, bool limited, bool exact, incidence_sum *sum)

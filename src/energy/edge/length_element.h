@@ -9,10 +9,10 @@
  * with L the value nearest to |z| between a minimum and a maximum, which are equal without limits.
  *
  * Bending vectors of surfaces are such combinations. If the rest shape is flat, L is zero, psi is quadratic and K = k
- * 1; else L is the length of a curvature vector. psi is the squared distance of z to the sphere of radius L, so PD
- * projects by normalising, PD (28). K has the eigenvalues k and, twice, k (1 - L/|z|); negative eigenvalues are set to
- * zero. Between the limits there is neither force nor stiffness: strain limiting, applied to bending (PD 5.4). z then
- * behaves like a limited edge, and this header uses the functions of edge.h that do not depend on the number of
+ * 1; else L is the length of z at rest. psi is k/2 times the squared distance of z to the sphere of radius L, so PD
+ * projects by normalising, PD (28). K has the eigenvalues k and, twice, k (1 - L/|z|); the projection sets negative
+ * eigenvalues to zero. Between the limits there is neither force nor stiffness: strain limiting, applied to bending (PD
+ * 5.4). z behaves like a limited edge, so this header uses the functions of edge.h that do not depend on the number of
  * vertices.
  *
  * data: k, minimum and maximum of L, then a coefficient for each vertex; unused vertices have coefficient zero. This
@@ -38,7 +38,7 @@ enum {
     LENGTH_TANGENT_COUNT = LENGTH_TANGENT + VERTEX_COUNT
 };
 
-#define LENGTH_RELATIVE_MIN ((sinew_real)1e-6) /* lower bound of |z| in the Hessian, as a fraction of the rest length */
+#define LENGTH_RELATIVE_MIN ((sinew_real)1e-6) /* lower bound of |z| in the Hessian, as a fraction of L */
 
 /* Rest lengths below this fraction of sum |c_a| |x_a - x_0| are round-off of a flat rest shape. */
 #define LENGTH_FLAT 1e-5
@@ -198,7 +198,7 @@ static void length_stiffness(const sinew_reduced_kernel *kernel)
                    wide_load(group_data(&kernel->groups, group, LENGTH_DATA_COUNT)));
 }
 
-/* PD's projection: g += k D^T p, where D x is the vector z and p the vector of length L (rest length) along z. */
+/* PD's projection: g += k D^T p, where D x is the vector z and p the vector of the target length L along z. */
 static void length_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -229,7 +229,7 @@ static void length_local_prox(const sinew_reduced_kernel *kernel)
 /* ---- The length |z| as a constraint -------------------------------------------------------------- */
 
 /* Writes r times the gradient of |z| to c, where r is |z| or its lower bound near zero; returns |z|. */
-KERNEL_INLINE wide length_length_of(const sinew_real *data, constrained *c, wide *r)
+KERNEL_INLINE wide length_of_z(const sinew_real *data, constrained *c, wide *r)
 {
     const sinew_real *row = data + LENGTH_FIRST * SIMD_WIDTH;
     wide z[3] = {wide_set(0), wide_set(0), wide_set(0)};
@@ -265,7 +265,7 @@ static void length_constrain(const sinew_constrain_kernel *kernel)
         constrained c;
         wide r;
         constrain_gather(kernel->xw, vertex, VERTEX_COUNT, &c);
-        const wide l = length_length_of(data, &c, &r);
+        const wide l = length_of_z(data, &c, &r);
         const wide L = edge_constraint_target(kernel, data, true, l, length_inverse_mass(data, &c), wide_load(lambda));
         const wide C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 3 * VERTEX_COUNT, l - L, &c);
         constrain_apply(kernel, group, vertex, VERTEX_COUNT, C, r, wide_load(data), false, lambda, &c);
@@ -279,7 +279,7 @@ static void length_jacobian(const sinew_jacobian_kernel *kernel)
         constrained c;
         wide r;
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, VERTEX_COUNT), VERTEX_COUNT, &c);
-        const wide l = length_length_of(data, &c, &r);
+        const wide l = length_of_z(data, &c, &r);
         edge_jacobian_at(kernel, group, VERTEX_COUNT, data, true, l, r, &c);
     }
 }

@@ -152,7 +152,7 @@ static void position_local_prox(const sinew_reduced_kernel *kernel)
 }
 
 /* The distance to the target as a constraint: C = |x - target|, alpha = 1/k */
-KERNEL_INLINE wide distance_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
+KERNEL_INLINE wide target_distance(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     *weight = wide_load(data);
     wide t[3], squared = wide_set(0);
@@ -169,12 +169,12 @@ KERNEL_INLINE wide distance_of(const sinew_real *data, bool as_energy, constrain
 static void position_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        single_constrain(kernel, group, DATA_COUNT, 1, distance_of);
+        single_constrain(kernel, group, DATA_COUNT, 1, target_distance);
 }
 
 static void position_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    single_jacobian(kernel, DATA_COUNT, 1, distance_of);
+    single_jacobian(kernel, DATA_COUNT, 1, target_distance);
 }
 
 static void position_curvature(const sinew_jacobian_kernel *kernel)

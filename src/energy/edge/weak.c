@@ -91,7 +91,7 @@ KERNEL_INLINE void apply_stiffness(const sinew_real *stiffness, const wide C[3],
 }
 
 /* Adds the attachment's gradient w_a f to g of each vertex a. */
-KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
+KERNEL_INLINE void spread_gradient(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < 8; a++) {
         const wide w = wide_load(weights + a * SIMD_WIDTH);
@@ -126,7 +126,7 @@ static double weak_gradient(const sinew_kernel *kernel)
         value_add(&sum, scale, wide_set((sinew_real)0.5) * (C[0] * f[0] + C[1] * f[1] + C[2] * f[2]));
         for (int i = 0; i < 3; i++)
             f[i] *= scale;
-        spread(kernel->g, vertex, data + DATA_WEIGHTS * SIMD_WIDTH, f);
+        spread_gradient(kernel->g, vertex, data + DATA_WEIGHTS * SIMD_WIDTH, f);
     }
     return value_total(&sum);
 }
@@ -152,7 +152,7 @@ static void weak_product(const sinew_kernel *kernel)
         wide C[3], f[3];
         separation(kernel->p, vertex, tangent, C);
         apply_stiffness(tangent + TANGENT_K * SIMD_WIDTH, C, f);
-        spread(kernel->g, vertex, tangent, f);
+        spread_gradient(kernel->g, vertex, tangent, f);
     }
 }
 
@@ -203,7 +203,7 @@ static void weak_local_project(const sinew_reduced_kernel *kernel)
         apply_stiffness(data + DATA_K * SIMD_WIDTH, C, f);
         for (int i = 0; i < 3; i++)
             f[i] = scale * (k * C[i] - f[i]);
-        spread(kernel->g, vertex, data + DATA_WEIGHTS * SIMD_WIDTH, f);
+        spread_gradient(kernel->g, vertex, data + DATA_WEIGHTS * SIMD_WIDTH, f);
     }
 }
 
@@ -227,13 +227,13 @@ static void weak_local_prox(const sinew_reduced_kernel *kernel)
         const wide z[3] = {(c0 * y[0] + c3 * y[1] + c4 * y[2]) / det, (c3 * y[0] + c1 * y[1] + c5 * y[2]) / det,
                            (c4 * y[0] + c5 * y[1] + c2 * y[2]) / det};
         reduced_finish(kernel, group, w2, C, y, z, f);
-        spread(kernel->g, vertex, data + DATA_WEIGHTS * SIMD_WIDTH, f);
+        spread_gradient(kernel->g, vertex, data + DATA_WEIGHTS * SIMD_WIDTH, f);
     }
 }
 
 /* The attachment as one constraint: C = sqrt(c^T K c / k) with alpha = 1/k; c is the vector between the two points,
  * K the 3x3 stiffness. */
-KERNEL_INLINE wide length_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
+KERNEL_INLINE wide attachment_length(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     const wide tiny = wide_set(WIDE_TINY), zero = wide_set(0), k = wide_load(data + DATA_K_MAX * SIMD_WIDTH);
     wide apart[3] = {zero, zero, zero}, f[3], w[8];
@@ -256,12 +256,12 @@ KERNEL_INLINE wide length_of(const sinew_real *data, bool as_energy, constrained
 static void weak_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        single_constrain(kernel, group, DATA_COUNT, 8, length_of);
+        single_constrain(kernel, group, DATA_COUNT, 8, attachment_length);
 }
 
 static void weak_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    single_jacobian(kernel, DATA_COUNT, 8, length_of);
+    single_jacobian(kernel, DATA_COUNT, 8, attachment_length);
 }
 
 /* Second derivatives of the constraint C by the vector z = sum w_a x_a: (A - f f^T / C^2) / C, where A = K / k is

@@ -2,7 +2,7 @@
  *
  * joint.c: a joint between two frames (joint.h). Its type selects some of six constraints:
  *
- *     constraint        0      1      2      3        4        5
+ *     constraint 0      1      2      3        4        5
  *     C          P.e_1  P.e_2  P.e_3  f_3.e_1  f_3.e_2  f_1.e_2
  *
  *     ball       x      x      x                                   rotates freely
@@ -12,8 +12,8 @@
  *     slider     x      x             x        x        x          slides along the axis
  *     fixed      x      x      x      x        x        x
  *
- * A hard joint in a system of constraints is exact; with a stiffness, each of its constraints is a spring. Constraints
- * 3 to 5 are sines, which frames rotated by half a turn satisfy, too, so a joint must not rotate that far in one step.
+ * A hard joint has no compliance; with a stiffness, each of its constraints is a spring. Constraints 3 to 5 are sines,
+ * which frames rotated by half a turn satisfy, too, so a joint must not rotate that far in one step.
  */
 #define JOINT_CONSTRAINTS 6
 #define JOINT_FIRST       1

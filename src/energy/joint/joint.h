@@ -114,7 +114,7 @@ typedef struct joint_frame {
     double spread; /* sum of squared distances of a frame's four vertices from their centroid, in m2 */
 } joint_frame;
 
-/* Measures the frame of vertices x [4][3]. Returns false if the vertices are coplanar. */
+/* Measures the frame of vertices x [4][3]. Returns false if the vertices are coplanar or nearly so. */
 static inline bool joint_measure(const sinew_real *x, joint_frame *f)
 {
     double M[9], middle[3] = {0, 0, 0};
@@ -246,7 +246,7 @@ KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, in
 }
 
 /* Value C of a joint constraint, or zero where a one-sided one is inactive (C > 0). */
-KERNEL_INLINE wide joint_acts(wide C)
+KERNEL_INLINE wide joint_active_value(wide C)
 {
     return JOINT_ONE_SIDED ? wide_min(C, wide_set(0)) : C;
 }
@@ -261,7 +261,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     for (int k = 0; g && k < JOINT_SIZE; k++)
         g[k] = wide_set(0);
     for (int i = 0; i < JOINT_CONSTRAINTS; i++) {
-        const wide C = joint_acts(joint_evaluate(&s, data, i, a, g ? slope : NULL));
+        const wide C = joint_active_value(joint_evaluate(&s, data, i, a, g ? slope : NULL));
         psi += (sinew_real)0.5 * C * C;
         for (int k = 0; g && k < JOINT_SIZE; k++)
             g[k] += C * slope[k];
@@ -270,7 +270,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 }
 
 /* Second derivative of a joint constraint C by vertices p and q: the factor of the identity in their 3x3 block. */
-KERNEL_INLINE wide joint_bend(const joint_now *s, const wide a[PRODUCT_COUNT], int p, int q)
+KERNEL_INLINE wide joint_second_derivative(const joint_now *s, const wide a[PRODUCT_COUNT], int p, int q)
 {
     wide sum = wide_set(0);
     for (int m = 0; m < PRODUCT_COUNT; m++) {
@@ -292,7 +292,7 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
         const wide on = JOINT_ONE_SIDED ? wide_select(wide_lt(C, wide_set(0)), wide_set(1), wide_set(0)) : wide_set(1);
         for (int p = 0; p < POINTS; p++)
             for (int q = 0; q <= p; q++) {
-                const wide bend = on * C * joint_bend(&s, a, p, q);
+                const wide bend = on * C * joint_second_derivative(&s, a, p, q);
                 for (int k = 0; k < 9; k++)
                     if (3 * p + k / 3 >= 3 * q + k % 3)
                         H[dense_at(3 * p + k / 3, 3 * q + k % 3)] +=
@@ -320,18 +320,19 @@ KERNEL_INLINE wide joint_constraint(const sinew_real *data, int i, bool all, boo
         used = wide_max(used, wide_abs(a[m]));
     const wide_mask idle = wide_le(used, zero), past = wide_le(zero, C);
     *weight = wide_select(JOINT_ONE_SIDED && !all ? idle | past : idle, zero, wide_load(data));
-    const wide acting = joint_acts(C);
+    const wide acting = joint_active_value(C);
     for (int k = 0; as_energy && k < JOINT_SIZE; k++)
         c->gradient[k] *= acting;
     return as_energy ? (sinew_real)0.5 * acting * acting : C;
 }
 
-KERNEL_INLINE wide joint_moves(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
+KERNEL_INLINE wide joint_sweep_constraint(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     return joint_constraint(data, i, false, as_energy, c, weight);
 }
 
-KERNEL_INLINE wide joint_counts(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
+KERNEL_INLINE wide joint_jacobian_constraint(const sinew_real *data, int i, bool as_energy, constrained *c,
+                                             wide *weight)
 {
     return joint_constraint(data, i, true, as_energy, c, weight);
 }
@@ -339,12 +340,12 @@ KERNEL_INLINE wide joint_counts(const sinew_real *data, int i, bool as_energy, c
 static void joint_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        several_constrain(kernel, group, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_moves);
+        several_constrain(kernel, group, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_sweep_constraint);
 }
 
 static void joint_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    several_jacobian(kernel, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_counts);
+    several_jacobian(kernel, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_jacobian_constraint);
 }
 
 /* Adds to B lambda times the 3x3 block (p, q), row-major, of the second derivatives of joint constraint i;
@@ -355,7 +356,7 @@ KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i
     wide a[PRODUCT_COUNT], slope[JOINT_SIZE];
     const wide C = joint_evaluate(s, data, i, a, slope);
     const wide_mask off = JOINT_ONE_SIDED && as_energy ? wide_le(wide_set(0), C) : wide_lt(C, C);
-    const wide factor = wide_select(off, wide_set(0), lambda), bend = joint_bend(s, a, p, q);
+    const wide factor = wide_select(off, wide_set(0), lambda), bend = joint_second_derivative(s, a, p, q);
     for (int k = 0; k < 9; k++) {
         const wide square = as_energy ? slope[3 * p + k / 3] * slope[3 * q + k % 3] : wide_set(0);
         B[k] += factor * (square + (k % 4 == 0 ? (as_energy ? C * bend : bend) : wide_set(0)));

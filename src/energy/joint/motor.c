@@ -5,8 +5,8 @@
  *     angle   C = r sin(theta - theta_t)      theta_t = target + speed t      theta: rotation of B about the axis
  *     slide   C = z - z_t                     z_t = target + speed t          z = P.e_3, along the axis
  *
- * psi = k/2 C^2: a servo with a torque of at most k r C. A hard motor reaches its target with any torque. The joint
- * should stay within a quarter turn of the target, where the sine increases; half a turn away the torque is zero.
+ * psi = k/2 C^2: a servo with a torque of at most k r |C|. The torque of a hard motor has no limit. The joint should
+ * stay within a quarter turn of the target, where the sine increases; half a turn away the torque is zero.
  *
  * All elements share the target, which is set at the start of each step; an energy therefore has one target.
  */
@@ -57,8 +57,8 @@ static const char *motor_prepare(const sinew_element *element, sinew_real *data)
     return flaw;
 }
 
-static sinew_status check_elements(const sinew_global_constraint *all, const sinew_allocator *allocator,
-                                   sinew_error *error)
+static sinew_status motor_check_elements(const sinew_global_constraint *all, const sinew_allocator *allocator,
+                                         sinew_error *error)
 {
     static const int shared[] = {JOINT_TYPE, JOINT_STIFFNESS, MOTOR_TARGET, MOTOR_SPEED};
     (void)allocator;
@@ -90,7 +90,7 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_motor) = {
     .info = {.name = "motor", .summary = "k/2 C^2, drives a joint's angle or way to a moving target", JOINT_INFO},
     JOINT_OPS,
     .prepare = motor_prepare,
-    .check_elements = check_elements,
+    .check_elements = motor_check_elements,
     .shared_count = SHARED_COUNT,
     .follows_time = true,
     .update_shared_data = motor_update_shared_data,

@@ -52,7 +52,7 @@
     X(SINEW_ENERGY_JOINT, joint)                                                                                       \
     X(SINEW_ENERGY_JOINT_LIMIT, joint_limit)                                                                           \
     X(SINEW_ENERGY_MOTOR, motor)                                                                                       \
-    /* beside shell_bending */                                                                                         \
+    /* energies on pairs of triangles, used beside shell_bending */                                                    \
     X(SINEW_ENERGY_SHELL_JUMP, shell_jump)
 
 #define DECLARE(kind, name) extern const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_##name);

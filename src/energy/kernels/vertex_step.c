@@ -43,7 +43,7 @@ KERNEL_INLINE void outer_gradient(const sinew_vertex_move *move, int32_t group, 
         g[i] = move->inertia > 0 ? stiffness * (x[i] - target[i]) : -target[i];
 }
 
-static void step(const sinew_vertex_move *move)
+static void newton_steps(const sinew_vertex_move *move)
 {
     const wide zero = wide_set(0);
     for (int32_t group = 0; group < move->group_count; group++) {
@@ -65,7 +65,7 @@ static void step(const sinew_vertex_move *move)
     }
 }
 
-static bool shorten(const sinew_vertex_move *move, bool last)
+static bool shorten_steps(const sinew_vertex_move *move, bool last)
 {
     const wide half = wide_set((sinew_real)0.5), one = wide_set(1);
     const wide factor = last ? wide_set(0) : half;
@@ -79,8 +79,8 @@ static bool shorten(const sinew_vertex_move *move, bool last)
         load_wide_array(to, 3, d);
         const wide linear = dot3(g, d), square = half * stiffness * dot3(d, d);
         const wide noise = wide_load(change + SIMD_WIDTH) + 4 * WIDE_EPSILON * (wide_abs(linear) + square);
-        /* Steps are halved unless the objective's change is less than or equal to round-off, so that NaN counts as an
-         * increase. */
+        /* Steps are shortened unless the objective's change is less than or equal to round-off, so that NaN counts as
+         * an increase. */
         const wide_mask worse = ~wide_le(wide_load(change) + linear + square, noise);
         if (!wide_any(worse))
             continue;
@@ -104,4 +104,4 @@ static void move_nodes(const sinew_vertex_move *move)
 
 extern const sinew_vertex_step_kernels SINEW_SIMD_SYMBOL(sinew_vertex_step_kernels);
 const sinew_vertex_step_kernels SINEW_SIMD_SYMBOL(sinew_vertex_step_kernels) = {
-    .step = step, .shorten = shorten, .move = move_nodes};
+    .step = newton_steps, .shorten = shorten_steps, .move = move_nodes};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * director.c: keeps a director point at its distance from the midpoint of its edge, and orthogonal to it.
+ * director.c: keeps a director point p at its rest distance from the midpoint of its edge, and at its rest place along
+ * the edge.
  *
  *     e = x1 - x0,  l = |e|,  t = e / l,  m = p - (x0 + x1) / 2
- *     psi = B/(2 L s^2) [(|m| - s)^2 + (m . t - c)^2]      L, s, c of the rest shape (c = 0 if m is perpendicular to e)
+ *     psi = B/(2 L s^2) [(|m| - s)^2 + (m . t - c)^2]      L, s, c: l, |m|, m . t at rest (c = 0 if m is normal to e)
  *
  * Rods use only the direction of a director point perpendicular to the edge (rod_geometry.h), and their forces act in
  * the one direction that psi leaves free: around the edge. Both terms can be zero for any edge, so in equilibrium psi
- * is zero and B does not change results. psi prevents a point from crossing its edge: with B as large as the rod's GJ,
- * a crossing costs more energy than the twist that it would release.
+ * is zero and B does not change results. psi keeps a point from crossing its edge: with B as large as the rod's GJ, a
+ * crossing costs more energy than the twist that it would release.
  *
  *     C_1 = |m| - s:      grad_m = m / |m|,                   H_mm = (1 - m m^T / |m|^2) / |m|
  *     C_2 = m . t - c:    grad_m = t,  grad_e = w / l,        H_me = (1 - t t^T) / l,
@@ -172,8 +173,8 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
         }
 }
 
-/* Reduced coordinates z = m, the offset of the director point: data[0] times the identity is the Hessian of psi by p,
- * except in the direction around the edge. */
+/* Reduced coordinates z = m, the offset of the director point. At rest and with m normal to the edge, the Hessian of
+ * psi by p is data[0] times the identity, except in the direction around the edge. */
 static void director_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -187,8 +188,8 @@ static void director_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* Term i of the director's psi as a constraint C_i with the compliance alpha = L s^2 / B: rest length L, bending
- * stiffness B (see the file head). */
+/* Term i (0 or 1) of the director's psi as a constraint C with the compliance alpha = L s^2 / B, in the symbols of the
+ * file head. */
 KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     director_now s;
@@ -213,8 +214,8 @@ KERNEL_INLINE director_weights director_incidence_weights(const wide is[POINTS])
     return (director_weights){is[2] - (sinew_real)0.5 * (is[0] + is[1]), is[1] - is[0]};
 }
 
-/* Adds gradient and block of one vertex. The approximate block is the sum of g g^T over both constraints' gradients g
- * (Gauss-Newton). */
+/* Adds gradient and block of one vertex. The approximate block is the weight times the sum of g g^T over the gradients
+ * g of both constraints (Gauss-Newton). */
 KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);

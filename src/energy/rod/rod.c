@@ -4,10 +4,10 @@
  *
  *     psi = [EI_1 (kappa_1 - kappa_1')^2 + EI_2 (kappa_2 - kappa_2')^2 + GJ (tau - tau')^2] / (2 L)
  *
- * L is half the rest length of both segments. A prime marks values of the rest shape or zero (`rest`), plus the given
- * curvature and twist. Bergou et al., Discrete elastic rods, 2008. Director points carry the frames, so frames are
- * unknowns like every other point (rod_geometry.h has strains, derivatives and limits). The energy edge_strain adds EA,
- * the energy director keeps the director points at their distance.
+ * L is half the sum of both segments' rest lengths. A prime marks values of the rest shape or zero (`rest`), plus the
+ * given curvature and twist. Bergou et al., Discrete elastic rods, 2008. Director points carry the frames, so frames
+ * are unknowns like every other point (rod_geometry.h has strains, derivatives and limits). The energy edge_strain adds
+ * EA, the energy director keeps the director points at their distance.
  *
  * The Hessian is projected by clamping its eigenvalues. Each of the three strains is one constraint, with the
  * compliances L/EI_1, L/EI_2 and L/GJ. In reduced coordinates, for qn, bending is the difference of the segments'
@@ -80,7 +80,7 @@ typedef struct rest_frame {
     double axis[3][3], l, rho;
 } rest_frame;
 
-static const char *rest_measure(const sinew_real *a, const sinew_real *b, const sinew_real *p, rest_frame *f)
+static const char *measure_rest_segment(const sinew_real *a, const sinew_real *b, const sinew_real *p, rest_frame *f)
 {
     double *t = f->axis[0], *d = f->axis[1];
     for (int i = 0; i < 3; i++) {
@@ -106,7 +106,7 @@ static const char *rest_measure(const sinew_real *a, const sinew_real *b, const 
 
 /* Computes the curvatures kappa_1, kappa_2 and the twist tau of a rod's rest shape. Returns NULL, or a reason to refuse
  * it. */
-static const char *rest_strains(const rest_frame *a, const rest_frame *b, double strain[ROD_STRAINS])
+static const char *measure_rest_strains(const rest_frame *a, const rest_frame *b, double strain[ROD_STRAINS])
 {
     const double chi = 1 + vec3_dot(a->axis[0], b->axis[0]);
     if (!(chi > 1e-3))
@@ -118,8 +118,8 @@ static const char *rest_strains(const rest_frame *a, const rest_frame *b, double
     return NULL;
 }
 
-/* Factors of the reduced coordinates t_b - t_a and d_b - d_a, divided by rest lengths. They are scaled so that the
- * stiffness of the element is the largest of its stiffnesses. */
+/* Factors of the reduced coordinates t_b - t_a and d_b - d_a (edge directions and directors of the segments a and b),
+ * including the division by rest lengths, for the largest of the element's stiffnesses as the common stiffness. */
 static void rod_prepare_reduced(const double stiffness[ROD_STRAINS], const rest_frame f[2], sinew_real *data)
 {
     const double bend = fmax(stiffness[0], stiffness[1]), max = fmax(bend, stiffness[2]);
@@ -138,9 +138,10 @@ static const char *rod_prepare(const sinew_element *element, sinew_real *data)
     rest_frame f[2];
     const char *flaw = NULL;
     for (int j = 0; j < 2 && !flaw; j++)
-        flaw = rest_measure(x + 3 * rod_vertex[j][0], x + 3 * rod_vertex[j][1], x + 3 * rod_vertex[j][2], &f[j]);
+        flaw =
+            measure_rest_segment(x + 3 * rod_vertex[j][0], x + 3 * rod_vertex[j][1], x + 3 * rod_vertex[j][2], &f[j]);
     if (!flaw && !(p[REST] > 0))
-        flaw = rest_strains(&f[0], &f[1], strain);
+        flaw = measure_rest_strains(&f[0], &f[1], strain);
     if (flaw)
         return flaw;
     const double L = 0.5 * (f[0].l + f[1].l);
@@ -272,9 +273,9 @@ KERNEL_INLINE rod_weights rod_incidence_weights(const rod_now *s, int j, const w
     return sum;
 }
 
-/* The exact 3x3 Hessian block of the incidence's node, projected. Not inlined, because it is large. */
-static __attribute__((noinline)) void incidence_block(const rod_now *s, const wide *stiffness,
-                                                      const rod_weights weights[2], wide weight, wide A[6])
+/* Adds the exact 3x3 Hessian block of the incidence's node, projected, to A. Not inlined, because it is large. */
+static __attribute__((noinline)) void rod_incidence_block(const rod_now *s, const wide *stiffness,
+                                                          const rod_weights weights[2], wide weight, wide A[6])
 {
     rod_curve c;
     wide B[9] = {0};
@@ -284,8 +285,8 @@ static __attribute__((noinline)) void incidence_block(const rod_now *s, const wi
     incidence_add_definite(B, weight, A);
 }
 
-/* Adds gradient and block of one vertex. The approximate block is the sum of g g^T over the strains' gradients g
- * (Gauss-Newton). */
+/* Adds gradient and block of one vertex. The approximate block is the sum of k g g^T over the strains' gradients g and
+ * stiffnesses k (Gauss-Newton). */
 KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data), zero = wide_set(0);
@@ -305,7 +306,7 @@ KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum
             block_add(sum->A, zero, dense_weight_of(weight, k[i]), g);
     }
     if (exact)
-        incidence_block(&s, k, weights, weight, sum->A);
+        rod_incidence_block(&s, k, weights, weight, sum->A);
 }
 
 KERNEL_INLINE wide strain_change(const incidence *v, const wide step[3], wide *noise)

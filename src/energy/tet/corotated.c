@@ -73,8 +73,8 @@ static void corotated_constrain(const sinew_constrain_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, corotated_rotated_stress, no_offset);
 }
 
-/* Adds the gradient and the approximate block of one vertex. Both depend on the rotation R only through R b, where b
- * is the vertex's rest gradient. */
+/* Adds the gradient and the approximate block of one vertex. The gradient depends on the rotation R only through R b,
+ * where b is the vertex's rest gradient; the block does not depend on R. */
 KERNEL_INLINE void corotated_add_cheap(const incidence *v, const wide F[9], const wide R[9], const wide b[3],
                                        incidence_sum *sum)
 {
@@ -92,7 +92,7 @@ KERNEL_INLINE void corotated_add_cheap(const incidence *v, const wide F[9], cons
 static void corotated_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        incidence_run(kernel, 3, DATA_COUNT, true, material_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, material_add_exact);
     else
         tet_rotated_vertex(kernel, DATA_COUNT, corotated_add_cheap);
 }

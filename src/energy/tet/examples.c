@@ -69,7 +69,7 @@ static const sinew_parameter parameters[] = {
 static const int symmetric_at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
 /* out = Q^T E Q of a symmetric E stored as 00 11 22 01 02 12; axis[i] is column i of Q */
-static void turn_symmetric(const double E[6], double axis[3][3], double out[6])
+static void rotate_symmetric(const double E[6], double axis[3][3], double out[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; k++) {
@@ -92,7 +92,7 @@ static const char *examples_prepare(const sinew_element *element, sinew_real *da
         axis[i % 3][i / 3] = Q[i];
     sinew_real *material = data + TET_MATERIAL;
     for (int e = 0; e < EXAMPLES; e++) {
-        turn_symmetric(E[e], axis, turned);
+        rotate_symmetric(E[e], axis, turned);
         for (int k = 0; k < 6; k++)
             material[STRETCH + 6 * e + k] = (sinew_real)turned[k];
         material[WEIGHTS + e] = element->parameters[WEIGHT + e];
@@ -406,13 +406,13 @@ static void examples_incidence(const sinew_real *data, const int32_t *particles,
     for (int e = 0; e < EXAMPLES; e++) {
         for (int k = 0; k < 6; k++)
             E[k] = (double)data[TET_MATERIAL + STRETCH + 6 * e + k];
-        turn_symmetric(E, q, turned);
+        rotate_symmetric(E, q, turned);
         for (int k = 0; k < 6; k++)
             out[TET_MATERIAL + STRETCH + 6 * e + k] = (sinew_real)turned[k];
     }
 }
 
-KERNEL_INLINE void examples_exact(const incidence *v, bool exact, incidence_sum *sum)
+KERNEL_INLINE void examples_add_exact(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
     static const int entry[6] = {0, 4, 8, 1, 2, 5};
@@ -428,9 +428,9 @@ KERNEL_INLINE void examples_exact(const incidence *v, bool exact, incidence_sum 
 static void examples_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        incidence_run(kernel, 3, DATA_COUNT, true, examples_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, examples_add_exact);
     else
-        incidence_run(kernel, 3, DATA_COUNT, false, set_cheap);
+        incidence_run(kernel, 3, DATA_COUNT, false, distance_add_cheap);
 }
 
 const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_examples) = {

@@ -5,9 +5,9 @@
  *     psi = k/2 (|F a| - s)^2,  s = |F a| clamped to [minimum, maximum],  a a unit vector of the rest shape
  *
  * psi is the squared distance of F to the matrices T with |T a| between the limits (Bouaziz et al. 2014, (16), for the
- * anisotropic sets of 5.1); the nearest is T = F + (s - |F a|) n a^T with n = F a / |F a|. Together with the isotropic
- * strain_limit it limits the stretch along a separately. Several of these energies model several families of fibres:
- * the nearest point of the intersection of their sets has no closed form, so the energies are separate.
+ * anisotropic sets of 5.1); the nearest is T = F + (s - |F a|) n a^T with n = F a / |F a|. Used beside strain_limit,
+ * which is isotropic, it gives the direction a limits of its own. Several of these energies model several families of
+ * fibres: the nearest point of the intersection of their sets has no closed form, so the energies are separate.
  *
  * F a = sum m_a x_a with m = Dm^-1 a, so a tet acts like an edge between weighted points (edge/edge.h). If |F a| = 0,
  * the direction is undefined, as for edges.
@@ -231,7 +231,7 @@ KERNEL_INLINE wide fibre_length_of(const sinew_real *data, constrained *c, wide 
             z[i] += m[a] * (c->x[4 * a + i] - c->x[i]);
     }
     const wide l = wide_sqrt(dot3(z, z));
-    /* A fibre stretch that is not finite has no direction: the gradient is zero. */
+    /* A fibre stretch that is not finite has no direction: the gradient is zero, and the lower limit is returned. */
     const wide_mask known = wide_le(l, wide_set(WIDE_HUGE));
     for (int i = 0; i < 12; i++)
         c->gradient[i] = wide_select(known, m[i / 3] * z[i % 3], wide_set(0));

@@ -65,7 +65,7 @@ KERNEL_INLINE void isotropic_volume_form(const wide sigma[3], wide a, wide b, wi
     }
 }
 
-/* Sets negative eigenvalues of A, even and odd to zero; a semi-definite A stays unchanged to the last bit. */
+/* Sets negative eigenvalues of A, even and odd to zero; a positive definite A stays unchanged to the last bit. */
 KERNEL_INLINE void isotropic_project(isotropic_eigen *eigen)
 {
     const wide zero = wide_set(0);

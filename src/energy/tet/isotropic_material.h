@@ -29,7 +29,7 @@ static inline void material_prox(const sinew_reduced_kernel *kernel)
 }
 
 /* Adds the gradient of one vertex and its exact Hessian block, projected to positive semi-definite. */
-KERNEL_INLINE void material_exact(const incidence *v, bool exact, incidence_sum *sum)
+KERNEL_INLINE void material_add_exact(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
     wide F[9], b[3];

@@ -73,7 +73,7 @@ KERNEL_INLINE wide neo_hookean_offset(const sinew_real *material)
 }
 
 /* Projects the two constraints of the split form: C = |F| with alpha = 1/(mu V), then C = J - 1 - mu/l with alpha =
- * 1/(l V) or hard, thesis (4.34), (4.35). J = det F, V is the rest volume. */
+ * 1/(l V) or the hard C = J - 1, thesis (4.34), (4.35). J = det F, V is the rest volume. */
 static void neo_hookean_constrain_split(const sinew_constrain_kernel *kernel)
 {
     const wide tiny = wide_set(WIDE_EPSILON);
@@ -207,7 +207,8 @@ KERNEL_INLINE void curves_volume(const wide F[9], wide lambda, tet_second *s)
     memcpy(s->P, F, sizeof s->P);
 }
 
-/* Second derivatives of psi (neo_hookean_law.h) plus `shift`, or of its root: (d2psi - P P^T / C^2) / C */
+/* lambda times the second derivatives of psi (neo_hookean_law.h) plus `shift`, or of the root C of twice this sum:
+ * (d2psi - P P^T / C^2) / C */
 KERNEL_INLINE void curves_joined(const wide F[9], const sinew_real *material, bool as_energy, wide shift, wide lambda,
                                  tet_second *s)
 {
@@ -267,7 +268,7 @@ KERNEL_INLINE wide neo_hookean_difference(const incidence *v, const wide d[3], w
     volume_state s;
     wide norm, J;
     volume_geometry(v, false, &s);
-    volume_moved(&s, d, &norm, &J);
+    volume_changes(&s, d, &norm, &J);
     const wide pressed = J * (ratio * (s.J - 1) - 1), squared = half * ratio * J * J;
     *noise = 4 * WIDE_EPSILON * (wide_abs(norm) + wide_abs(pressed) + squared);
     return half * norm + pressed + squared;

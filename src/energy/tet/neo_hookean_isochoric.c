@@ -122,7 +122,7 @@ KERNEL_INLINE void isochoric_add_cheap(const incidence *v, bool exact, incidence
 static void isochoric_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        incidence_run(kernel, 3, DATA_COUNT, true, material_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, material_add_exact);
     else
         incidence_run(kernel, 3, DATA_COUNT, false, isochoric_add_cheap);
 }

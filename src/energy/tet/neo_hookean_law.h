@@ -23,13 +23,14 @@ KERNEL_INLINE wide neo_hookean_stress(const wide F[9], wide ratio, wide P[9])
     return half * (norm3(F) - 3) + growth * (half * ratio * growth - 1);
 }
 
-/* psi without cancellation, whose round-off its root would magnify: with E = (F^T F - 1)/2, |F|^2 - 3 = 2 tr E and
+/* psi without cancellation, because the root of psi, a constraint, would magnify the round-off of neo_hookean_stress().
+ * With E = (F^T F - 1)/2 and its invariants tr E, II and III, |F|^2 - 3 = 2 tr E and
  * J^2 - 1 = 2 tr E + 4 II(E) + 8 III(E), so that
  *
  *     (|F|^2 - 3)/2 - (J - 1) = (tr E (J - 1) - 4 II(E) - 8 III(E)) / (J + 1)
  *
- * in which every term is of second or higher order in strain. If the volume has changed by half, `plain` is accurate
- * enough. */
+ * in which every term is of second or higher order in strain. `plain` is psi from neo_hookean_stress(); it is accurate
+ * enough, and returned, if the volume has changed by half or more. */
 KERNEL_INLINE wide neo_hookean_near_rest(const wide F[9], wide ratio, wide plain)
 {
     const wide half = wide_set((sinew_real)0.5);

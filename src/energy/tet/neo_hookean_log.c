@@ -123,7 +123,7 @@ KERNEL_INLINE wide log_difference(const incidence *v, const wide d[3], wide *noi
     volume_state s;
     wide norm, J;
     volume_geometry(v, false, &s);
-    volume_moved(&s, d, &norm, &J);
+    volume_changes(&s, d, &norm, &J);
     const wide_mask before = wide_lt(zero, s.J), after = wide_lt(zero, s.J + J);
     const wide old = wide_log(wide_select(before, s.J, one)), new = wide_log(wide_select(after, s.J + J, one));
     *noise = 4 * WIDE_EPSILON * (1 + wide_abs(norm) + (1 + ratio) * (old * old + new *new));

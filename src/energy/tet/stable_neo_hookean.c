@@ -86,7 +86,7 @@ KERNEL_INLINE wide stable_difference(const incidence *v, const wide d[3], wide *
     volume_state s;
     wide norm, J;
     volume_geometry(v, true, &s);
-    volume_moved(&s, d, &norm, &J);
+    volume_changes(&s, d, &norm, &J);
     const wide pressed = J * (ratio * (s.J - 1) - 1), squared = half * ratio * J * J;
     *noise = 4 * WIDE_EPSILON * (1 + wide_abs(norm) + wide_abs(pressed) + squared);
     return half * SHEAR * (norm - wide_log(1 + norm / (s.norm + 1))) + pressed + squared;

@@ -139,7 +139,7 @@ KERNEL_INLINE void strain_add_cheap(const incidence *v, const wide F[9], const w
 static void strain_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        incidence_run(kernel, 3, DATA_COUNT, true, material_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, material_add_exact);
     else
         tet_rotated_vertex(kernel, DATA_COUNT, strain_add_cheap);
 }

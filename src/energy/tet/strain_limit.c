@@ -36,7 +36,7 @@ static const char *strain_limit_prepare(const sinew_element *element, sinew_real
     return refusal ? refusal : sinew_tet_prepare(element, (double)element->parameters[STIFFNESS], data, NULL);
 }
 
-KERNEL_INLINE void clamped(const wide sigma[3], const sinew_real *material, wide s[3])
+KERNEL_INLINE void clamp_singular_values(const wide sigma[3], const sinew_real *material, wide s[3])
 {
     const wide min = wide_load(material), greatest = wide_load(material + GREATEST * SIMD_WIDTH);
     for (int i = 0; i < 3; i++)
@@ -46,7 +46,7 @@ KERNEL_INLINE void clamped(const wide sigma[3], const sinew_real *material, wide
 /* The stress function is not inlined, because the singular value decomposition is a call in any case. */
 static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
-    return tet_set_stress(F, material, clamped, P);
+    return tet_set_stress(F, material, clamp_singular_values, P);
 }
 
 /* Second derivatives by singular values. At a limit the derivative is the one beyond the limit. */
@@ -57,7 +57,7 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
                greatest = wide_load(material + GREATEST * SIMD_WIDTH);
     wide s[3], term[3];
     wide_mask inside[3];
-    clamped(sigma, material, s);
+    clamp_singular_values(sigma, material, s);
     isotropic_rotation_term(sigma, term);
     for (int i = 0; i < 3; i++) {
         inside[i] = wide_lt(min, sigma[i]) & wide_lt(sigma[i], greatest);

@@ -13,11 +13,12 @@
 #include "energy/tet/tet.h"
 #include "math/vec3.h"
 
-/* Smallest det Dm / (longest edge)^3 of a tet's rest shape with an accurate inverse. */
+/* A tet whose |det Dm| at rest is at most this fraction of its longest edge cubed is refused: Dm has no accurate
+ * inverse. */
 #define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
 
 /* Normalises a vector: to = a / |a|; returns |a|. */
-static double unit(const double a[3], double to[3])
+static double normalise(const double a[3], double to[3])
 {
     const double length = vec3_norm(a);
     for (int i = 0; i < 3; i++)
@@ -29,7 +30,7 @@ static double unit(const double a[3], double to[3])
  * plane of e2 and e3. */
 static void rest_frame(double edge[3][3], double q[3][3])
 {
-    unit(edge[2], q[2]);
+    normalise(edge[2], q[2]);
     double rest[3] = {edge[1][0], edge[1][1], edge[1][2]};
     /* Gram-Schmidt runs twice: the result is then orthogonal up to round-off for any two edges */
     for (int pass = 0; pass < 2; pass++) {
@@ -37,7 +38,7 @@ static void rest_frame(double edge[3][3], double q[3][3])
         for (int i = 0; i < 3; i++)
             rest[i] -= along * q[2][i];
     }
-    unit(rest, q[1]);
+    normalise(rest, q[1]);
     vec3_cross(q[1], q[2], q[0]);
 }
 

@@ -7,8 +7,8 @@
  *
  * The rotation Q turns each rest shape so that Dm and its inverse are lower triangular: x3-x0 lies along the third
  * axis, x2-x0 in the plane of the last two. Isotropic energies are invariant, psi(F Q) = psi(F), and an element stores
- * six numbers instead of nine: a third less memory traffic and arithmetic. F at rest is Q, not 1. The linear energy,
- * which is not isotropic for large F, stores Q and rotates back.
+ * six numbers of L instead of nine. F at rest is Q, not 1. The linear energy, which is not isotropic for large F,
+ * stores Q and rotates back.
  *
  * psi is written per unit of one modulus (mu, or the stiffness): the weight w = modulus x rest volume carries the unit,
  * and the numbers of a material have no unit. Data: w, L (6), then the material's own numbers.

@@ -51,7 +51,7 @@ KERNEL_INLINE void tet_constraint(const sinew_real *data, bool as_energy, wide p
                                   constrained *c, wide *C, wide *r)
 {
     const wide zero = wide_set(0), tiny = wide_set(WIDE_EPSILON * WIDE_EPSILON), huge = wide_set(WIDE_HUGE);
-    /* If the energy of a tet is undefined, its constraint is absent. */
+    /* If the energy of a tet is undefined, C and its gradient are zero. */
     const wide_mask defined = wide_le(psi, huge);
     if (wide_any(~defined)) {
         psi = wide_select(defined, psi, zero);

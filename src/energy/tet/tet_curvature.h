@@ -4,9 +4,9 @@
  *
  *     block (a, b) = norm (l_a . l_b) 1 + volume d2J/dx_a dx_b + swell J_a J_b^T + rise (P l_a) (P l_b)^T
  *
- * where l_a is the rest gradient of vertex a (row a of L, tet.h; l_0 = -(l_1 + l_2 + l_3)) and J_a = cof(F) l_a. Moving
- * vertex a by v and vertex b by w changes J by (v x w) . F (l_a x l_b), as cof(v l_a^T + w l_b^T) = (v x w) (l_a x
- * l_b)^T.
+ * where l_a is the rest gradient of vertex a (row a of L, tet.h; l_0 = -(l_1 + l_2 + l_3)) and J_a = cof(F) l_a. The
+ * energy sets the factors norm, volume, swell and rise. Moving vertex a by v and vertex b by w has the mixed second
+ * difference (v x w) . F (l_a x l_b) of J, as cof(v l_a^T + w l_b^T) = (v x w) (l_a x l_b)^T.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_CURVATURE_H
 #define SINEW_SRC_ENERGY_TET_TET_CURVATURE_H

@@ -26,7 +26,7 @@
 typedef void tet_set_nearest(const wide sigma[3], const sinew_real *material, wide s[3]);
 
 /* Returns psi and sets P = U diag(sigma - s) V^T, with the nearest singular values s of the set; P is zero to the
- * last bit if F is in the set. */
+ * last bit if `nearest` returns s = sigma. */
 KERNEL_INLINE wide tet_set_stress(const wide F[9], const sinew_real *material, tet_set_nearest *nearest, wide P[9])
 {
     wide U[9], sigma[3], V[9], s[3], psi = wide_set(0);

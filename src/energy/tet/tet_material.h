@@ -5,8 +5,9 @@
  * isotropic_material.h is the template for materials with a curvature.
  *
  * The table of a material starts with TET_MATERIAL_INFO, which uses the file's `parameters`, and TET_MATERIAL_OPS,
- * followed by its own prepare and vertex. Incidences of the general layout (tet_vertex_kernel.h) use INCIDENCE_ANY_OPS;
- * energies in the volume form have their own incidences. All other operations are optional.
+ * followed by its own prepare, value, gradient, linearise and vertex. Incidences of the general layout
+ * (tet_vertex_kernel.h) use INCIDENCE_ANY_OPS; energies in the volume form have their own incidences. All other
+ * operations are optional.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_MATERIAL_H
 #define SINEW_SRC_ENERGY_TET_TET_MATERIAL_H

@@ -8,8 +8,8 @@
  *     prox        Z = argmin w psi(Z) + w2/2 |Z - Y|^2, Y = F + u                                  thesis (4.74)
  *
  * Z of an isotropic energy has the singular vectors of Y (von Neumann's trace inequality), so only three singular
- * values are unknown. They are found by Newton's method, with the exact Hessian if it is positive definite, else the
- * projected one, and a line search. Iterations continue until all lanes have converged.
+ * values are unknown. Newton's method finds them, with the exact Hessian if it is positive definite, else the projected
+ * one, and a line search. Iterations end when all lanes have converged, or after PROX_ITERATIONS.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_REDUCED_H
 #define SINEW_SRC_ENERGY_TET_TET_REDUCED_H

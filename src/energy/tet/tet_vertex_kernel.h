@@ -299,7 +299,7 @@ KERNEL_INLINE void volume_add(const incidence *v, const volume_state *s, wide sc
 }
 
 /* Changes of |F|^2 and J = det F by the step d of the node. */
-KERNEL_INLINE void volume_moved(const volume_state *s, const wide d[3], wide *norm, wide *J)
+KERNEL_INLINE void volume_changes(const volume_state *s, const wide d[3], wide *norm, wide *J)
 {
     *norm = 2 * dot3(d, s->fb) + dot3(d, d) * s->b2;
     *J = dot3(s->c, d);

@@ -12,7 +12,7 @@
  *     s_i = (sigma_i + r_i) / 2,  r_i = sqrt(sigma_i^2 + 4 nu),  nu = t (t - sigma2),  t = s2
  *
  * and one equation t s0(t) s1(t) = c remains. From t = sigma2/2 upwards its left side is convex and increasing, so
- * Newton's method from the right of the root (t^3 <= c) converges monotonically; (26) converges only in most cases. If
+ * Newton's method from the right of the root (t^3 <= c) converges monotonically; iteration (26) need not converge. If
  * the volume of a tet is more than twice the bound, the branch r2 = 2 t - sigma2 < 0 must be checked, too: flattening
  * the smallest stretch may be nearer than shortening all three. T jumps between the branches, and where
  * sigma1 + sigma2 = 0 (isotropic.h).
@@ -50,7 +50,7 @@ static const char *volume_prepare(const sinew_element *element, sinew_real *data
 }
 
 /* Computes the stationary point s of the distance with s2 = t, and r_i = 2 s_i - sigma_i. */
-KERNEL_INLINE void others_at(const wide sigma[3], wide t, wide s[3], wide r[3])
+KERNEL_INLINE void stationary_point_at(const wide sigma[3], wide t, wide s[3], wide r[3])
 {
     r[2] = 2 * t - sigma[2];
     s[2] = t;
@@ -69,7 +69,7 @@ KERNEL_INLINE wide newton_root(const wide sigma[3], wide c, wide start)
     wide t = start, s[3], r[3];
     wide_mask busy = wide_eq(zero, zero);
     for (int k = 0; k < NEWTON_ITERATIONS && wide_any(busy); k++) {
-        others_at(sigma, t, s, r);
+        stationary_point_at(sigma, t, s, r);
         const wide excess = t * s[0] * s[1] - c;
         const wide grow0 = r[2] / wide_max(r[0], tiny), grow1 = r[2] / wide_max(r[1], tiny);
         const wide slope = s[0] * s[1] + t * (grow0 * s[1] + s[0] * grow1);
@@ -84,7 +84,7 @@ KERNEL_INLINE wide newton_root(const wide sigma[3], wide c, wide start)
 KERNEL_INLINE wide distance_at(const wide sigma[3], wide t)
 {
     wide s[3], r[3], sum = wide_set(0);
-    others_at(sigma, t, s, r);
+    stationary_point_at(sigma, t, s, r);
     for (int i = 0; i < 3; i++)
         sum += (s[i] - sigma[i]) * (s[i] - sigma[i]);
     return sum;
@@ -93,7 +93,7 @@ KERNEL_INLINE wide distance_at(const wide sigma[3], wide t)
 KERNEL_INLINE wide excess_at(const wide sigma[3], wide c, wide t)
 {
     wide s[3], r[3];
-    others_at(sigma, t, s, r);
+    stationary_point_at(sigma, t, s, r);
     return t * s[0] * s[1] - c;
 }
 
@@ -109,7 +109,8 @@ KERNEL_INLINE wide bisected_root(const wide sigma[3], wide c, wide low, wide hig
 }
 
 /* For J > 2 c, c the volume bound: the first and the last root t of t s0(t) s1(t) = c in (0, sigma2] are minima of |s -
- * sigma|. Returns the root with the smaller distance. Samples bracket both. */
+ * sigma|. Returns the root with the smaller distance. FLAT_SAMPLES samples bracket the roots; two roots between
+ * neighbouring samples are not found. */
 static __attribute__((noinline)) wide flat_root(const wide sigma[3], wide c)
 {
     const wide zero = wide_set(0), step = sigma[2] / (sinew_real)FLAT_SAMPLES;
@@ -129,7 +130,7 @@ static __attribute__((noinline)) wide flat_root(const wide sigma[3], wide c)
 
 /* Returns the bound of the determinant that J violates, and the mask of violations. A value at a bound counts as
  * violated. */
-KERNEL_INLINE wide bound_of(const wide sigma[3], const sinew_real *material, wide_mask *passed)
+KERNEL_INLINE wide violated_bound(const wide sigma[3], const sinew_real *material, wide_mask *passed)
 {
     const wide J = sigma[0] * sigma[1] * sigma[2], min = wide_load(material),
                greatest = wide_load(material + GREATEST * SIMD_WIDTH);
@@ -137,17 +138,17 @@ KERNEL_INLINE wide bound_of(const wide sigma[3], const sinew_real *material, wid
     return wide_select(wide_le(J, min), min, greatest);
 }
 
-static __attribute__((noinline)) void nearest(const wide sigma[3], const sinew_real *material, wide s[3])
+static __attribute__((noinline)) void nearest_with_volume(const wide sigma[3], const sinew_real *material, wide s[3])
 {
     wide_mask passed;
-    const wide zero = wide_set(0), half = wide_set((sinew_real)0.5), c = bound_of(sigma, material, &passed);
+    const wide zero = wide_set(0), half = wide_set((sinew_real)0.5), c = violated_bound(sigma, material, &passed);
     const wide J = sigma[0] * sigma[1] * sigma[2], root = wide_cbrt(c);
     const wide_mask large = passed & wide_lt(c, J), far = large & wide_lt(c, half * J);
     const wide start = wide_select(large & wide_lt(sigma[2], root), sigma[2], root);
     wide t = newton_root(sigma, c, start), r[3];
     if (__builtin_expect(wide_any(far), 0))
         t = wide_select(far, flat_root(sigma, c), t);
-    others_at(sigma, t, s, r);
+    stationary_point_at(sigma, t, s, r);
     for (int i = 0; i < 3; i++)
         s[i] = wide_select(passed, wide_max(s[i], zero), sigma[i]);
 }
@@ -155,7 +156,7 @@ static __attribute__((noinline)) void nearest(const wide sigma[3], const sinew_r
 /* The stress function is not inlined, because the singular value decomposition is a call in any case. */
 static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
-    return tet_set_stress(F, material, nearest, P);
+    return tet_set_stress(F, material, nearest_with_volume, P);
 }
 
 /* Second derivatives by singular values: r ds = s dsigma + dnu and sum ds/s = 0 give ds_i/dsigma_j = s_i/r_i delta_ij -
@@ -167,8 +168,8 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
     const wide zero = wide_set(0), one = wide_set(1), bound = wide_set(ISOTROPIC_SUM_BOUND);
     wide_mask passed;
     wide s[3], e[3], r[3], term[3], K = zero;
-    bound_of(sigma, material, &passed);
-    nearest(sigma, material, s);
+    violated_bound(sigma, material, &passed);
+    nearest_with_volume(sigma, material, s);
     isotropic_rotation_term(sigma, term);
     for (int i = 0; i < 3; i++) {
         r[i] = 2 * s[i] - sigma[i];

@@ -29,13 +29,13 @@ enum {
     MAXIMUM = 2
 }; /* indices of the parameters of the energy area */
 
-/* Number of Newton steps. Convergence is quadratic except near the triple root x = y = sigma0/2, where each step
- * removes a third of the error. */
+/* Largest number of Newton steps. Convergence is quadratic except near the triple root x = y = sigma0/2, where each
+ * step removes a third of the error. */
 #define AREA_ITERATIONS 60
 
 /* Mask of triangles whose area is beyond a bound, or whose bounds are equal. *c = the violated bound; 1 for other
  * triangles. */
-KERNEL_INLINE wide_mask beyond(const wide sigma[2], const sinew_real *material, wide *c)
+KERNEL_INLINE wide_mask is_out_of_bounds(const wide sigma[2], const sinew_real *material, wide *c)
 {
     const wide low = wide_load(material), high = wide_load(material + SIMD_WIDTH), area = sigma[0] * sigma[1];
     const wide_mask small = wide_lt(area, low), outside = small | wide_lt(high, area) | wide_eq(low, high);
@@ -62,7 +62,7 @@ KERNEL_INLINE wide largest_root(const wide sigma[2], wide c, wide *slope)
 KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide s[2])
 {
     wide c, slope;
-    const wide_mask outside = beyond(sigma, material, &c);
+    const wide_mask outside = is_out_of_bounds(sigma, material, &c);
     const wide x = largest_root(sigma, c, &slope);
     s[0] = wide_select(outside, x, sigma[0]);
     s[1] = wide_select(outside, c / x, sigma[1]);
@@ -73,7 +73,7 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
 {
     const wide zero = wide_set(0);
     wide c, slope;
-    const wide_mask outside = beyond(sigma, material, &c);
+    const wide_mask outside = is_out_of_bounds(sigma, material, &c);
     const wide x = largest_root(sigma, c, &slope), y = c / x, l = (sigma[1] - y) / x;
     const wide bend = 1 / wide_max(slope, MEMBRANE_BOUND * x * x * x);
     eigen->A[0] = wide_select(outside, 1 - x * x * x * bend, zero);

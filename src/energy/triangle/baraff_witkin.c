@@ -65,7 +65,7 @@ static const char *weave_prepare(const sinew_element *element, sinew_real *data)
 }
 
 /* Lengths |u|, |v| of the columns u and v of the deformation gradient F, and their dot product. */
-KERNEL_INLINE void measures(const wide F[6], wide l[2], wide *product)
+KERNEL_INLINE void column_lengths(const wide F[6], wide l[2], wide *product)
 {
     wide C[3];
     metric32(F, C);
@@ -79,7 +79,7 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     const wide half = wide_set((sinew_real)0.5), tiny = wide_set(WIDE_ROOT_TINY);
     const wide weft = wide_load(material), shear = wide_load(material + SIMD_WIDTH);
     wide l[2], c;
-    measures(F, l, &c);
+    column_lengths(F, l, &c);
     const wide u = l[0] - 1, v = l[1] - 1;
     const wide tension_u = u / wide_max(l[0], tiny), tension_v = weft * v / wide_max(l[1], tiny), turn = shear * c;
     for (int i = 0; i < 3; i++) {
@@ -96,7 +96,7 @@ KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool p
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
     const wide moduli[2] = {wide_set(1), wide_load(material)};
     wide l[2], c;
-    measures(F, l, &c);
+    column_lengths(F, l, &c);
     m->shear = wide_load(material + SIMD_WIDTH);
     c *= m->shear;
     for (int i = 0; i < 2; i++) {
@@ -111,10 +111,10 @@ KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool p
     m->c[2] = zero;
 }
 
-KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
+KERNEL_INLINE void add_cheap_block(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     const sinew_real *material = v->data + TRIANGLE_MATERIAL * SIMD_WIDTH;
-    directional_cheap(v, F, b, wide_load(material), wide_load(material + SIMD_WIDTH), sum);
+    directional_add_cheap(v, F, b, wide_load(material), wide_load(material + SIMD_WIDTH), sum);
 }
 
 #include "energy/triangle/directional_material.h"
@@ -123,13 +123,13 @@ KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], i
 
 /* Condition i (stretch of warp, of weft, shear) at the points in c: returns C and writes r, the weight 1 / alpha, and r
  * times the gradient to c. */
-KERNEL_INLINE wide condition(const sinew_real *data, int i, constrained *c, wide *r, wide *weight)
+KERNEL_INLINE wide weave_condition(const sinew_real *data, int i, constrained *c, wide *r, wide *weight)
 {
     const wide zero = wide_set(0);
     wide inverse[4], F[6], P[6], l[2], product;
     load_wide_array(data + TRIANGLE_INVERSE * SIMD_WIDTH, 4, inverse);
     triangle_constrained(c, inverse, F);
-    measures(F, l, &product);
+    column_lengths(F, l, &product);
     for (int k = 0; k < 6; k++)
         P[k] = i == 2 ? F[k ^ 1] : k % 2 == i ? F[k] : zero;
     triangle_constrained_gradient(P, inverse, c);
@@ -155,7 +155,7 @@ static void weave_constrain(const sinew_constrain_kernel *kernel)
             continue;
         }
         for (int i = 0; i < CONSTRAINT_COUNT; i++) {
-            const wide C = condition(data, i, &c, &r, &weight);
+            const wide C = weave_condition(data, i, &c, &r, &weight);
             constrain_apply(kernel, group, vertex, 3, C, r, weight, false, lambda + i * SIMD_WIDTH, &c);
             constrain_follow(3, &c);
         }
@@ -173,7 +173,7 @@ static void weave_jacobian(const sinew_jacobian_kernel *kernel)
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 3), 3, &c);
         for (int i = 0; i < CONSTRAINT_COUNT; i++) {
             const wide C = as_energy ? triangle_constraint(data, true, stress, &c, &r, &weight)
-                                     : condition(data, i, &c, &r, &weight);
+                                     : weave_condition(data, i, &c, &r, &weight);
             jacobian_write(kernel, group, i, CONSTRAINT_COUNT, 3, C, r, as_energy && i > 0 ? wide_set(0) : weight,
                            false, &c);
         }
@@ -193,7 +193,7 @@ KERNEL_INLINE void weave_factors(const sinew_jacobian_kernel *kernel, int32_t gr
     const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
     const wide zero = wide_set(0), one = wide_set(1), weight = wide_load(data);
     wide l[2], product, lambda[CONSTRAINT_COUNT];
-    measures(F, l, &product);
+    column_lengths(F, l, &product);
     for (int i = 0; i < CONSTRAINT_COUNT; i++) {
         const wide modulus = i > 0 ? wide_load(data + (DATA_WEFT + i - 1) * SIMD_WIDTH) : one;
         lambda[i] = as_energy ? modulus * curvature_factor(kernel, group, 0, CONSTRAINT_COUNT, weight)

@@ -76,8 +76,8 @@ KERNEL_INLINE void directional_linearise(const sinew_kernel *kernel, int data_co
 }
 
 /* Adds the 3x3 Hessian block of the incidence's node, made semi-definite. */
-KERNEL_INLINE void directional_incidence(const incidence *v, const wide F[6], const wide b[2],
-                                         directional_curvature *curvature, incidence_sum *sum)
+KERNEL_INLINE void directional_add_projected(const incidence *v, const wide F[6], const wide b[2],
+                                             directional_curvature *curvature, incidence_sum *sum)
 {
     directional_moduli m;
     wide K[9];
@@ -88,8 +88,8 @@ KERNEL_INLINE void directional_incidence(const incidence *v, const wide F[6], co
 
 /* Adds an approximate Hessian block of one vertex: the moduli of warp, weft and shear in every direction of space, and
  * the square of the gradient of the shear strain. */
-KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const wide b[2], wide weft, wide shear,
-                                     incidence_sum *sum)
+KERNEL_INLINE void directional_add_cheap(const incidence *v, const wide F[6], const wide b[2], wide weft, wide shear,
+                                         incidence_sum *sum)
 {
     const wide weight = wide_load(v->data), uu = b[0] * b[0], vv = b[1] * b[1];
     const wide turned[2] = {b[1], b[0]};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * directional_material.h: common operations of materials with warp and weft. This header is a template: the file of an
- * energy includes it once, after defining DATA_COUNT, stress, curvature and cheap. See triangle_material.h.
+ * energy includes it once, after defining DATA_COUNT, stress, curvature and add_cheap_block(). See triangle_material.h.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_MATERIAL_H
 #define SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_MATERIAL_H
@@ -35,9 +35,9 @@ KERNEL_INLINE void triangle_material_add(const incidence *v, bool exact, inciden
     stress(F, v->data + TRIANGLE_MATERIAL * SIMD_WIDTH, P);
     triangle_incidence_gradient(v, P, b, sum);
     if (exact)
-        directional_incidence(v, F, b, curvature, sum);
+        directional_add_projected(v, F, b, curvature, sum);
     else
-        cheap(v, F, b, sum);
+        add_cheap_block(v, F, b, sum);
 }
 
 static void triangle_material_vertex(const sinew_vertex_kernel *kernel)

@@ -47,8 +47,8 @@ KERNEL_INLINE wide membrane_inverse(wide a)
     return 1 / wide_max(a, wide_set(MEMBRANE_BOUND));
 }
 
-/* Sets negative eigenvalues of the symmetric 2x2 matrix A (00 11 01) to zero; a semi-definite A stays unchanged to the
- * last bit. */
+/* Sets negative eigenvalues of the symmetric 2x2 matrix A (00 11 01) to zero; a positive definite A stays unchanged to
+ * the last bit. */
 KERNEL_INLINE void membrane_lift(wide A[3])
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);

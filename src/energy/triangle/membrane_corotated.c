@@ -52,7 +52,7 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
 
 /* Adds the approximate Hessian block of PBNG 8.1 for one vertex. As one vertex moves, J is the distance to a line and
  * (J - 1)^2 also has curvature out of the plane, so the block is no upper bound. */
-KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
+KERNEL_INLINE void add_cheap_block(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     triangle_incidence_bound(v, F, b, wide_set(2), wide_load(v->data + TRIANGLE_MATERIAL * SIMD_WIDTH), sum);
 }

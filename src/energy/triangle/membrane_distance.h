@@ -9,7 +9,7 @@
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
 
-/* Returns psi and sets P = [u0 u1] diag(sigma - s) V^T, which is zero to the last bit if F is in the set. */
+/* Returns psi and sets P = [u0 u1] diag(sigma - s) V^T; P is zero to the last bit if `nearest` returns s = sigma. */
 KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     wide U[9], sigma[2], V[4], s[2];
@@ -20,16 +20,16 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     return (sinew_real)0.5 * (apart[0] * apart[0] + apart[1] * apart[1]);
 }
 
-KERNEL_INLINE void projected(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
+KERNEL_INLINE void add_projected_block(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     membrane_incidence_projected(v, F, b, curvature, sum);
 }
 
 #include "energy/triangle/triangle_distance.h"
 
-#define MEMBRANE_SET_OPS TRIANGLE_SET_OPS, .keeps_size = true, .linearise = set_linearise
+#define MEMBRANE_SET_OPS TRIANGLE_SET_OPS, .keeps_size = true, .linearise = distance_set_linearise
 
-static void set_linearise(const sinew_kernel *kernel)
+static void distance_set_linearise(const sinew_kernel *kernel)
 {
     membrane_linearise(kernel, DATA_COUNT, curvature);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * membrane_material.h: common operations of isotropic materials of triangles. This header is a template: the file of an
- * energy includes it once, after defining DATA_COUNT, stress, curvature and cheap. See triangle_material.h.
+ * energy includes it once, after defining DATA_COUNT, stress, curvature and add_cheap_block(). See triangle_material.h.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_MATERIAL_H
 #define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_MATERIAL_H
@@ -29,7 +29,7 @@ static inline void triangle_material_prox(const sinew_reduced_kernel *kernel)
 }
 
 /* Adds the gradient of one vertex and a Hessian block: the second derivatives projected to semi-definite, or the
- * approximate block `cheap` of the including file. */
+ * approximate block add_cheap_block() of the including file. */
 KERNEL_INLINE void triangle_material_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide F[6], b[2], P[6];
@@ -39,7 +39,7 @@ KERNEL_INLINE void triangle_material_add(const incidence *v, bool exact, inciden
     if (exact)
         membrane_incidence_projected(v, F, b, curvature, sum);
     else
-        cheap(v, F, b, sum);
+        add_cheap_block(v, F, b, sum);
 }
 
 static inline void triangle_material_vertex(const sinew_vertex_kernel *kernel)

@@ -29,8 +29,9 @@ static const char *rubber_prepare(const sinew_element *element, sinew_real *data
 /* Lower bound of J^2, the squared ratio of areas; smaller values have no finite 1/J^4. */
 #define SQUARE_BOUND WIDE_ROOT_TINY
 
-/* The stress of the sheet. Near rest psi is computed without cancellation, whose round-off its root would magnify: with
- * E = (F^T F - 1)/2 and J^2 = 1 + d, d = 2 tr E + 4 det E, psi is half of d^2 / (1 + d) - 4 det E. */
+/* The stress of the sheet. Near rest psi is computed without cancellation, because its root, a constraint, would
+ * magnify round-off: with E = (F^T F - 1)/2, d = 2 tr E + 4 det E and J^2 = 1 + d, psi is half of
+ * d^2 / (1 + d) - 4 det E. */
 KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     (void)material;
@@ -71,7 +72,7 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
 
 /* Adds the approximate Hessian block of one vertex. As one vertex moves, J is a distance, which is convex, and 1/(2
  * J^2) decreases with J: the omitted term is negative. The block is no upper bound, as 1/J^2 is unbounded. */
-KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
+KERNEL_INLINE void add_cheap_block(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     wide n[3];
     normal32(F, n);
@@ -97,7 +98,7 @@ static void normal_along(const double F[2][3], const double D[2][3], double c[3]
 }
 
 /* Whether the triangle's normal at the step length t is only round-off. */
-static bool vanishes(const double c[3][3], double t)
+static bool normal_vanishes(const double c[3][3], double t)
 {
     double size = 0, scale = 0;
     for (int i = 0; i < 3; i++) {
@@ -109,7 +110,7 @@ static bool vanishes(const double c[3][3], double t)
 
 /* The first step length t <= max at which a triangle's area is zero: a root of the component of the normal along the
  * normal at t = 0. */
-static double first_without_area(const double c[3][3], double max)
+static double first_step_without_area(const double c[3][3], double max)
 {
     double q[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++)
@@ -120,7 +121,7 @@ static double first_without_area(const double c[3][3], double max)
     const double half = -0.5 * (q[1] + copysign(sqrt(fmax(under, 0)), q[1]));
     const double roots[2] = {half / q[2], q[0] / half};
     for (int i = 0; i < 2; i++)
-        if (roots[i] > 0 && roots[i] < max && vanishes(c, roots[i]))
+        if (roots[i] > 0 && roots[i] < max && normal_vanishes(c, roots[i]))
             max = roots[i];
     return max;
 }
@@ -141,7 +142,7 @@ static double rubber_step_limit(const sinew_kernel *kernel, double max)
             }
             normal_along((const double(*)[3])f, (const double(*)[3])d, c);
             if (data[TRIANGLE_WEIGHT * SIMD_WIDTH + i] > 0)
-                max = first_without_area((const double(*)[3])c, max);
+                max = first_step_without_area((const double(*)[3])c, max);
         }
     }
     return max;

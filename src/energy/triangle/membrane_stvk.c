@@ -55,7 +55,7 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
 
 /* Adds an approximate Hessian block of one vertex. The second derivatives grow with the stretch; this block grows only
  * perpendicular to it, so it is no upper bound. */
-KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
+KERNEL_INLINE void add_cheap_block(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + TRIANGLE_MATERIAL * SIMD_WIDTH);
     triangle_incidence_bound(v, F, b, wide_set(2), wide_max(ratio, wide_set(0)), sum);

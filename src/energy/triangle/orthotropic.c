@@ -110,10 +110,10 @@ KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool p
     m->shear = wide_load(material + 2 * SIMD_WIDTH);
 }
 
-KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
+KERNEL_INLINE void add_cheap_block(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     const sinew_real *material = v->data + TRIANGLE_MATERIAL * SIMD_WIDTH;
-    directional_cheap(v, F, b, wide_load(material), wide_load(material + 2 * SIMD_WIDTH), sum);
+    directional_add_cheap(v, F, b, wide_load(material), wide_load(material + 2 * SIMD_WIDTH), sum);
 }
 
 #include "energy/triangle/directional_material.h"

@@ -8,7 +8,8 @@
 #include "energy/triangle/triangle.h"
 #include "math/vec3.h"
 
-/* Smallest ratio of twice the area to (longest edge)^2 of a triangle's rest shape with an accurate inverse. */
+/* A triangle whose doubled rest area is at most this fraction of its longest edge squared is refused: its rest shape
+ * has no accurate inverse. */
 #define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
 /* Smallest sine of the angle between a direction and the normal for which the projection to the plane is usable. */
 #define NORMAL_BOUND 1e-6

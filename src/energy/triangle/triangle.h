@@ -267,7 +267,7 @@ KERNEL_INLINE void triangle_constrained_gradient(const wide P[6], const wide inv
 }
 
 /* The constraint C = sqrt(2 psi) of a triangle or, with `as_energy`, C = psi, per unit of the modulus. If psi is
- * undefined, the constraint is absent. */
+ * undefined, C and its gradient are zero. */
 KERNEL_INLINE wide triangle_constraint(const sinew_real *data, bool as_energy, triangle_stress *stress, constrained *c,
                                        wide *r, wide *weight)
 {
@@ -338,7 +338,7 @@ KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[
 }
 
 /* Adds w (shear |b|^2 1 + bulk c c^T) to sum: the approximate Hessian block of PBNG 8.1, with the weight w, the
- * node's rest gradient b and c = dJ/dx at the node. (dJ/dF squared is PBNG's J^2/4 L L.) */
+ * node's rest gradient b and c = dJ/dx at the node. */
 KERNEL_INLINE void triangle_incidence_bound(const incidence *v, const wide F[6], const wide b[2], wide shear, wide bulk,
                                             incidence_sum *sum)
 {

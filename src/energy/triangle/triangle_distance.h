@@ -7,8 +7,8 @@
  * optimal for a given T, and leaves |T - Y|^2 times a constant. psi never exceeds 1/2 |F - T0|^2 for any T0 of the set,
  * so the unit matrix bounds its second derivatives, and w |b|^2 1 bounds the block of a vertex.
  *
- * This header is a template on top of triangle_material.h; it needs the file's DATA_COUNT, stress and projected (which
- * adds the exact block of an incidence). The file provides linearise.
+ * This header is a template on top of triangle_material.h; it needs the file's DATA_COUNT, stress and
+ * add_projected_block(), which adds the exact block of an incidence. The file provides linearise.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_DISTANCE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_DISTANCE_H
@@ -16,8 +16,8 @@
 #include "energy/triangle/triangle_material.h"
 
 #define TRIANGLE_SET_OPS                                                                                               \
-    TRIANGLE_OPS, TRIANGLE_CONSTRAINT_OPS, .stiffness = distance_set_stiffness, .local_project = set_project,          \
-                                           .local_prox = set_prox, .vertex = distance_set_vertex,                      \
+    TRIANGLE_OPS, TRIANGLE_CONSTRAINT_OPS, .stiffness = distance_set_stiffness, .local_project = distance_set_project, \
+                                           .local_prox = distance_set_prox, .vertex = distance_set_vertex,             \
                                            .vertex_bounds = SINEW_BOUND_CHEAP
 
 #define TRIANGLE_SET_STIFFNESS_PARAMETER                                                                               \
@@ -34,7 +34,7 @@ static void distance_set_stiffness(const sinew_reduced_kernel *kernel)
 
 /* PD's projection: g += w D^T T, with the weight w, the reduction matrix D of z = D x, and the matrix T of the set
  * nearest to F. */
-static void set_project(const sinew_reduced_kernel *kernel)
+static void distance_set_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -48,7 +48,7 @@ static void set_project(const sinew_reduced_kernel *kernel)
     }
 }
 
-static void set_prox(const sinew_reduced_kernel *kernel)
+static void distance_set_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -65,14 +65,14 @@ static void set_prox(const sinew_reduced_kernel *kernel)
 
 /* Adds the gradient of one vertex and a Hessian block: the second derivatives projected to semi-definite, or their
  * upper bound. */
-KERNEL_INLINE void set_add(const incidence *v, bool exact, incidence_sum *sum)
+KERNEL_INLINE void distance_set_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide F[6], b[2], P[6];
     triangle_incidence_deformation(v, F, b);
     stress(F, v->data + TRIANGLE_MATERIAL * SIMD_WIDTH, P);
     triangle_incidence_gradient(v, P, b, sum);
     if (exact) {
-        projected(v, F, b, sum);
+        add_projected_block(v, F, b, sum);
         return;
     }
     const wide diagonal = wide_load(v->data) * (b[0] * b[0] + b[1] * b[1]);
@@ -82,7 +82,7 @@ KERNEL_INLINE void set_add(const incidence *v, bool exact, incidence_sum *sum)
 
 static void distance_set_vertex(const sinew_vertex_kernel *kernel)
 {
-    incidence_vertex(kernel, 2, DATA_COUNT, set_add);
+    incidence_vertex(kernel, 2, DATA_COUNT, distance_set_add);
 }
 
 #endif

@@ -74,9 +74,9 @@ KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool p
     m->S[2] = m->c[2] = m->shear = zero;
 }
 
-KERNEL_INLINE void projected(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
+KERNEL_INLINE void add_projected_block(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
-    directional_incidence(v, F, b, curvature, sum);
+    directional_add_projected(v, F, b, curvature, sum);
 }
 
 #include "energy/triangle/triangle_distance.h"

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* y[r] -= f x[r] for r = first .. count - 1, each operation rounded to 32 bits. */
-static void subtract(int32_t first, int32_t count, float f, const double *x, double *y)
+static void subtract_multiple(int32_t first, int32_t count, float f, const double *x, double *y)
 {
     for (int32_t r = first; r < count; r++) {
         const float part = f * (float)x[r];
@@ -27,7 +27,7 @@ static void single_product(int32_t rows, int32_t columns, int32_t depth, const d
         for (int32_t r = j; r < rows; r++)
             c[r] = 0;
         for (int32_t k = 0; k < depth; k++)
-            subtract(j, rows, -(float)A[(size_t)k * stride + (size_t)j], A + (size_t)k * stride, c);
+            subtract_multiple(j, rows, -(float)A[(size_t)k * stride + (size_t)j], A + (size_t)k * stride, c);
     }
 }
 
@@ -43,7 +43,7 @@ static int32_t single_factorise(int32_t rows, int32_t columns, double *supernode
             return j;
         for (int32_t k = 0; k < j; k++) {
             const double *before = supernode + (size_t)k * (size_t)rows;
-            subtract(j, rows, (float)before[j], before, own);
+            subtract_multiple(j, rows, (float)before[j], before, own);
         }
         if (!(own[j] > 0))
             return j;

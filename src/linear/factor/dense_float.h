@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense_float.h: the dense kernels of a factorisation (math/dense.h) with every operation rounded to 32 bits. They show
- * the effect of a factor in single precision (`factor` of pd).
+ * dense_float.h: the dense kernels of a factorisation (math/dense.h) with every operation rounded to 32 bits, for
+ * measurements of the effect of a factor in single precision (parameter `factor` of pd).
  */
 #ifndef SINEW_SRC_LINEAR_FACTOR_DENSE_FLOAT_H
 #define SINEW_SRC_LINEAR_FACTOR_DENSE_FLOAT_H

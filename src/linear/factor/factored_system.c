@@ -55,7 +55,7 @@ static bool factored_analyse(sinew_factored_system *f, const sinew_factored_syst
 
 /* ---- Factorisation of new values ------------------------------------------------------------- */
 
-void sinew_factored_system_slim(sinew_factored_system *f)
+void sinew_factored_system_drop_double_factor(sinew_factored_system *f)
 {
     sinew_supernodal_drop_values(&f->kept->factor);
 }
@@ -211,7 +211,7 @@ typedef struct solve_pass {
 
 /* True for a phase (one level of the tree) of forward substitution, from the leaves up. Phases of backward
  * substitution, from the roots down, follow. */
-static bool goes_up(const solve_pass *pass, int32_t phase)
+static bool is_forward_phase(const solve_pass *pass, int32_t phase)
 {
     return pass->b && phase < pass->f->tree.level_count;
 }
@@ -219,7 +219,7 @@ static bool goes_up(const solve_pass *pass, int32_t phase)
 static int32_t phase_level(const solve_pass *pass, int32_t phase)
 {
     const int32_t levels = pass->f->tree.level_count;
-    return goes_up(pass, phase) ? phase : (pass->b ? 2 : 1) * levels - 1 - phase;
+    return is_forward_phase(pass, phase) ? phase : (pass->b ? 2 : 1) * levels - 1 - phase;
 }
 
 static int32_t count_subtrees(const void *context, int32_t phase)
@@ -233,7 +233,7 @@ static void run_subtree(const void *context, int32_t phase, int32_t item)
 {
     const solve_pass *pass = context;
     const int32_t p = pass->f->tree.level_first[phase_level(pass, phase)] + item;
-    if (goes_up(pass, phase))
+    if (is_forward_phase(pass, phase))
         subtree_forward(pass->f, p, pass->index, pass->b);
     else
         subtree_backward(pass->f, p, pass->index, pass->x);

@@ -42,10 +42,10 @@ sinew_factored_system *sinew_factored_system_create_kept(const sinew_allocator *
 void sinew_factored_system_destroy(sinew_factored_system *system);
 
 /* Frees the factor L in double of a kept system; the next refactor allocates it again. */
-void sinew_factored_system_slim(sinew_factored_system *system);
+void sinew_factored_system_drop_double_factor(sinew_factored_system *system);
 /* Factorises new values [column[n]] in the same pattern. The bits equal those of a system created from these values.
  * SINEW_ERROR_NUMERIC: S is not positive definite; after a failure solves use the old factor. Allocates only in the
- * first call after sinew_factored_system_slim(). */
+ * first call after sinew_factored_system_drop_double_factor(). */
 sinew_status sinew_factored_system_refactor(sinew_factored_system *system, const double *value, sinew_error *error);
 
 /* x = S^-1 b with the factored matrix S, both [..][4] with a zero fourth number; row i of the matrix is at index[i]
@@ -55,6 +55,7 @@ void sinew_factored_system_solve(sinew_factored_system *system, const int32_t *i
 
 /* number of stored entries of the factor L, with the zeros that fill SIMD vectors */
 int64_t sinew_factored_system_size(const sinew_factored_system *system);
-int64_t sinew_factored_system_memory(const sinew_factored_system *system); /* memory of matrix and factor, in bytes */
+/* Approximate memory of matrix and factor, in bytes, without work space of the factorisation. */
+int64_t sinew_factored_system_memory(const sinew_factored_system *system);
 
 #endif

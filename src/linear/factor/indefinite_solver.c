@@ -31,7 +31,7 @@ static void indefinite_expand_values(sinew_indefinite_solver *g)
         const size_t first = g->rows.first[j], blocks = g->rows.first[j + 1] - first;
         for (size_t k = 0; k < blocks; k++) {
             double A[9];
-            sinew_constraint_block_get(&g->rows.blocks[first + k], j, g->lower, A);
+            sinew_symmetric_block_get(&g->rows.blocks[first + k], j, g->lower, A);
             for (size_t s = 0; s < 3; s++)
                 for (size_t r = 0; r < 3; r++)
                     g->value[9 * first + 3 * blocks * s + 3 * k + r] = A[3 * s + r];
@@ -56,7 +56,7 @@ static void indefinite_fill_trial(sinew_indefinite_solver *g)
     for (int32_t j = 0; j < g->rows.count; j++)
         for (size_t k = g->rows.first[j]; k < g->rows.first[j + 1]; k++)
             for (size_t e = 0; e < 9; e++) {
-                const sinew_constraint_block *block = &g->rows.blocks[k];
+                const sinew_symmetric_block *block = &g->rows.blocks[k];
                 const size_t at = block->offset + (size_t)block->stride * (e / 3) + e % 3;
                 g->lower[at] =
                     block->other == j && e % 4 == 0 ? 10.0 * (double)(g->rows.first[j + 1] - g->rows.first[j]) : -1;
@@ -137,7 +137,7 @@ sinew_indefinite_solver *sinew_indefinite_solver_create(const sinew_allocator *a
     g->allocator = *allocator;
     g->method = found;
     g->n = 3 * (int64_t)count;
-    sinew_status status = sinew_rows_create(allocator, &g->rows, count, column, row, error);
+    sinew_status status = sinew_symmetric_rows_create(allocator, &g->rows, count, column, row, error);
     if (status == SINEW_OK && !indefinite_allocate_matrix(g, 9 * (size_t)column[count]))
         status = sinew_fail_memory(error, "the sparse matrix");
     if (status == SINEW_OK) {
@@ -158,7 +158,7 @@ void sinew_indefinite_solver_destroy(sinew_indefinite_solver *g)
     if (g->factors)
         g->method->destroy(g->factors);
     if (g->rows.first)
-        sinew_rows_destroy(&allocator, &g->rows);
+        sinew_symmetric_rows_destroy(&allocator, &g->rows);
     void *arrays[] = {g->lower, g->column, g->row, g->value, g};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * indefinite_solver.h: direct solvers for symmetric matrices of 3x3 blocks, of any definiteness, that a program has
- * registered (sinew/linear.h): sparse LU with pivoting, sparse QR.
+ * indefinite_solver.h: direct solvers (sparse LU with pivoting, sparse QR), which a program registers (sinew/linear.h),
+ * for symmetric matrices of 3x3 blocks of any definiteness.
  *
  * Pattern, values and order as in linear/factor/cholesky.h; the methods get both triangles. A pattern is analysed once
  * and factorised for every set of values. Methods allocate their factors in every factorisation. Creation makes a first
@@ -18,7 +18,7 @@ typedef struct sinew_indefinite_solver {
     const sinew_linear_method *method;
     void *factors; /* opaque factors of the registered method */
     int64_t n;     /* number of scalar unknowns: 3 per block */
-    sinew_rows rows;
+    sinew_symmetric_rows rows;
     double *lower;   /* [9 * blocks] input: values of the lower triangle's 3x3 blocks */
     int64_t *column; /* [n + 1] index of each scalar column's first entry in row and value; both triangles are stored */
     int64_t *row;    /* [column[n]] row of each entry, ascending in each column */

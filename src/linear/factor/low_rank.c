@@ -17,7 +17,7 @@
 /* ---- Paths through the elimination tree ------------------------------------------------------ */
 
 /* The matrix column, in elimination order, of the first row below a supernode's diagonal block; -1: none. */
-static int32_t row_above(const sinew_solve_subtree *subtree, const sinew_supernode *supernode)
+static int32_t first_row_below(const sinew_solve_subtree *subtree, const sinew_supernode *supernode)
 {
     if (supernode->row_count == 0)
         return -1;
@@ -25,7 +25,7 @@ static int32_t row_above(const sinew_solve_subtree *subtree, const sinew_superno
     return row < own ? subtree->first + row : subtree->ancestors[row - own];
 }
 
-static void find_ways(sinew_low_rank *l, const sinew_factored_system *f)
+static void find_tree_paths(sinew_low_rank *l, const sinew_factored_system *f)
 {
     const sinew_solve_tree *t = &f->tree;
     for (int32_t k = 0; k < f->n; k++)
@@ -39,12 +39,12 @@ static void find_ways(sinew_low_rank *l, const sinew_factored_system *f)
         }
     }
     for (int32_t k = 0; k < t->supernode_count; k++) {
-        const int32_t row = row_above(&t->subtrees[l->subtree_of[k]], &t->supernodes[k]);
+        const int32_t row = first_row_below(&t->subtrees[l->subtree_of[k]], &t->supernodes[k]);
         l->up[k] = row < 0 ? -1 : l->supernode_of[row];
     }
 }
 
-static bool make_ways(sinew_low_rank *l, const sinew_factored_system *f)
+static bool prepare_tree_paths(sinew_low_rank *l, const sinew_factored_system *f)
 {
     if (l->rank)
         return true;
@@ -62,7 +62,7 @@ static bool make_ways(sinew_low_rank *l, const sinew_factored_system *f)
     l->rank = sinew_allocate(a, n, sizeof *l->rank);
     if (!l->rank)
         return false;
-    find_ways(l, f);
+    find_tree_paths(l, f);
     return true;
 }
 
@@ -84,7 +84,7 @@ static int32_t quad_count(const sinew_low_rank *l)
 }
 
 /* Rank-one term c (0 .. 3) of a group of four terms (a quad); NULL after the last term. */
-static const sinew_rank_one_term *row_of(const sinew_low_rank *l, const sinew_rank_one_term *rows, int32_t quad, int c)
+static const sinew_rank_one_term *term_of(const sinew_low_rank *l, const sinew_rank_one_term *rows, int32_t quad, int c)
 {
     const int32_t at = QUAD * quad + c;
     return at < l->count ? &rows[l->order[at] & 0xffffffff] : NULL;
@@ -92,11 +92,12 @@ static const sinew_rank_one_term *row_of(const sinew_low_rank *l, const sinew_ra
 
 /* Lists the supernodes on the elimination-tree paths of a quad's terms, ascending, in l->reached; returns their
  * number. */
-static int32_t reach(sinew_low_rank *l, const sinew_rank_one_term *rows, const int32_t *index, int32_t quad)
+static int32_t list_reached_supernodes(sinew_low_rank *l, const sinew_rank_one_term *rows, const int32_t *index,
+                                       int32_t quad)
 {
     int32_t count = 0;
     for (int c = 0; c < QUAD; c++) {
-        const sinew_rank_one_term *row = row_of(l, rows, quad, c);
+        const sinew_rank_one_term *row = term_of(l, rows, quad, c);
         for (int32_t e = 0; row && e < row->count; e++) {
             int32_t k = l->supernode_of[l->rank[index[row->index[e]]]];
             for (; k >= 0 && l->stamp[k] != quad; k = l->up[k]) {
@@ -129,8 +130,8 @@ static void low_rank_sort_terms(sinew_low_rank *l, const sinew_rank_one_term *ro
 
 /* Computes the sparse layout of V: the supernodes that each group of four terms reaches, and their offsets in
  * l->values. */
-static bool lay_out(sinew_low_rank *l, const sinew_factored_system *f, const sinew_rank_one_term *rows,
-                    const int32_t *index)
+static bool lay_out_columns(sinew_low_rank *l, const sinew_factored_system *f, const sinew_rank_one_term *rows,
+                            const int32_t *index)
 {
     const sinew_allocator *a = &f->allocator;
     const int32_t quads = quad_count(l);
@@ -140,13 +141,13 @@ static bool lay_out(sinew_low_rank *l, const sinew_factored_system *f, const sin
     l->first[0] = 0;
     memset(l->stamp, 0xff, (size_t)f->tree.supernode_count * sizeof *l->stamp);
     for (int32_t q = 0; q < quads; q++)
-        l->first[q + 1] = l->first[q] + (size_t)reach(l, rows, index, q);
+        l->first[q + 1] = l->first[q] + (size_t)list_reached_supernodes(l, rows, index, q);
     if (!sinew_reserve_spare(a, &l->supernode, &l->supernode_capacity, l->first[quads], sizeof *l->supernode) ||
         !sinew_reserve_spare(a, &l->start, &l->start_capacity, l->first[quads], sizeof *l->start))
         return false;
     memset(l->stamp, 0xff, (size_t)f->tree.supernode_count * sizeof *l->stamp);
     for (int32_t q = 0; q < quads; q++) {
-        const int32_t count = reach(l, rows, index, q);
+        const int32_t count = list_reached_supernodes(l, rows, index, q);
         for (int32_t i = 0; i < count; i++) {
             l->supernode[l->first[q] + (size_t)i] = (int32_t)l->reached[i];
             l->start[l->first[q] + (size_t)i] = values;
@@ -157,7 +158,7 @@ static bool lay_out(sinew_low_rank *l, const sinew_factored_system *f, const sin
 }
 
 /* The supernode's own columns in the work vector of its subtree, [columns][4]. */
-static sinew_real *vector_of(const sinew_low_rank *l, const sinew_factored_system *f, int32_t supernode)
+static sinew_real *supernode_vector(const sinew_low_rank *l, const sinew_factored_system *f, int32_t supernode)
 {
     return f->tree.subtrees[l->subtree_of[supernode]].x + 4 * (size_t)f->tree.supernodes[supernode].first;
 }
@@ -175,12 +176,12 @@ static void load_quad(sinew_low_rank *l, const sinew_factored_system *f, const s
     for (size_t i = l->first[quad]; i < l->first[quad + 1]; i++) {
         const int32_t k = l->supernode[i];
         const sinew_solve_subtree *subtree = &f->tree.subtrees[l->subtree_of[k]];
-        memset(vector_of(l, f, k), 0, 4 * (size_t)f->tree.supernodes[k].column_count * sizeof(sinew_real));
+        memset(supernode_vector(l, f, k), 0, 4 * (size_t)f->tree.supernodes[k].column_count * sizeof(sinew_real));
         if (i == l->first[quad] || l->subtree_of[k] != l->subtree_of[l->supernode[i - 1]])
             memset(ancestor_rows(subtree), 0, 4 * ((size_t)subtree->ancestor_count + 1) * sizeof(sinew_real));
     }
     for (int c = 0; c < QUAD; c++) {
-        const sinew_rank_one_term *row = row_of(l, rows, quad, c);
+        const sinew_rank_one_term *row = term_of(l, rows, quad, c);
         for (int32_t e = 0; row && e < row->count; e++) {
             const int32_t rank = l->rank[index[row->index[e]]];
             const sinew_solve_subtree *subtree = &f->tree.subtrees[l->subtree_of[l->supernode_of[rank]]];
@@ -216,7 +217,7 @@ static void forward_quad(sinew_low_rank *l, const sinew_factored_system *f, int3
             l->entered[entered++] = p;
         }
         f->kernels->forward(&f->tree.supernodes[k], 1, f->tree.subtrees[p].x);
-        memcpy(l->values + l->start[i], vector_of(l, f, k), QUAD * (size_t)columns * sizeof *l->values);
+        memcpy(l->values + l->start[i], supernode_vector(l, f, k), QUAD * (size_t)columns * sizeof *l->values);
     }
 }
 
@@ -247,7 +248,7 @@ static void multiply_quads(const sinew_low_rank *l, const sinew_factored_system 
 
 /* Sets entry (r, c), r >= c, of the small matrix C = sign(W) + V^T V. The block of the removed terms is stored
  * negated: it is then positive definite. */
-static void put_entry(sinew_low_rank *l, int32_t r, int32_t c, double product)
+static void put_small_entry(sinew_low_rank *l, int32_t r, int32_t c, double product)
 {
     const size_t count = (size_t)l->count, added = (size_t)(l->count - l->taken), R = (size_t)r, C = (size_t)c;
     const double one = r == c ? 1 : 0;
@@ -268,7 +269,7 @@ static void fill_products(sinew_low_rank *l, const sinew_factored_system *f)
             for (int32_t k = 0; k < 16; k++) {
                 const int32_t r = QUAD * a + k / 4, c = QUAD * b + k % 4;
                 if (r < l->count && c <= r)
-                    put_entry(l, r, c, sums[k]);
+                    put_small_entry(l, r, c, sums[k]);
             }
         }
 }
@@ -289,7 +290,7 @@ static bool reserve_small(sinew_low_rank *l, const sinew_allocator *a)
 
 /* True if every pivot of I - V1^T V1, V1 the columns of the removed terms, is far from zero; a pivot is 1 if nothing is
  * removed. */
-static bool enough_left(const sinew_low_rank *l)
+static bool pivots_are_safe(const sinew_low_rank *l)
 {
     const double min = sizeof(sinew_real) == 4 ? 1e-3 : 1e-8;
     for (size_t j = 0; j < (size_t)l->taken; j++) {
@@ -307,7 +308,7 @@ static bool factorise_small(sinew_low_rank *l, const sinew_dense_kernels *dense)
     const int32_t added = l->count - l->taken;
     if (l->taken > 0) {
         if (dense->factorise(l->count, l->taken, l->taken_block, NULL, l->product, l->work, sinew_stop_came) >= 0 ||
-            !enough_left(l))
+            !pivots_are_safe(l))
             return false;
         dense->product(added, added, l->taken, l->taken_block + l->taken, (size_t)l->count, NULL, l->product, l->work,
                        sinew_stop_came);
@@ -345,7 +346,7 @@ sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_factored_system *f, con
     l->taken = l->count = 0;
     if (count == 0)
         return SINEW_OK;
-    if (!make_ways(l, f))
+    if (!prepare_tree_paths(l, f))
         return sinew_fail_memory(error, "changes of the factored system");
     sinew_status status = SINEW_ERROR_MEMORY;
     l->taken = taken;
@@ -353,7 +354,7 @@ sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_factored_system *f, con
     if (sinew_reserve_spare(&f->allocator, &l->order, &l->order_capacity, (size_t)count, sizeof *l->order) &&
         reserve_small(l, &f->allocator)) {
         low_rank_sort_terms(l, rows, index);
-        status = lay_out(l, f, rows, index) ? SINEW_OK : SINEW_ERROR_MEMORY;
+        status = lay_out_columns(l, f, rows, index) ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
     for (int32_t q = 0; status == SINEW_OK && q < quad_count(l) && !sinew_stop_came(); q++) {
         load_quad(l, f, rows, index, q, scale);
@@ -379,7 +380,7 @@ static void gather_sums(const sinew_low_rank *l, const sinew_factored_system *f)
         for (size_t i = l->first[q]; i < l->first[q + 1]; i++) {
             _Alignas(32) sinew_real product[16];
             f->kernels->gather(l->values + l->start[i], f->tree.supernodes[l->supernode[i]].column_count,
-                               vector_of(l, f, l->supernode[i]), product);
+                               supernode_vector(l, f, l->supernode[i]), product);
             for (int k = 0; k < 16; k++)
                 sums[k] += (double)product[k];
         }
@@ -399,7 +400,7 @@ static void spread_sums(const sinew_low_rank *l, const sinew_factored_system *f)
                 a[4 * (r % QUAD) + c] = (sinew_real)l->sums[c * l->count + r];
         for (size_t i = l->first[q]; i < l->first[q + 1]; i++)
             f->kernels->spread(l->values + l->start[i], f->tree.supernodes[l->supernode[i]].column_count, a,
-                               vector_of(l, f, l->supernode[i]));
+                               supernode_vector(l, f, l->supernode[i]));
     }
 }
 

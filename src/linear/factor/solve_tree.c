@@ -62,8 +62,8 @@ static void find_supernode_tree(division *d, const sinew_supernodal *factor)
 }
 
 /* Light subtrees of the elimination tree become units of work. Above them, a supernode joins the unit of its only heavy
- * child, or starts a new unit. Returns the number of units. The columns of a unit are contiguous because the order is a
- * postorder. */
+ * child if that child is the supernode before it; otherwise it starts a new unit. Returns the number of units. The
+ * columns of a unit are contiguous because the order is a postorder. */
 static int32_t divide_supernodes(division *d, int32_t count)
 {
     double total = 0;
@@ -89,7 +89,7 @@ static int32_t divide_supernodes(division *d, int32_t count)
 
 /* Sets columns, supernodes and parent of each subtree. Supernodes are visited from the last to the first, so the first
  * visited supernode of a subtree is its root. */
-static void find_extents(sinew_solve_tree *t, const sinew_supernodal *factor, const division *d)
+static void find_subtree_extents(sinew_solve_tree *t, const sinew_supernodal *factor, const division *d)
 {
     const int32_t *super = factor->supernodes.column;
     for (int32_t k = t->supernode_count - 1; k >= 0; k--) {
@@ -105,7 +105,7 @@ static void find_extents(sinew_solve_tree *t, const sinew_supernodal *factor, co
 
 /* Level of a subtree = 1 + the highest level of its children, 0 for leaves. Children have higher indices than their
  * parents, so one pass suffices. */
-static void find_levels(sinew_solve_tree *t)
+static void find_subtree_levels(sinew_solve_tree *t)
 {
     int32_t level_max = 0;
     for (int32_t p = t->subtree_count - 1; p >= 0; p--) {
@@ -223,7 +223,7 @@ static size_t round4(size_t count)
 /* Copies the lower triangle of a supernode's diagonal block, SINEW_SUPERNODE_ROWS rows at a time: the columns before
  * these rows, then the triangle of these rows. Diagonal entries are inverted, so that solves multiply. L is stored by
  * columns of `height`. */
-static void fill_diagonal(sinew_real *values, const double *L, size_t columns, size_t height)
+static void fill_diagonal_block(sinew_real *values, const double *L, size_t columns, size_t height)
 {
     for (size_t r = 0; r < columns; r += SINEW_SUPERNODE_ROWS) {
         const size_t next = columns - r > SINEW_SUPERNODE_ROWS ? r + SINEW_SUPERNODE_ROWS : columns;
@@ -238,7 +238,7 @@ static void fill_diagonal(sinew_real *values, const double *L, size_t columns, s
 
 /* Copies the rows of a supernode below its diagonal block, SINEW_SUPERNODE_ROWS at a time, column by column, padded
  * with zero rows to a multiple of 4. */
-static void fill_below(sinew_real *values, const double *L, size_t columns, size_t height)
+static void fill_rows_below(sinew_real *values, const double *L, size_t columns, size_t height)
 {
     const size_t below = height - columns, filled = round4(below);
     for (size_t r = 0; r < filled;) {
@@ -262,8 +262,8 @@ static void fill_supernode(sinew_solve_tree *t, const sinew_supernodal *factor, 
     const int32_t *s = factor->supernodes.rows + pi[k] + columns;
     for (size_t r = 0; r < filled; r++)
         t->rows[row + r] = r < below ? local_row(own, s[r]) : own->last - own->first + own->ancestor_count;
-    fill_diagonal(t->values + value, L, columns, height);
-    fill_below(t->values + value + triangle, L, columns, height);
+    fill_diagonal_block(t->values + value, L, columns, height);
+    fill_rows_below(t->values + value + triangle, L, columns, height);
     t->supernodes[k] = (sinew_supernode){.first = super[k] - own->first,
                                          .column_count = (int32_t)columns,
                                          .row_count = (int32_t)filled,
@@ -319,8 +319,8 @@ static bool build_subtrees(sinew_solve_tree *t, const sinew_supernodal *factor, 
     int32_t *renumber = sinew_allocate(&t->allocator, (size_t)t->subtree_count, sizeof *renumber);
     const bool good = t->subtrees && renumber;
     if (good) {
-        find_extents(t, factor, d);
-        find_levels(t);
+        find_subtree_extents(t, factor, d);
+        find_subtree_levels(t);
         sort_subtrees(t, d, renumber);
     }
     sinew_release(&t->allocator, renumber);

@@ -120,7 +120,7 @@ int64_t sinew_supernodal_size(const sinew_supernodal *f)
 /* ---- Left-looking factorisation -------------------------------------------------------------- */
 
 /* L_k = columns of A + shift I that belong to supernode k; sets row_index for the rows of the supernode. */
-static void supernodal_load(sinew_supernodal *f, int32_t k, const sinew_lower_triangle *lower, double shift)
+static void supernodal_load_matrix(sinew_supernodal *f, int32_t k, const sinew_lower_triangle *lower, double shift)
 {
     const int32_t *rows = supernodal_rows(f, k), height = supernodal_height(f, k);
     double *L = f->values + f->start[k];
@@ -152,7 +152,7 @@ static void supernodal_enqueue_update(sinew_supernodal *f, int32_t d)
 }
 
 /* L_k -= L_d L_d^T: supernode k subtracts the product of its descendant d, for the rows of d that are columns of k. */
-static void supernodal_apply(sinew_supernodal *f, int32_t k, int32_t d)
+static void supernodal_apply_update(sinew_supernodal *f, int32_t k, int32_t d)
 {
     const int32_t from = f->applied_rows[d], height = supernodal_height(f, d), count = height - from,
                   *rows = supernodal_rows(f, d) + from;
@@ -195,10 +195,10 @@ static int32_t supernodal_factorise(sinew_supernodal *f, const sinew_lower_trian
         f->applied_rows[k] = supernodal_width(f, k);
     }
     for (int32_t k = 0; k < f->supernodes.count; k++) {
-        supernodal_load(f, k, lower, shift);
+        supernodal_load_matrix(f, k, lower, shift);
         for (int32_t d = f->pending[k], next; d >= 0 && !sinew_stop_came(); d = next) {
             next = f->next[d];
-            supernodal_apply(f, k, d);
+            supernodal_apply_update(f, k, d);
             supernodal_enqueue_update(f, d);
         }
         const int32_t bad = sinew_stop_came() ? 0 : supernodal_factorise_one(f, k, floor);

@@ -6,8 +6,8 @@
  * in the given order, without pivoting (ldl.h states which matrices allow this).
  *
  * CHOLMOD's numeric factorisation is not used: it contains GPL code and calls BLAS. OpenBLAS starts threads when it
- * is loaded, allocates large buffers, and blocks forever if memory is short. This factorisation does not allocate
- * after creation, and results depend on the matrix and the instruction set alone.
+ * is loaded, allocates large buffers, and blocks forever if memory is short. Factorisations and solves of this file do
+ * not allocate, and results depend on the matrix and the instruction set alone.
  */
 #ifndef SINEW_SRC_LINEAR_FACTOR_SUPERNODAL_H
 #define SINEW_SRC_LINEAR_FACTOR_SUPERNODAL_H
@@ -45,12 +45,13 @@ bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocat
 void sinew_supernodal_destroy(sinew_supernodal *f); /* frees the factor's arrays; accepts a zeroed struct */
 /* number of entries of the factor L, with the zeros that supernodes store */
 int64_t sinew_supernodal_size(const sinew_supernodal *f);
-/* Free and reallocate the values of L (false: out of memory). Pattern and work space are kept. */
+/* The first function frees the values of L, the second allocates them again (false: out of memory). Pattern and work
+ * space are kept. */
 void sinew_supernodal_drop_values(sinew_supernodal *f);
 bool sinew_supernodal_need_values(sinew_supernodal *f);
 
 /* Computes the Cholesky factor L of A + shift I; `lower` is the lower triangle of A in the order of elimination.
- * Returns -1, or the column at which A + shift I is not positive definite. */
+ * Returns -1, or the column at which A + shift I is not positive definite or the step was interrupted (base/stop.h). */
 int32_t sinew_supernodal_factorise(sinew_supernodal *f, const sinew_lower_triangle *lower, double shift);
 /* Factorises A = L S L^T with a diagonal S of signs; sinew_supernodal_need_signs allocates S. floor [n]: a pivot
  * with |pivot| <= floor counts as zero. Returns -1, or the column whose pivot is not finite, or is zero with a floor

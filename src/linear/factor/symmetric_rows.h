@@ -10,21 +10,21 @@
 
 /* Block (i, other) of block row i. Entry (r, c) of the block is at offset + stride c + r in the values of the lower
  * triangle if other <= i. If other > i, the mirror image is stored, with this entry at offset + stride r + c. */
-typedef struct sinew_constraint_block {
+typedef struct sinew_symmetric_block {
     int32_t other, stride;
     size_t offset;
-} sinew_constraint_block;
+} sinew_symmetric_block;
 
-typedef struct sinew_rows {
+typedef struct sinew_symmetric_rows {
     int32_t count;
-    size_t *first;                  /* [count + 1] index of each block row's first block in blocks */
-    sinew_constraint_block *blocks; /* [first[count]] blocks of each block row, `other` ascending */
-} sinew_rows;
+    size_t *first;                 /* [count + 1] index of each block row's first block in blocks */
+    sinew_symmetric_block *blocks; /* [first[count]] blocks of each block row, `other` ascending */
+} sinew_symmetric_rows;
 
-sinew_status sinew_rows_create(const sinew_allocator *allocator, sinew_rows *rows, int32_t count, const int32_t *column,
-                               const int32_t *row, sinew_error *error);
-void sinew_rows_destroy(const sinew_allocator *allocator, sinew_rows *rows);
+sinew_status sinew_symmetric_rows_create(const sinew_allocator *allocator, sinew_symmetric_rows *rows, int32_t count,
+                                         const int32_t *column, const int32_t *row, sinew_error *error);
+void sinew_symmetric_rows_destroy(const sinew_allocator *allocator, sinew_symmetric_rows *rows);
 /* Copies the 3x3 block (i, block->other) from the values of the lower triangle to out, row-major. */
-void sinew_constraint_block_get(const sinew_constraint_block *block, int32_t i, const double *values, double out[9]);
+void sinew_symmetric_block_get(const sinew_symmetric_block *block, int32_t i, const double *values, double out[9]);
 
 #endif

@@ -48,7 +48,7 @@ typedef struct recurrence {
     bool fresh; /* true at a restart: the vectors p and v are not set yet */
 } recurrence;
 
-static void restart(sinew_bicgstab *s, recurrence *k)
+static void bicgstab_restart(sinew_bicgstab *s, recurrence *k)
 {
     memcpy(s->shadow, s->r, 4 * (size_t)s->count * sizeof *s->r);
     *k = (recurrence){1, 1, 1, true};
@@ -75,8 +75,8 @@ static bool next_direction(sinew_bicgstab *s, recurrence *k, double size)
 
 /* One BiCGSTAB iteration from residual r of norm `size`. Returns false if the recurrence breaks down before x
  * changes. */
-static bool advance(sinew_bicgstab *s, recurrence *k, sinew_multiply *multiply, void *context, double size,
-                    sinew_real *x)
+static bool bicgstab_iterate(sinew_bicgstab *s, recurrence *k, sinew_multiply *multiply, void *context, double size,
+                             sinew_real *x)
 {
     const int32_t n = s->count, threads = s->thread_count;
     if (!next_direction(s, k, size))
@@ -109,19 +109,19 @@ sinew_bicgstab_result sinew_bicgstab_solve(sinew_bicgstab *s, sinew_multiply *mu
     memcpy(s->r, b, 4 * (size_t)n * sizeof *b);
     if (!(target > 0))
         return result;
-    restart(s, &k);
+    bicgstab_restart(s, &k);
     bool first = true; /* true: no successful iteration since the last restart */
     result.residual = 1;
     while (result.iterations < iterations && result.residual > tolerance && isfinite(result.residual) &&
            !sinew_stop_came()) {
-        const bool moved = k.omega != 0 && advance(s, &k, multiply, context, result.residual * target, x);
+        const bool moved = k.omega != 0 && bicgstab_iterate(s, &k, multiply, context, result.residual * target, x);
         if (moved) {
             result.iterations++;
             result.residual = sinew_norm(s->r, n, threads) / target;
         } else if (first) {
             break;
         } else {
-            restart(s, &k);
+            bicgstab_restart(s, &k);
         }
         first = !moved;
     }

@@ -45,7 +45,7 @@ typedef struct setting {
     const double *diagonal;
 } setting;
 
-static void set_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void invert_block_range(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const setting *set = context;
     (void)member;
@@ -63,7 +63,7 @@ static void set_range(const void *context, int32_t member, int32_t first, int32_
 
 void sinew_block_inverse_set(sinew_block_inverse *blocks, const double *diagonal)
 {
-    sinew_over_particles(blocks->thread_count, blocks->count, set_range, &(setting){blocks, diagonal});
+    sinew_over_particles(blocks->thread_count, blocks->count, invert_block_range, &(setting){blocks, diagonal});
 }
 
 typedef struct application {
@@ -72,7 +72,7 @@ typedef struct application {
     sinew_real *z;
 } application;
 
-static void apply_range(const void *context, int32_t member, int32_t first, int32_t last)
+static void apply_block_range(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const application *a = context;
     (void)member;
@@ -85,5 +85,5 @@ static void apply_range(const void *context, int32_t member, int32_t first, int3
 
 void sinew_block_inverse_apply(const sinew_block_inverse *blocks, const sinew_real *r, sinew_real *z)
 {
-    sinew_over_particles(blocks->thread_count, blocks->count, apply_range, &(application){blocks, r, z});
+    sinew_over_particles(blocks->thread_count, blocks->count, apply_block_range, &(application){blocks, r, z});
 }

@@ -41,7 +41,7 @@ sinew_status sinew_gauss_seidel_create(const sinew_allocator *allocator, sinew_g
     gs->values = sinew_allocate_zero(allocator, 9 * (size_t)column[count], sizeof *gs->values);
     gs->inverse = sinew_allocate_zero(allocator, 9 * (size_t)count, sizeof *gs->inverse);
     sinew_status status = gs->first_row && gs->order && gs->values && gs->inverse
-                              ? sinew_rows_create(allocator, &gs->rows, count, column, row, error)
+                              ? sinew_symmetric_rows_create(allocator, &gs->rows, count, column, row, error)
                               : sinew_fail_memory(error, "Gauss-Seidel sweeps");
     if (status == SINEW_OK)
         gauss_seidel_sort_rows(gs, colours);
@@ -55,7 +55,7 @@ void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs)
     if (gs->count == 0 && !gs->order)
         return;
     const sinew_allocator allocator = gs->allocator;
-    sinew_rows_destroy(&allocator, &gs->rows);
+    sinew_symmetric_rows_destroy(&allocator, &gs->rows);
     void *arrays[] = {gs->first_row, gs->order, gs->values, gs->inverse};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
@@ -65,7 +65,7 @@ void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs)
 /* ---- Sweeps over the current values ---------------------------------------------------------- */
 
 /* inverse = A^-1 of a 3x3 block by cofactors, for any definiteness; zero if the determinant is round-off */
-static void invert(const double A[9], double inverse[9])
+static void invert_diagonal_block(const double A[9], double inverse[9])
 {
     const double cofactors[9] = {A[4] * A[8] - A[5] * A[7], A[2] * A[7] - A[1] * A[8], A[1] * A[5] - A[2] * A[4],
                                  A[5] * A[6] - A[3] * A[8], A[0] * A[8] - A[2] * A[6], A[2] * A[3] - A[0] * A[5],
@@ -85,8 +85,8 @@ void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs)
         for (size_t k = gs->rows.first[i]; k < gs->rows.first[i + 1]; k++)
             if (gs->rows.blocks[k].other == i) {
                 double A[9];
-                sinew_constraint_block_get(&gs->rows.blocks[k], i, gs->values, A);
-                invert(A, gs->inverse + 9 * (size_t)i);
+                sinew_symmetric_block_get(&gs->rows.blocks[k], i, gs->values, A);
+                invert_diagonal_block(A, gs->inverse + 9 * (size_t)i);
             }
 }
 
@@ -97,7 +97,7 @@ static void row_residual(const sinew_gauss_seidel *gs, int32_t i, const double *
     for (size_t k = gs->rows.first[i]; k < gs->rows.first[i + 1]; k++) {
         const double *xj = x + 3 * (size_t)gs->rows.blocks[k].other;
         double A[9];
-        sinew_constraint_block_get(&gs->rows.blocks[k], i, gs->values, A);
+        sinew_symmetric_block_get(&gs->rows.blocks[k], i, gs->values, A);
         for (size_t c = 0; c < 3; c++)
             r[c] -= A[3 * c] * xj[0] + A[3 * c + 1] * xj[1] + A[3 * c + 2] * xj[2];
     }
@@ -111,13 +111,13 @@ typedef struct sweep_pass {
     double *x;
 } sweep_pass;
 
-static int32_t count_items(const void *context, int32_t phase)
+static int32_t count_sweep_items(const void *context, int32_t phase)
 {
     const int32_t *first = ((const sweep_pass *)context)->gs->first_row + phase;
     return (first[1] - first[0] + ITEM_ROWS - 1) / ITEM_ROWS;
 }
 
-static void run_item(const void *context, int32_t phase, int32_t item)
+static void run_sweep_item(const void *context, int32_t phase, int32_t item)
 {
     const sweep_pass *pass = context;
     const sinew_gauss_seidel *gs = pass->gs;
@@ -137,7 +137,7 @@ static void run_item(const void *context, int32_t phase, int32_t item)
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x)
 {
     const sweep_pass pass = {gs, omega, b, x};
-    const sinew_phases work = {gs->colour_count, count_items, run_item, &pass};
+    const sinew_phases work = {gs->colour_count, count_sweep_items, run_sweep_item, &pass};
     sinew_phases_run(&work, gs->count >= PARALLEL_ROWS ? gs->thread_count : 1);
 }
 

@@ -5,9 +5,9 @@
  *     x_i <- x_i + omega A_ii^-1 (b_i - sum_j A_ij x_j)
  *
  * one block row after the other, each with the updated x of the rows before it (Young 1971). Rows are visited colour by
- * colour; no block couples two rows of one colour, so threads share them and the bits stay the same. Converges for
- * every positive definite A and 0 < omega < 2 (Ostrowski 1954); for an indefinite A it may diverge. Rows whose diagonal
- * block is singular are skipped.
+ * colour; no block couples two rows of one colour, so threads share the rows of a colour and the bits stay the same.
+ * The sweeps converge for every positive definite A and 0 < omega < 2 (Ostrowski 1954); for an indefinite A they may
+ * diverge. Rows whose diagonal block is singular are skipped.
  */
 #ifndef SINEW_SRC_LINEAR_KRYLOV_GAUSS_SEIDEL_H
 #define SINEW_SRC_LINEAR_KRYLOV_GAUSS_SEIDEL_H
@@ -19,7 +19,7 @@ typedef struct sinew_gauss_seidel {
     int32_t count, colour_count, thread_count;
     int32_t *first_row; /* [colour_count + 1] index of each colour's first row in `order` */
     int32_t *order;     /* [count] block rows sorted by colour */
-    sinew_rows rows;
+    sinew_symmetric_rows rows;
     double *values;  /* [9 * blocks] input: the lower triangle of A by block columns, filled before invert */
     double *inverse; /* [count][9] inverse diagonal blocks A_ii^-1; zero if A_ii is singular */
 } sinew_gauss_seidel;

@@ -44,7 +44,7 @@ typedef struct stopping {
     double *history, *lengths;
 } stopping;
 
-static bool stalled(const stopping *stop, const sinew_pcg_result *result)
+static bool pcg_has_stalled(const stopping *stop, const sinew_pcg_result *result)
 {
     const int32_t k = result->iterations, window = k / 3 > SINEW_PCG_WINDOW ? k / 3 : SINEW_PCG_WINDOW;
     if (!stop->history || k <= window)
@@ -84,7 +84,7 @@ static double pcg_advance(void *context, double alpha)
     return sinew_dot(pcg->r, pcg->z, pcg->count, pcg->thread_count);
 }
 
-static void pcg_turn(void *context, double beta)
+static void pcg_update_direction(void *context, double beta)
 {
     const pcg_run *run = context;
     const sinew_pcg *pcg = run->pcg;
@@ -108,7 +108,7 @@ static sinew_pcg_result pcg_solve(pcg_run run, const sinew_real *b, const stoppi
 {
     const sinew_pcg *pcg = run.pcg;
     const size_t bytes = 4 * (size_t)pcg->count * sizeof *b;
-    const sinew_cg_vectors vectors = {pcg_multiply, pcg_advance, pcg_turn, &run};
+    const sinew_cg_vectors vectors = {pcg_multiply, pcg_advance, pcg_update_direction, &run};
     sinew_pcg_result result = {.residual = 0};
     const double target = sinew_norm(b, pcg->count, pcg->thread_count);
     memset(run.x, 0, bytes);
@@ -133,7 +133,7 @@ static sinew_pcg_result pcg_solve(pcg_run run, const sinew_real *b, const stoppi
         }
         result.iterations++;
         result.residual = sinew_norm(pcg->r, pcg->count, pcg->thread_count) / target;
-        result.stalled = stalled(stop, &result);
+        result.stalled = pcg_has_stalled(stop, &result);
     }
     return result;
 }
@@ -171,7 +171,7 @@ int32_t sinew_pcg_lanczos(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P
                           int32_t steps, double *diagonal, double *off_diagonal)
 {
     pcg_run run = {.pcg = pcg, .A = A, .P = P};
-    const sinew_cg_vectors vectors = {pcg_multiply, pcg_advance, pcg_turn, &run};
+    const sinew_cg_vectors vectors = {pcg_multiply, pcg_advance, pcg_update_direction, &run};
     sinew_cg cg = pcg_begin(&run, b), before = {.alpha = 1};
     const double enough = fraction * cg.rz;
     int32_t count = 0;

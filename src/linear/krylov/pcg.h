@@ -19,10 +19,10 @@ typedef struct sinew_pcg {
 
 typedef struct sinew_pcg_result {
     int32_t iterations;
-    double residual; /* relative residual |b - A x| / |b| */
+    double residual; /* relative residual |b - A x| / |b|, from the recurrence of CG */
     double decrease; /* b . x - x . A x / 2: decrease of the quadratic by x, a lower bound of b . A^-1 b / 2 */
     bool indefinite; /* true: stopped because the curvature along a direction was not positive */
-    bool stalled;    /* true: stopped because the decrease no longer grew */
+    bool stalled;    /* true: stopped because `decrease` and |x| hardly grew any more */
 } sinew_pcg_result;
 
 typedef void sinew_multiply(void *context, const sinew_real *x, sinew_real *Ax);
@@ -45,8 +45,8 @@ sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linea
 sinew_pcg_result sinew_pcg_solve_with_term(sinew_pcg *pcg, sinew_linear_map C, sinew_linear_map P, sinew_real *b,
                                            sinew_real *x, double tolerance, int32_t iterations);
 /* Solves A x = b by CG until the decrease of the quadratic and |x| stall: the last third of the iterations, and at
- * least SINEW_PCG_WINDOW of them, added less than `fraction` of each. |x| grows with every iteration of conjugate
- * gradients (Steihaug 1983), but soft modes add to it late. At most SINEW_PCG_STALL_MAX iterations. */
+ * least SINEW_PCG_WINDOW of them, changed each of both by at most `fraction` of it. Without a preconditioner |x| grows
+ * with every iteration (Steihaug 1983); soft modes add to it late. At most SINEW_PCG_STALL_MAX iterations. */
 #define SINEW_PCG_WINDOW    8
 #define SINEW_PCG_STALL_MAX 1024
 sinew_pcg_result sinew_pcg_solve_until_stalled(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P,

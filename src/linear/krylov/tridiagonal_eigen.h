@@ -15,7 +15,7 @@ typedef struct sinew_tridiagonal {
     const double *diagonal, *off_diagonal;
 } sinew_tridiagonal;
 
-/* The eigenvalue that has exactly `rank` smaller eigenvalues. `low` is a lower bound of all eigenvalues. */
+/* Eigenvalue number `rank`, counted from 0 in ascending order. `low` is a lower bound of all eigenvalues. */
 double sinew_tridiagonal_eigenvalue(const sinew_tridiagonal *t, int32_t rank, double low);
 
 #endif

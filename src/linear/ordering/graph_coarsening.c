@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* capacity for vertices and edges of all levels, relative to the finest; coarsening stops when it is used up */
-#define ROOM    3
-#define DEGREES 64      /* number of classes of vertices by degree; the last holds all higher degrees */
-#define JUMP    1000003 /* stride between visited vertices of equal degree; a prime */
+#define LEVEL_CAPACITY 3
+#define DEGREES        64      /* number of classes of vertices by degree; the last holds all higher degrees */
+#define JUMP           1000003 /* stride between visited vertices of equal degree; a prime */
 
 static int degree_class(const sinew_weighted *g, int32_t i)
 {
@@ -20,7 +20,8 @@ static int degree_class(const sinew_weighted *g, int32_t i)
 bool sinew_levels_create(const sinew_allocator *allocator, sinew_levels *l, size_t vertices, size_t entries)
 {
     sinew_weighted *r = &l->capacity;
-    *l = (sinew_levels){.vertex_capacity = ROOM * vertices + SINEW_LEVELS_MAX, .edge_capacity = ROOM * entries};
+    *l = (sinew_levels){.vertex_capacity = LEVEL_CAPACITY * vertices + SINEW_LEVELS_MAX,
+                        .edge_capacity = LEVEL_CAPACITY * entries};
     r->first = sinew_allocate(allocator, l->vertex_capacity, sizeof *r->first);
     r->other = sinew_allocate(allocator, l->edge_capacity, sizeof *r->other);
     r->edge = sinew_allocate(allocator, l->edge_capacity, sizeof *r->edge);
@@ -121,7 +122,8 @@ static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted
 
 /* Adds the edges of a fine vertex to its coarse vertex, whose edges start at c->first[at]; slot [coarse vertices] is
  * the index of the edge to each coarse neighbour. `end` is the end of all edges so far; returns the new end. */
-static size_t add_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, int32_t at, size_t end, int32_t *slot)
+static size_t add_coarse_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, int32_t at, size_t end,
+                               int32_t *slot)
 {
     const size_t begin = c->first[at];
     for (size_t e = g->first[i]; e < g->first[i + 1]; e++) {
@@ -140,7 +142,7 @@ static size_t add_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, i
     return end;
 }
 
-static size_t join_edges(const sinew_weighted *g, const int32_t *match, sinew_weighted *c, int32_t *slot)
+static size_t build_coarse_edges(const sinew_weighted *g, const int32_t *match, sinew_weighted *c, int32_t *slot)
 {
     size_t end = 0;
     for (int32_t i = 0; i < c->count; i++)
@@ -150,9 +152,9 @@ static size_t join_edges(const sinew_weighted *g, const int32_t *match, sinew_we
             continue;
         const int32_t at = g->coarse[i];
         c->first[at] = end;
-        end = add_edges(g, i, c, at, end, slot);
+        end = add_coarse_edges(g, i, c, at, end, slot);
         if (match[i] != i)
-            end = add_edges(g, match[i], c, at, end, slot);
+            end = add_coarse_edges(g, match[i], c, at, end, slot);
     }
     c->first[c->count] = end;
     return end;
@@ -181,7 +183,7 @@ void sinew_levels_coarsen(sinew_levels *l, int32_t min)
                               .point = l->capacity.point + 3 * vertices,
                               .side = l->capacity.side + vertices};
         number_pairs(g, l->match, c);
-        join_edges(g, l->match, c, l->slot);
+        build_coarse_edges(g, l->match, c, l->slot);
         l->count++;
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph_coarsening.h: a multilevel hierarchy of coarser graphs: neighbours are matched in pairs, heaviest edges first,
- * until few vertices are left (Karypis and Kumar 1998). A good cut of the coarsest graph is nearly as good on all
- * levels.
+ * graph_coarsening.h: a multilevel hierarchy of coarser graphs: each vertex is matched with the neighbour of its
+ * heaviest edge, until few vertices are left (Karypis and Kumar 1998). A cut of the coarsest graph is also a cut of the
+ * finer ones, where it is refined (separator.h).
  */
 #ifndef SINEW_SRC_LINEAR_ORDERING_GRAPH_COARSENING_H
 #define SINEW_SRC_LINEAR_ORDERING_GRAPH_COARSENING_H

@@ -40,7 +40,7 @@ typedef struct dissection {
 /* ---- Graph of the set of rows that is cut ---------------------------------------------------- */
 
 /* Builds the graph of the rows first .. last-1 of d->rows, numbered from 0, as the finest level. */
-static void make_finest(dissection *d, int32_t first, int32_t last)
+static void make_finest_graph(dissection *d, int32_t first, int32_t last)
 {
     const sinew_graph *g = d->graph;
     size_t at = 0;
@@ -71,7 +71,7 @@ static void make_finest(dissection *d, int32_t first, int32_t last)
 
 /* ---- Cuts of the coarsest graph -------------------------------------------------------------- */
 
-static void keep_better(dissection *d, sinew_weighted *g, double *min)
+static void keep_better_cut(dissection *d, sinew_weighted *g, double *min)
 {
     if (sinew_stop_came())
         return;
@@ -124,20 +124,20 @@ static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *or
 
 /* Tries the cuts of GRAPH_STARTS breadth-first orders. An order starts at the last vertex of the previous search, which
  * is peripheral; after every second order, at the middle vertex of that order. */
-static void try_graph(dissection *d, sinew_weighted *g, double *min)
+static void try_breadth_first_cuts(dissection *d, sinew_weighted *g, double *min)
 {
     int32_t start = breadth_first(g, 0, d->scratch);
     for (int k = 0; k < GRAPH_STARTS; k++) {
         const int32_t next = breadth_first(g, start, d->scratch);
         split_in_order(d, g);
-        keep_better(d, g, min);
+        keep_better_cut(d, g, min);
         start = k % 2 ? d->scratch[(size_t)g->count / 2] : next;
     }
 }
 
 /* Sets d->key to the positions along a direction, rounded to integers 0 .. KEYS: vertices of one layer of a regular
  * mesh get equal integers despite round-off. */
-static void make_keys(dissection *d, const sinew_weighted *g, const int direction[3])
+static void make_position_keys(dissection *d, const sinew_weighted *g, const int direction[3])
 {
     double low = HUGE_VAL, high = -HUGE_VAL, n[3];
     for (size_t c = 0; c < 3; c++)
@@ -203,23 +203,23 @@ enum {
     MAIN_DIRECTIONS = 7
 };
 
-static void try_directions(dissection *d, sinew_weighted *g, double *min)
+static void try_direction_cuts(dissection *d, sinew_weighted *g, double *min)
 {
     for (int k = 0; k < DIRECTIONS; k++) {
-        make_keys(d, g, directions[k]);
+        make_position_keys(d, g, directions[k]);
         split_by_key(d, g);
-        keep_better(d, g, min);
+        keep_better_cut(d, g, min);
     }
 }
 
 /* The best cut of the finest graph across the axes and body diagonals: regular meshes have layers that coarser graphs
  * do not show. The graph stores the sides of the best cut; returns its cost. */
-static double cut_straight(dissection *d, sinew_weighted *g)
+static double find_straight_cut(dissection *d, sinew_weighted *g)
 {
     double min = HUGE_VAL;
     int best = -1;
     for (int k = 0; k < MAIN_DIRECTIONS && !sinew_stop_came(); k++) {
-        make_keys(d, g, directions[k]);
+        make_position_keys(d, g, directions[k]);
         split_by_key(d, g);
         sinew_separator_between(&d->separator, g);
         const double cost = sinew_separator_measure(&d->separator, g);
@@ -230,7 +230,7 @@ static double cut_straight(dissection *d, sinew_weighted *g)
     }
     if (best < 0)
         return HUGE_VAL;
-    make_keys(d, g, directions[best]);
+    make_position_keys(d, g, directions[best]);
     split_by_key(d, g);
     sinew_separator_between(&d->separator, g);
     sinew_separator_refine(&d->separator, g);
@@ -248,8 +248,8 @@ static bool find_cut(dissection *d)
     sinew_levels_coarsen(l, COARSEST);
     sinew_weighted *g = &l->graphs[l->count - 1];
     if (d->points)
-        try_directions(d, g, &min);
-    try_graph(d, g, &min);
+        try_direction_cuts(d, g, &min);
+    try_breadth_first_cuts(d, g, &min);
     if (min == HUGE_VAL)
         return false;
     memcpy(g->side, d->best, (size_t)g->count);
@@ -265,7 +265,7 @@ static bool find_cut(dissection *d)
         return true;
     memcpy(d->best, g->side, (size_t)g->count);
     min = sinew_separator_cost(&d->separator);
-    if (!(cut_straight(d, g) < min))
+    if (!(find_straight_cut(d, g) < min))
         memcpy(g->side, d->best, (size_t)g->count);
     return true;
 }
@@ -285,7 +285,7 @@ static void sort_by_side(dissection *d, int32_t first, int32_t last, int32_t end
     memcpy(d->rows + first, d->scratch + first, (size_t)(last - first) * sizeof *d->rows);
 }
 
-static void close_set(dissection *d, int32_t first, int32_t last)
+static void rank_set(dissection *d, int32_t first, int32_t last)
 {
     for (int32_t k = first; k < last; k++)
         d->set[d->rows[k]] = d->set_count;
@@ -296,21 +296,21 @@ static void dissect(dissection *d, int32_t first, int32_t last, int depth)
 {
     bool cut = last - first > LEAF_ROWS && depth < DEPTH_MAX && !sinew_stop_came();
     if (cut) {
-        make_finest(d, first, last);
+        make_finest_graph(d, first, last);
         cut = find_cut(d);
     }
     if (!cut) {
-        close_set(d, first, last);
+        rank_set(d, first, last);
         return;
     }
     int32_t end[2];
     sort_by_side(d, first, last, end);
     dissect(d, first, end[0], depth + 1);
     dissect(d, end[0], end[1], depth + 1);
-    close_set(d, end[1], last);
+    rank_set(d, end[1], last);
 }
 
-static void measure_edges(dissection *d)
+static void measure_axis_scales(dissection *d)
 {
     const sinew_graph *g = d->graph;
     double length[3] = {0};
@@ -341,7 +341,7 @@ sinew_status sinew_dissect(const sinew_allocator *allocator, const sinew_graph *
         d.local[i] = -1;
     }
     if (good && points)
-        measure_edges(&d);
+        measure_axis_scales(&d);
     if (good)
         dissect(&d, 0, graph->count, 0);
     sinew_levels_destroy(allocator, &d.levels);

@@ -3,7 +3,7 @@
  * separator.c: moves vertices in and out of a vertex separator to make it lighter. See separator.h.
  *
  * A move takes a vertex out of the separator to one side, and its neighbours on the other side into it. A pass
- * repeatedly makes the best move, even if the separator gets heavier, moves each vertex at most once, and then
+ * repeatedly makes the best move, even if the separator gets heavier, takes each vertex out at most once, and then
  * returns to the best state seen. Ties are broken by vertex number, so the result depends on the graph alone.
  */
 #include "linear/ordering/separator.h"
@@ -46,7 +46,7 @@ double sinew_separator_cost(const sinew_separator *s)
 
 /* ---- Heap of moves, the largest gain on top -------------------------------------------------- */
 
-static bool comes_first(const sinew_separator *s, int32_t a, int32_t b)
+static bool heap_comes_first(const sinew_separator *s, int32_t a, int32_t b)
 {
     return s->gain[a] != s->gain[b] ? s->gain[a] > s->gain[b] : a < b;
 }
@@ -60,7 +60,7 @@ static void heap_put(sinew_separator *s, int32_t at, int32_t move)
 static void heap_rise(sinew_separator *s, int32_t at)
 {
     const int32_t move = s->heap[at];
-    for (; at > 0 && comes_first(s, move, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && heap_comes_first(s, move, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
         heap_put(s, at, s->heap[(at - 1) / 2]);
     heap_put(s, at, move);
 }
@@ -69,8 +69,8 @@ static void heap_sink(sinew_separator *s, int32_t at)
 {
     const int32_t move = s->heap[at];
     for (int32_t child; (child = 2 * at + 1) < s->heap_count; at = child) {
-        child += child + 1 < s->heap_count && comes_first(s, s->heap[child + 1], s->heap[child]);
-        if (!comes_first(s, s->heap[child], move))
+        child += child + 1 < s->heap_count && heap_comes_first(s, s->heap[child + 1], s->heap[child]);
+        if (!heap_comes_first(s, s->heap[child], move))
             break;
         heap_put(s, at, s->heap[child]);
     }
@@ -131,7 +131,7 @@ static void separator_move_and_log(sinew_separator *s, int32_t vertex, uint8_t s
     separator_move(s, vertex, side);
 }
 
-static void adjust(sinew_separator *s, int32_t move, int32_t by)
+static void adjust_gain(sinew_separator *s, int32_t move, int32_t by)
 {
     if (s->heap_index[move] < 0)
         return;
@@ -152,9 +152,9 @@ static void adjust_around(sinew_separator *s, int32_t vertex, uint8_t before)
         if (g->side[other] != SINEW_BETWEEN)
             continue;
         if (before != SINEW_BETWEEN)
-            adjust(s, other << 1 | (1 - before), g->price[vertex]);
+            adjust_gain(s, other << 1 | (1 - before), g->price[vertex]);
         if (after != SINEW_BETWEEN)
-            adjust(s, other << 1 | (1 - after), -g->price[vertex]);
+            adjust_gain(s, other << 1 | (1 - after), -g->price[vertex]);
     }
 }
 

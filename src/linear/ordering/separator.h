@@ -31,7 +31,7 @@ typedef struct sinew_separator {
     int32_t size[3];           /* total weight of side 0, of side 1 and of the separator */
     int64_t price;             /* sum of the prices of the separator's vertices */
     int32_t limit;             /* largest total weight that a side may have */
-    uint8_t *locked;           /* [count] 1: the vertex has moved in this pass */
+    uint8_t *locked;           /* [count] 1: the vertex has left the separator in this pass */
     int32_t heap_count, *heap; /* [2 count] moves (vertex << 1 | side), the best on top */
     int32_t *heap_index;       /* [2 count] index of each move in the heap, -1: not in the heap */
     int32_t *gain; /* [2 count] decrease of the separator's price by each move, negative if the price grows */

@@ -107,7 +107,7 @@ static int32_t count_find_root(int32_t *ancestor, int32_t j)
 }
 
 /* Initial weights of the column counts: leaves of the elimination tree start with 1 for their diagonal entry. */
-static void count_begin(sinew_elimination *e, const count_work *w)
+static void column_counts_begin(sinew_elimination *e, const count_work *w)
 {
     const int32_t count = e->graph->count;
     for (int32_t j = 0; j < count; j++) {
@@ -127,7 +127,7 @@ static void count_begin(sinew_elimination *e, const count_work *w)
 /* Adds the weights of the column counts (Gilbert, Ng and Peyton 1994, figure 3). The weights of a subtree sum up to its
  * root's column count: column j adds 1 for each row subtree of which it is a leaf; the least common ancestor of two
  * leaves subtracts the entries that both leaves would count. */
-static void count_weigh(sinew_elimination *e, const count_work *w)
+static void column_counts_add_weights(sinew_elimination *e, const count_work *w)
 {
     const sinew_graph *g = e->graph;
     for (int32_t k = 0; k < g->count; k++) {
@@ -154,8 +154,8 @@ static void count_weigh(sinew_elimination *e, const count_work *w)
 
 static void elimination_count_columns(sinew_elimination *e, const count_work *w)
 {
-    count_begin(e, w);
-    count_weigh(e, w);
+    column_counts_begin(e, w);
+    column_counts_add_weights(e, w);
     for (int32_t j = 0; j < e->graph->count; j++)
         if (e->parent[j] >= 0)
             e->entries[e->parent[j]] += e->entries[j];

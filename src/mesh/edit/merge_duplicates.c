@@ -4,8 +4,8 @@
  *
  * Cells with the same lowest vertex are sorted by their other vertices, which makes duplicates adjacent. Kept vertices
  * are hashed by their cell in a grid whose cells are CELL_WIDTH distances wide: all vertices within the distance of a
- * vertex are in its grid cell or an adjacent one. Kept vertices are farther apart than the distance, so a grid cell
- * contains few.
+ * vertex are in its grid cell or an adjacent one. Kept vertices are farther apart than the distance, which bounds their
+ * number in a grid cell.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
@@ -27,8 +27,8 @@ static void sorted_vertices(const int32_t *element, int32_t size, int32_t sorted
 }
 
 /* Writes a pair (other vertices, element index) for each element whose lowest vertex is v; returns their number. */
-static size_t elements_at(const sinew_elements *elements, const sinew_incidence *incidence, int32_t v,
-                          sinew_pair *pairs)
+static size_t list_elements_at(const sinew_elements *elements, const sinew_incidence *incidence, int32_t v,
+                               sinew_pair *pairs)
 {
     size_t count = 0;
     for (int64_t at = incidence->first[v]; at < incidence->first[v + 1]; at++) {
@@ -41,7 +41,7 @@ static size_t elements_at(const sinew_elements *elements, const sinew_incidence 
     return count;
 }
 
-static void name_first_of_each(const sinew_pair *pairs, size_t count, int32_t *same)
+static void set_first_of_duplicates(const sinew_pair *pairs, size_t count, int32_t *same)
 {
     size_t first = 0;
     for (size_t n = 0; n < count; n++) {
@@ -58,13 +58,13 @@ sinew_status sinew_same_elements(const sinew_allocator *allocator, int32_t verte
     sinew_status status = sinew_incidence_build(&incidence, allocator, vertex_count, elements, error);
     if (status != SINEW_OK)
         return status;
-    size_t capacity = (size_t)sinew_incidence_busiest(&incidence, vertex_count);
+    size_t capacity = (size_t)sinew_incidence_count_max(&incidence, vertex_count);
     sinew_pair *pairs = sinew_allocate(allocator, 2 * capacity, sizeof *pairs);
     if (pairs) {
         for (int32_t v = 0; v < vertex_count; v++) {
-            size_t count = elements_at(elements, &incidence, v, pairs);
+            size_t count = list_elements_at(elements, &incidence, v, pairs);
             sinew_sort_pairs(pairs, count, pairs + capacity);
-            name_first_of_each(pairs, count, same);
+            set_first_of_duplicates(pairs, count, same);
         }
     } else {
         status = sinew_fail_memory(error, "cells that are there twice");
@@ -133,7 +133,7 @@ static bool merge_is_near(const near_table *table, int32_t a, int32_t b)
     return sinew_shape_of_edge(table->positions, edge) <= table->distance;
 }
 
-static int32_t lowest_near_in(const near_table *table, const double cell[3], int32_t v, int32_t lowest)
+static int32_t lowest_near_in_cell(const near_table *table, const double cell[3], int32_t v, int32_t lowest)
 {
     for (int32_t w = table->head[bucket_of(table, cell)]; w >= 0; w = table->next[w])
         if (w < lowest && merge_is_near(table, w, v))
@@ -141,7 +141,7 @@ static int32_t lowest_near_in(const near_table *table, const double cell[3], int
     return lowest;
 }
 
-static int32_t lowest_near(const near_table *table, int32_t v)
+static int32_t lowest_vertex_near(const near_table *table, int32_t v)
 {
     double cells[3][3];
     int counts[3];
@@ -152,7 +152,7 @@ static int32_t lowest_near(const near_table *table, int32_t v)
         for (int j = 0; j < counts[1]; j++)
             for (int k = 0; k < counts[2]; k++) {
                 const double cell[3] = {cells[0][i], cells[1][j], cells[2][k]};
-                lowest = lowest_near_in(table, cell, v, lowest);
+                lowest = lowest_near_in_cell(table, cell, v, lowest);
             }
     return lowest;
 }
@@ -162,7 +162,7 @@ static void fill_same(near_table *table, int32_t count, int32_t *same)
     for (size_t b = 0; b <= table->mask; b++)
         table->head[b] = -1;
     for (int32_t v = 0; v < count; v++) {
-        same[v] = lowest_near(table, v);
+        same[v] = lowest_vertex_near(table, v);
         if (same[v] != v)
             continue;
         double home[3];

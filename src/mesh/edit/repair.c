@@ -116,7 +116,7 @@ static void repair_exchange(int32_t *a, int32_t *b)
     *b = swap;
 }
 
-static void turn_inverted_tets(fixer *f)
+static void flip_inverted_tets(fixer *f)
 {
     for (int32_t t = 0; t < f->counts[0]; t++) {
         int32_t *tet = f->cells[0] + 4 * (size_t)t;
@@ -131,7 +131,7 @@ static void turn_inverted_tets(fixer *f)
 
 /* Six times the signed volume of the tet of a triangle and apex `eye`; its sum over a closed component does not
  * depend on the apex. */
-static double volume_under(const sinew_real *positions, const int32_t *triangle, const sinew_real *eye)
+static double volume_from_apex(const sinew_real *positions, const int32_t *triangle, const sinew_real *eye)
 {
     double p[3][3];
     for (int i = 0; i < 3; i++)
@@ -148,7 +148,7 @@ static void face_outwards(const fixer *f, sinew_orientation *orientation, double
         const int32_t *triangle = f->cells[1] + 3 * (size_t)t;
         int32_t component = orientation->component[t];
         const sinew_real *eye = positions + 3 * (size_t)f->cells[1][3 * (size_t)component];
-        double volume = volume_under(positions, triangle, eye);
+        double volume = volume_from_apex(positions, triangle, eye);
         volumes[component] += orientation->flip[t] ? -volume : volume;
     }
     for (int32_t t = 0; t < f->counts[1]; t++) {
@@ -202,7 +202,7 @@ static int32_t number_used_vertices(fixer *f, int32_t *numbers)
     return used;
 }
 
-static sinew_mesh *copy_used(fixer *f, const int32_t *numbers, int32_t used)
+static sinew_mesh *copy_used_parts(fixer *f, const int32_t *numbers, int32_t used)
 {
     const sinew_mesh *mesh = f->mesh;
     sinew_mesh *copy = sinew_mesh_allocate(&mesh->allocator, used, f->counts[0], f->counts[1], f->counts[2], f->error);
@@ -247,7 +247,7 @@ static sinew_status write_repair_warnings(const fixer *f, sinew_mesh *copy)
     return status;
 }
 
-static sinew_mesh *make_copy(fixer *f, int32_t *map)
+static sinew_mesh *make_repaired_copy(fixer *f, int32_t *map)
 {
     const sinew_mesh *mesh = f->mesh;
     int32_t *numbers = sinew_allocate(&mesh->allocator, (size_t)mesh->vertex_count, sizeof *numbers);
@@ -256,7 +256,7 @@ static sinew_mesh *make_copy(fixer *f, int32_t *map)
         return NULL;
     }
     int32_t used = number_used_vertices(f, numbers);
-    sinew_mesh *copy = copy_used(f, numbers, used);
+    sinew_mesh *copy = copy_used_parts(f, numbers, used);
     if (copy && (write_repair_warnings(f, copy) != SINEW_OK ||
                  sinew_mesh_set_fractions(copy, f->fractions, f->error) != SINEW_OK)) {
         sinew_mesh_destroy(copy);
@@ -268,7 +268,7 @@ static sinew_mesh *make_copy(fixer *f, int32_t *map)
     return copy;
 }
 
-static sinew_status repair(fixer *f, double merge_distance)
+static sinew_status repair_cells(fixer *f, double merge_distance)
 {
     const sinew_mesh *mesh = f->mesh;
     sinew_elements lists[3];
@@ -293,7 +293,7 @@ static sinew_status repair(fixer *f, double merge_distance)
     }
     if (status != SINEW_OK)
         return status;
-    turn_inverted_tets(f);
+    flip_inverted_tets(f);
     return orient_triangles(f);
 }
 
@@ -309,7 +309,7 @@ sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_
         return NULL;
     }
     fixer f = {.mesh = mesh, .error = error};
-    sinew_mesh *copy = repair(&f, merge_distance) == SINEW_OK ? make_copy(&f, map) : NULL;
+    sinew_mesh *copy = repair_cells(&f, merge_distance) == SINEW_OK ? make_repaired_copy(&f, map) : NULL;
     sinew_release(&mesh->allocator, f.same);
     sinew_release(&mesh->allocator, f.fractions);
     for (int kind = 0; kind < 3; kind++)

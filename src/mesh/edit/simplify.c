@@ -68,7 +68,7 @@ static void mark_border(void *context, const int32_t *vertices, const sinew_pair
     }
 }
 
-static uint8_t rank_of(const work *w, int32_t i)
+static uint8_t vertex_rank(const work *w, int32_t i)
 {
     const double *a = w->along[i];
     if (w->adjacency.first[i + 1] == w->adjacency.first[i])
@@ -80,7 +80,7 @@ static uint8_t rank_of(const work *w, int32_t i)
     return w->borders[i] != 2 || vec3_norm(a) > TURN ? CORNER : BORDER;
 }
 
-static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
+static bool has_kept_neighbour(const work *w, const int32_t *owner, int32_t i)
 {
     for (int64_t k = w->adjacency.first[i]; k < w->adjacency.first[i + 1]; k++)
         if (owner[w->adjacency.neighbours[k]] >= 0)
@@ -89,19 +89,19 @@ static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
 }
 
 /* Chooses the kept vertices of the fine mesh: owner[i] becomes i for kept vertices, else -1. */
-static void simplify_choose(const work *w, int32_t *owner)
+static void choose_kept_vertices(const work *w, int32_t *owner)
 {
     const int32_t n = w->input->vertex_count;
     memset(owner, 0xff, (size_t)n * sizeof *owner);
     for (int rank = CORNER; rank > UNUSED; rank--)
         for (int32_t i = 0; i < n; i++)
-            if (w->rank[i] == rank && !has_taken_neighbour(w, owner, i))
+            if (w->rank[i] == rank && !has_kept_neighbour(w, owner, i))
                 owner[i] = i;
 }
 
 /* Returns the nearest kept neighbour of vertex i. If i lies on the boundary, kept neighbours on the boundary come
  * first. */
-static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
+static int32_t nearest_kept_neighbour(const work *w, const int32_t *owner, int32_t i)
 {
     int32_t best = -1;
     for (int64_t k = w->adjacency.first[i]; k < w->adjacency.first[i + 1]; k++) {
@@ -118,10 +118,10 @@ static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 }
 
 /* Numbers the kept vertices of the fine mesh and assigns every other vertex to a kept one. */
-static void assign(const work *w, sinew_simplified *s)
+static void assign_to_kept_vertices(const work *w, sinew_simplified *s)
 {
     const int32_t n = w->input->vertex_count;
-    simplify_choose(w, s->owner);
+    choose_kept_vertices(w, s->owner);
     s->vertex_count = 0;
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] == i)
@@ -129,7 +129,7 @@ static void assign(const work *w, sinew_simplified *s)
     /* Assigned vertices are encoded as -2 - index, so that they are not mistaken for kept vertices. */
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] == -1 && w->rank[i] != UNUSED)
-            s->owner[i] = -2 - simplify_nearest(w, s->owner, i);
+            s->owner[i] = -2 - nearest_kept_neighbour(w, s->owner, i);
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] < -1)
             s->owner[i] = -2 - s->owner[i];
@@ -203,7 +203,7 @@ static bool make_triangles(const sinew_allocator *allocator, const work *w, sine
 
 /* ---- Embedding of the fine vertices in the coarse mesh ------------------------------------------- */
 
-static void list_around(work *w, const sinew_simplified *s)
+static void list_triangles_around(work *w, const sinew_simplified *s)
 {
     memset(w->first, 0, ((size_t)s->vertex_count + 1) * sizeof *w->first);
     for (int32_t k = 0; k < 3 * s->triangle_count; k++)
@@ -212,13 +212,14 @@ static void list_around(work *w, const sinew_simplified *s)
         w->first[v + 1] += w->first[v];
     for (int32_t k = 3 * s->triangle_count - 1; k >= 0; k--)
         w->around[--w->first[s->triangles[k] + 1]] = k / 3;
-    /* Filling has advanced each start in `first` to the start of the next coarse vertex. */
+    /* Filling has moved first[v + 1] from the end to the start of the list of coarse vertex v; the shift restores
+     * first. */
     memmove(w->first, w->first + 1, (size_t)s->vertex_count * sizeof *w->first);
     w->first[s->vertex_count] = 3 * s->triangle_count;
 }
 
 /* Barycentric coordinates, in a coarse triangle, of the point of its plane nearest to fine vertex i. */
-static void barycentric(const work *w, const sinew_simplified *s, int32_t triangle, int32_t i, double out[3])
+static void barycentric_weights(const work *w, const sinew_simplified *s, int32_t triangle, int32_t i, double out[3])
 {
     const int32_t *t = s->triangles + 3 * (size_t)triangle;
     const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
@@ -234,8 +235,9 @@ static void barycentric(const work *w, const sinew_simplified *s, int32_t triang
     out[0] = 1 - out[1] - out[2];
 }
 
-/* Embeds fine vertex i in the triangle around its owner that contains it, or that it is least far outside of. */
-static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
+/* Embeds fine vertex i in that triangle around its owner in which its lowest barycentric weight is largest, if this
+ * weight exceeds OUTSIDE. */
+static void embed_vertex(const work *w, sinew_simplified *s, int32_t i)
 {
     const int32_t owner = s->owner[i];
     double best = OUTSIDE;
@@ -249,7 +251,7 @@ static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
     }
     for (int32_t k = owner >= 0 ? w->first[owner] : 0; owner >= 0 && k < w->first[owner + 1]; k++) {
         double weights[3];
-        barycentric(w, s, w->around[k], i, weights);
+        barycentric_weights(w, s, w->around[k], i, weights);
         const double min = fmin(weights[0], fmin(weights[1], weights[2]));
         if (!(min > best + 1e-9))
             continue;
@@ -302,16 +304,16 @@ sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simpli
     if (status == SINEW_OK)
         status = sinew_visit_facets(allocator, input->vertex_count, &elements, mark_border, &w, error);
     for (int32_t i = 0; status == SINEW_OK && i < input->vertex_count; i++)
-        w.rank[i] = rank_of(&w, i);
+        w.rank[i] = vertex_rank(&w, i);
     if (status == SINEW_OK) {
-        assign(&w, s);
+        assign_to_kept_vertices(&w, s);
         if (!make_triangles(allocator, &w, s))
             status = sinew_fail_memory(error, "a coarser mesh");
     }
     if (status == SINEW_OK) {
-        list_around(&w, s);
+        list_triangles_around(&w, s);
         for (int32_t i = 0; i < input->vertex_count; i++)
-            bind_vertex(&w, s, i);
+            embed_vertex(&w, s, i);
     }
     simplify_release_work(allocator, &w);
     if (status != SINEW_OK)

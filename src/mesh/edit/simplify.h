@@ -20,8 +20,10 @@ typedef struct sinew_simplified {
     int32_t triangle_count;
     int32_t *triangles; /* [3 * triangle_count] vertices of each coarse triangle */
     int32_t *owner;     /* [fine vertices] coarse vertex to which each fine vertex is assigned; -1: in no triangle */
-    /* The next two arrays are the embedding of each fine vertex in the coarse mesh. */
-    /* [fine vertices] coarse vertices of the embedding triangle; corner[i][0] < 0: vertex i is too far outside */
+    /* The next two arrays are the embedding of each fine vertex in the coarse mesh. A kept vertex has its coarse vertex
+     * at all three corners, with the weights 1 0 0. */
+    /* [fine vertices] coarse vertices of the embedding triangle; corner[i][0] < 0: vertex i is too far outside of all
+     * triangles around its owner, or in no triangle */
     int32_t (*corner)[3];
     /* [fine vertices] barycentric weights, in the embedding triangle, of the point of its plane nearest to the
      * vertex */

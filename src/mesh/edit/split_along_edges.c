@@ -26,7 +26,7 @@ sinew_status sinew_cut_begin(sinew_cut *cut, const sinew_allocator *allocator, i
     const sinew_status status = sinew_incidence_build(&cut->at, allocator, vertex_count, &own, error);
     if (status != SINEW_OK)
         return status;
-    const int64_t max = sinew_incidence_busiest(&cut->at, vertex_count);
+    const int64_t max = sinew_incidence_count_max(&cut->at, vertex_count);
     cut->group = sinew_allocate(allocator, (size_t)max + 1, sizeof *cut->group);
     return cut->group ? SINEW_OK : sinew_fail_memory(error, "a cut through a mesh");
 }
@@ -53,8 +53,8 @@ static int32_t corner_at(const sinew_cut *cut, int32_t cell, int32_t vertex)
 }
 
 /* Whether two cells at a vertex share an edge (triangles) or a face (tets) at this vertex, in the present state of
- * the cut. */
-static bool hang_together(const sinew_cut *cut, int32_t a, int32_t b, int32_t vertex)
+ * the cut; always true of edges. */
+static bool cells_are_connected(const sinew_cut *cut, int32_t a, int32_t b, int32_t vertex)
 {
     int32_t shared = 0;
     for (int32_t i = 0; i < cut->size; i++)
@@ -66,8 +66,8 @@ static bool hang_together(const sinew_cut *cut, int32_t a, int32_t b, int32_t ve
 
 /* Whether the centroid of a cell lies on the positive side of the cutting plane through `vertex` with normal
  * `direction`. */
-static bool lies_ahead(const sinew_cut *cut, const sinew_real *points, int32_t cell, int32_t vertex,
-                       const double direction[3])
+static bool lies_on_positive_side(const sinew_cut *cut, const sinew_real *points, int32_t cell, int32_t vertex,
+                                  const double direction[3])
 {
     double along = 0;
     for (int32_t i = 0; i < cut->size; i++)
@@ -91,7 +91,7 @@ static void find_groups(const sinew_cut *cut, int32_t vertex, int32_t *group)
         for (int32_t i = 0; i < count; i++)
             for (int32_t j = 0; j < i; j++) {
                 if (group[i] == group[j] || group[i] % 2 != group[j] % 2 ||
-                    !hang_together(cut, cells[i], cells[j], vertex))
+                    !cells_are_connected(cut, cells[i], cells[j], vertex))
                     continue;
                 const int32_t low = group[i] < group[j] ? group[i] : group[j];
                 group[i] = group[j] = low;
@@ -102,7 +102,7 @@ static void find_groups(const sinew_cut *cut, int32_t vertex, int32_t *group)
 
 /* Gives each group of cells at a vertex a copy of the vertex if an earlier group uses the same one. Marks all cells at
  * the vertex as touched. */
-static void separate(sinew_cut *cut, int32_t vertex, const int32_t *group)
+static void separate_groups(sinew_cut *cut, int32_t vertex, const int32_t *group)
 {
     const int32_t *cells = cut->at.elements + cut->at.first[vertex];
     const int32_t count = (int32_t)(cut->at.first[vertex + 1] - cut->at.first[vertex]);
@@ -135,7 +135,7 @@ static void separate_neighbour(sinew_cut *cut, int32_t vertex)
     for (int32_t i = 1; i < count; i++)
         whole = whole && cut->group[i] == cut->group[0];
     if (!whole)
-        separate(cut, vertex, cut->group);
+        separate_groups(cut, vertex, cut->group);
 }
 
 bool sinew_cut_vertex(sinew_cut *cut, const sinew_real *points, int32_t vertex, const double direction[3])
@@ -146,13 +146,13 @@ bool sinew_cut_vertex(sinew_cut *cut, const sinew_real *points, int32_t vertex, 
     for (int32_t i = 0; i < count; i++) {
         if (cut->touched[cells[i]])
             return false;
-        cut->group[i] = lies_ahead(cut, points, cells[i], vertex, direction);
+        cut->group[i] = lies_on_positive_side(cut, points, cells[i], vertex, direction);
         ahead += cut->group[i];
     }
     if (ahead == 0 || ahead == count)
         return false;
     find_groups(cut, vertex, cut->group);
-    separate(cut, vertex, cut->group);
+    separate_groups(cut, vertex, cut->group);
     for (int32_t i = 0; i < count && cut->size > 2; i++)
         for (int32_t k = 0; k < cut->size; k++)
             if (cut->cells[cells[i] * cut->size + k] != vertex)

@@ -95,7 +95,8 @@ static void place_tube(const void *context, const int32_t index[3], double posit
 
 /* ---- Checks of the shape's definition ------------------------------------------------------------ */
 
-static bool length_fits(const char *what, const char *name, sinew_real length, sinew_error *error)
+/* The functions check_round_...() return false, and set the error, if a field of the definition is out of range. */
+static bool check_round_length(const char *what, const char *name, sinew_real length, sinew_error *error)
 {
     bool fits = isfinite(length) && length > 0;
     if (!fits)
@@ -104,7 +105,7 @@ static bool length_fits(const char *what, const char *name, sinew_real length, s
     return fits;
 }
 
-static bool cells_fit(const char *what, const char *name, int32_t count, int32_t minimum, sinew_error *error)
+static bool check_round_cells(const char *what, const char *name, int32_t count, int32_t minimum, sinew_error *error)
 {
     /* Counts of cells are below INT32_MAX, so that rounding up to an even number does not overflow. */
     bool fits = count >= minimum && count < INT32_MAX;
@@ -114,52 +115,52 @@ static bool cells_fit(const char *what, const char *name, int32_t count, int32_t
     return fits;
 }
 
-static bool hole_fits(const char *what, const sinew_round_def *def, sinew_error *error)
+static bool check_round_hole(const char *what, const sinew_round_def *def, sinew_error *error)
 {
-    bool fits = length_fits(what, "inner_radius", def->inner_radius, error) && def->inner_radius < def->radius;
+    bool fits = check_round_length(what, "inner_radius", def->inner_radius, error) && def->inner_radius < def->radius;
     if (!fits && def->inner_radius >= def->radius)
         sinew_fail(error, SINEW_ERROR_DATA, "%s: inner_radius %g m must be less than radius %g m", what,
                    (double)def->inner_radius, (double)def->radius);
     return fits;
 }
 
-static bool def_fits(const char *what, const sinew_round_def *def, sinew_error *error)
+static bool check_round_def(const char *what, const sinew_round_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
     if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_ROUND)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "%s: start from sinew_default_round_def()", what);
         return false;
     }
-    return length_fits(what, "radius", def->radius, error);
+    return check_round_length(what, "radius", def->radius, error);
 }
 
 /* Inner radius of a shape, or `share` times the radius if it is 0: one set of defaults serves four shapes. */
-static sinew_real inner_radius_or(const sinew_round_def *def, double share)
+static sinew_real inner_radius_or_default(const sinew_round_def *def, double share)
 {
     return def->inner_radius == 0 ? (sinew_real)(share * (double)def->radius) : def->inner_radius;
 }
 
-static int32_t segments_or(const sinew_round_def *def, int32_t suitable)
+static int32_t segments_or_default(const sinew_round_def *def, int32_t suitable)
 {
     return def->segments == 0 ? suitable : def->segments;
 }
 
-static int32_t even(int32_t count)
+static int32_t round_up_to_even(int32_t count)
 {
     return count + (count & 1);
 }
 
 /* ---- Generation of the meshes -------------------------------------------------------------------- */
 
-static sinew_mesh *round_make(const sinew_round_def *def, const sinew_grid *grid, sinew_grid_placer *slot,
-                              sinew_error *error)
+static sinew_mesh *make_round_mesh(const sinew_round_def *def, const sinew_grid *grid, sinew_grid_placer *place,
+                                   sinew_error *error)
 {
     int64_t cell_count = sinew_grid_cell_count(grid);
     int64_t tet_count = cell_count > INT64_MAX / 6 ? INT64_MAX : 6 * cell_count;
     sinew_mesh *mesh = sinew_mesh_allocate(&def->allocator, sinew_grid_vertex_count(grid), tet_count, 0, 0, error);
     if (!mesh)
         return NULL;
-    sinew_grid_fill_positions(grid, slot, def, mesh->positions);
+    sinew_grid_fill_positions(grid, place, def, mesh->positions);
     sinew_grid_cut_six(grid, mesh->tets);
     if (sinew_mesh_validate(mesh, error) != SINEW_OK) {
         sinew_mesh_destroy(mesh);
@@ -181,59 +182,61 @@ sinew_round_def sinew_default_round_def(void)
 
 sinew_mesh *sinew_mesh_ball(const sinew_round_def *def, sinew_error *error)
 {
-    if (!def_fits("ball", def, error))
+    if (!check_round_def("ball", def, error))
         return NULL;
     sinew_round_def shape = *def;
-    shape.segments = segments_or(def, 8);
-    if (!cells_fit("ball", "segments", shape.segments, 2, error))
+    shape.segments = segments_or_default(def, 8);
+    if (!check_round_cells("ball", "segments", shape.segments, 2, error))
         return NULL;
-    shape.segments = even(shape.segments);
+    shape.segments = round_up_to_even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.segments}, .mirror = {true, true, true}};
-    return round_make(&shape, &grid, place_ball, error);
+    return make_round_mesh(&shape, &grid, place_ball, error);
 }
 
 sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error)
 {
-    if (!def_fits("cylinder", def, error) || !length_fits("cylinder", "height", def->height, error))
+    if (!check_round_def("cylinder", def, error) || !check_round_length("cylinder", "height", def->height, error))
         return NULL;
     sinew_round_def shape = *def;
-    shape.segments = segments_or(def, 8);
-    if (!cells_fit("cylinder", "segments", shape.segments, 2, error) ||
-        !cells_fit("cylinder", "layers", shape.layers, 1, error))
+    shape.segments = segments_or_default(def, 8);
+    if (!check_round_cells("cylinder", "segments", shape.segments, 2, error) ||
+        !check_round_cells("cylinder", "layers", shape.layers, 1, error))
         return NULL;
-    shape.segments = even(shape.segments);
+    shape.segments = round_up_to_even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.layers}, .mirror = {true, true, false}};
-    return round_make(&shape, &grid, place_cylinder, error);
+    return make_round_mesh(&shape, &grid, place_cylinder, error);
 }
 
 sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error)
 {
-    if (!def_fits("torus", def, error))
+    if (!check_round_def("torus", def, error))
         return NULL;
     sinew_round_def shape = *def;
-    shape.inner_radius = inner_radius_or(def, 0.3);
-    shape.segments = segments_or(def, 24);
-    if (!hole_fits("torus", &shape, error) || !cells_fit("torus", "segments", shape.segments, 3, error) ||
-        !cells_fit("torus", "layers", shape.layers, 1, error))
+    shape.inner_radius = inner_radius_or_default(def, 0.3);
+    shape.segments = segments_or_default(def, 24);
+    if (!check_round_hole("torus", &shape, error) ||
+        !check_round_cells("torus", "segments", shape.segments, 3, error) ||
+        !check_round_cells("torus", "layers", shape.layers, 1, error))
         return NULL;
-    shape.layers = even(def->layers);
+    shape.layers = round_up_to_even(def->layers);
     sinew_grid grid = {.cells = {shape.layers, shape.segments, shape.layers},
                        .wraps = {false, true, false},
                        .mirror = {true, false, true}};
-    return round_make(&shape, &grid, place_torus, error);
+    return make_round_mesh(&shape, &grid, place_torus, error);
 }
 
 sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error)
 {
-    if (!def_fits("tube", def, error))
+    if (!check_round_def("tube", def, error))
         return NULL;
     sinew_round_def shape = *def;
-    shape.inner_radius = inner_radius_or(def, 0.6);
-    shape.segments = segments_or(def, 16);
-    if (!hole_fits("tube", &shape, error) || !length_fits("tube", "height", def->height, error) ||
-        !cells_fit("tube", "segments", shape.segments, 3, error) ||
-        !cells_fit("tube", "layers", def->layers, 1, error) || !cells_fit("tube", "rings", def->rings, 1, error))
+    shape.inner_radius = inner_radius_or_default(def, 0.6);
+    shape.segments = segments_or_default(def, 16);
+    if (!check_round_hole("tube", &shape, error) || !check_round_length("tube", "height", def->height, error) ||
+        !check_round_cells("tube", "segments", shape.segments, 3, error) ||
+        !check_round_cells("tube", "layers", def->layers, 1, error) ||
+        !check_round_cells("tube", "rings", def->rings, 1, error))
         return NULL;
     sinew_grid grid = {.cells = {shape.rings, shape.segments, shape.layers}, .wraps = {false, true, false}};
-    return round_make(&shape, &grid, place_tube, error);
+    return make_round_mesh(&shape, &grid, place_tube, error);
 }

@@ -25,7 +25,7 @@ static void place_box(const void *context, const int32_t index[3], double positi
         position[k] = shape->origin[k] + shape->size[k] * ((double)index[k] / shape->cells[k]);
 }
 
-static bool shape_fits(const char *what, const box_shape *shape, sinew_error *error)
+static bool check_box_shape(const char *what, const box_shape *shape, sinew_error *error)
 {
     for (int k = 0; k < 3; k++) {
         if (!isfinite(shape->size[k]) || !(shape->size[k] > 0))
@@ -44,7 +44,7 @@ static bool shape_fits(const char *what, const box_shape *shape, sinew_error *er
 static sinew_mesh *box_make(const char *what, const sinew_allocator *allocator, const box_shape *shape,
                             sinew_error *error)
 {
-    if (!shape_fits(what, shape, error))
+    if (!check_box_shape(what, shape, error))
         return NULL;
     sinew_grid grid = {.cells = {shape->cells[0], shape->cells[1], shape->cells[2]}};
     int64_t cell_count = sinew_grid_cell_count(&grid);

@@ -16,7 +16,7 @@ static bool cloth_finite3(const sinew_real x[3])
     return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
 }
 
-static sinew_mesh *validated(sinew_mesh *mesh, sinew_error *error)
+static sinew_mesh *validated_mesh(sinew_mesh *mesh, sinew_error *error)
 {
     if (sinew_mesh_validate(mesh, error) == SINEW_OK)
         return mesh;
@@ -32,7 +32,7 @@ sinew_cloth_def sinew_default_cloth_def(void)
         .cookie = SINEW_COOKIE_CLOTH, .vertices = {16, 16}, .size = {1, 1}, .diagonals = SINEW_DIAGONALS_FORWARD};
 }
 
-static bool cloth_fits(const sinew_cloth_def *def, sinew_error *error)
+static bool check_cloth_def(const sinew_cloth_def *def, sinew_error *error)
 {
     for (int k = 0; k < 2; k++) {
         if (def->vertices[k] < 2)
@@ -55,7 +55,7 @@ static bool cloth_fits(const sinew_cloth_def *def, sinew_error *error)
     return false;
 }
 
-static bool cut_forward(sinew_diagonals diagonals, int32_t i, int32_t j)
+static bool is_forward_diagonal(sinew_diagonals diagonals, int32_t i, int32_t j)
 {
     if (diagonals == SINEW_DIAGONALS_ALTERNATING)
         return ((i ^ j) & 1) == 0;
@@ -80,7 +80,7 @@ static void write_triangles(const sinew_cloth_def *def, int32_t *triangles)
         for (int32_t i = 0; i + 1 < nx; i++, triangles += 6) {
             /* Corners a b c d of a cell are anticlockwise, starting at the first end of its diagonal. */
             int32_t at = i + nx * j;
-            bool forward = cut_forward(def->diagonals, i, j);
+            bool forward = is_forward_diagonal(def->diagonals, i, j);
             int32_t a = forward ? at : at + 1, b = forward ? at + 1 : at + 1 + nx;
             int32_t c = forward ? at + 1 + nx : at + nx, d = forward ? at + nx : at;
             const int32_t both[6] = {a, b, c, a, c, d};
@@ -109,7 +109,7 @@ static void write_edges(const sinew_cloth_def *def, int32_t *edges)
     for (int32_t j = 0; j + 1 < ny; j++)
         for (int32_t i = 0; i + 1 < nx; i++) {
             int32_t at = i + nx * j;
-            bool forward = cut_forward(def->diagonals, i, j);
+            bool forward = is_forward_diagonal(def->diagonals, i, j);
             if (forward)
                 edges = write_edge(edges, at, at + 1 + nx);
             if (!forward || cross)
@@ -124,7 +124,7 @@ sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error)
         sinew_fail(error, SINEW_ERROR_USAGE, "cloth: start from sinew_default_cloth_def()");
         return NULL;
     }
-    if (!cloth_fits(def, error))
+    if (!check_cloth_def(def, error))
         return NULL;
     /* sinew_mesh_allocate() refuses more than INT32_MAX vertices; the number of cells is set to 0 in this case, so that
      * no count overflows. */
@@ -137,7 +137,7 @@ sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error)
     place_cloth(def, mesh->positions);
     write_triangles(def, mesh->triangles);
     write_edges(def, mesh->edges);
-    return validated(mesh, error);
+    return validated_mesh(mesh, error);
 }
 
 /* ---- Meshes of straight ropes -------------------------------------------------------------------- */
@@ -176,5 +176,5 @@ sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *error)
         }
     for (int32_t i = 0; i + 1 < def->vertices; i++)
         write_edge(mesh->edges + 2 * (size_t)i, i, i + 1);
-    return validated(mesh, error);
+    return validated_mesh(mesh, error);
 }

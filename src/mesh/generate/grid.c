@@ -5,7 +5,7 @@
  */
 #include "mesh/generate/grid.h"
 
-static int64_t times(int64_t a, int64_t b)
+static int64_t saturated_product(int64_t a, int64_t b)
 {
     return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b;
 }
@@ -19,16 +19,16 @@ int64_t sinew_grid_vertex_count(const sinew_grid *grid)
 {
     int64_t count = 1;
     for (int a = 0; a < 3; a++)
-        count = times(count, (int64_t)grid->cells[a] + (grid->wraps[a] ? 0 : 1));
+        count = saturated_product(count, (int64_t)grid->cells[a] + (grid->wraps[a] ? 0 : 1));
     return count;
 }
 
 int64_t sinew_grid_cell_count(const sinew_grid *grid)
 {
-    return times(times(grid->cells[0], grid->cells[1]), grid->cells[2]);
+    return saturated_product(saturated_product(grid->cells[0], grid->cells[1]), grid->cells[2]);
 }
 
-void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, const void *context,
+void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *place, const void *context,
                                sinew_real *positions)
 {
     int32_t index[3];
@@ -36,7 +36,7 @@ void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, 
         for (index[1] = 0; index[1] < vertices_along(grid, 1); index[1]++)
             for (index[0] = 0; index[0] < vertices_along(grid, 0); index[0]++) {
                 double position[3];
-                slot(context, index, position);
+                place(context, index, position);
                 for (int k = 0; k < 3; k++)
                     *positions++ = (sinew_real)position[k];
             }

@@ -22,10 +22,10 @@ typedef struct sinew_grid {
 int64_t sinew_grid_vertex_count(const sinew_grid *grid);
 int64_t sinew_grid_cell_count(const sinew_grid *grid);
 
-/* Calls `slot`(context, index, position) for every vertex of the grid in order; index[a] is in 0 .. cells[a], without
- * cells[a] along a periodic axis. `slot` sets the position (m). */
+/* Calls `place`(context, index, position) for every vertex of the grid in order; index[a] is in 0 .. cells[a], without
+ * cells[a] along a periodic axis. `place` sets the position (m). */
 typedef void sinew_grid_placer(const void *context, const int32_t index[3], double position[3]);
-void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, const void *context,
+void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *place, const void *context,
                                sinew_real *positions);
 
 /* Cuts each grid cell into five tetrahedra: the four vertices of even i + j + k form the middle one, which is regular

@@ -19,7 +19,8 @@ sinew_coil_def sinew_default_coil_def(void)
         .cookie = SINEW_COOKIE_COIL, .radius = (sinew_real)0.5, .pitch = (sinew_real)0.2, .turns = 5};
 }
 
-static bool coil_fits(const char *noun, const sinew_coil_def *def, double vertices, int32_t min, sinew_error *error)
+static bool check_coil_def(const char *noun, const sinew_coil_def *def, double vertices, int32_t min,
+                           sinew_error *error)
 {
     if (!(def->radius > 0) || !isfinite(def->radius))
         sinew_fail(error, SINEW_ERROR_DATA, "%s: the radius is %g m; it must be finite and greater than 0", noun,
@@ -60,7 +61,7 @@ static sinew_mesh *make_coil(const sinew_coil_def *def, int32_t n, double turns,
     return NULL;
 }
 
-static bool coil_begun(const char *noun, const sinew_coil_def *def, sinew_error *error)
+static bool coil_def_is_given(const char *noun, const sinew_coil_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
     if (SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_COIL))
@@ -71,18 +72,18 @@ static bool coil_begun(const char *noun, const sinew_coil_def *def, sinew_error 
 
 sinew_mesh *sinew_mesh_coil(const sinew_coil_def *def, sinew_error *error)
 {
-    if (!coil_begun("coil", def, error))
+    if (!coil_def_is_given("coil", def, error))
         return NULL;
     const double turns = (double)def->turns, n = def->vertices ? def->vertices : ceil(VERTICES_A_TURN * turns) + 1;
-    if (!coil_fits("coil", def, n, 2, error))
+    if (!check_coil_def("coil", def, n, 2, error))
         return NULL;
     return make_coil(def, (int32_t)n, turns, (double)def->pitch, false, error);
 }
 
 sinew_mesh *sinew_mesh_ring(const sinew_coil_def *def, sinew_error *error)
 {
-    if (!coil_begun("ring", def, error))
+    if (!coil_def_is_given("ring", def, error))
         return NULL;
     const double n = def->vertices ? def->vertices : VERTICES_A_TURN;
-    return coil_fits("ring", def, n, 3, error) ? make_coil(def, (int32_t)n, 1, 0, true, error) : NULL;
+    return check_coil_def("ring", def, n, 3, error) ? make_coil(def, (int32_t)n, 1, 0, true, error) : NULL;
 }

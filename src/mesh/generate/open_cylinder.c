@@ -12,7 +12,7 @@
 
 #define TURN 6.28318530717958647693
 
-static bool can_fits(const sinew_round_def *def, sinew_error *error)
+static bool check_can_def(const sinew_round_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
     if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_ROUND))
@@ -52,7 +52,7 @@ static void cover_can(const sinew_round_def *def, int32_t n, int32_t *triangle)
 
 sinew_mesh *sinew_mesh_can(const sinew_round_def *def, sinew_error *error)
 {
-    if (!can_fits(def, error))
+    if (!check_can_def(def, error))
         return NULL;
     const int32_t n = def->segments == 0 ? 24 : def->segments;
     const int64_t rows = (int64_t)def->layers + 1;

@@ -6,9 +6,9 @@
  * free at all its vertices. Elements without a free colour wait for another pass with the next 64 colours, which gives
  * the same colours as one pass with unbounded sets.
  *
- * Vertices: the vertex with the most colours among its neighbours is next (Brelaz, Commun. ACM 22 (1979) 251,
- * "DSATUR"). A block of five tets per cell then gets four colours, the minimum; first fit finds five in the order of
- * the grid and ten along a Hilbert curve. When elements are added, only their vertices are recoloured.
+ * Vertices: the vertex with the most of the first 64 colours among its neighbours is next (Brelaz, Commun. ACM 22
+ * (1979) 251, "DSATUR"). A block of five tets per cell then gets four colours, the minimum; first fit finds five in the
+ * order of the grid and ten along a Hilbert curve. When elements are added, only their vertices are recoloured.
  */
 #include "mesh/topology.h"
 
@@ -39,7 +39,7 @@ static int32_t colour_round(const sinew_elements *elements, uint64_t *used, int3
     return kept;
 }
 
-static int32_t largest(const int32_t *values, int32_t count)
+static int32_t largest_value(const int32_t *values, int32_t count)
 {
     int32_t found = -1;
     for (int32_t i = 0; i < count; i++)
@@ -54,8 +54,8 @@ static void clear_used(const sinew_elements *elements, uint64_t *used)
         used[elements->vertices[i]] = 0;
 }
 
-static bool reserve_colour(sinew_colour_work *work, const sinew_allocator *allocator, int32_t vertex_count,
-                           const sinew_elements *elements)
+static bool reserve_colour_work(sinew_colour_work *work, const sinew_allocator *allocator, int32_t vertex_count,
+                                const sinew_elements *elements)
 {
     const size_t capacity = work->used_capacity;
     if (!sinew_reserve(allocator, &work->used, &work->used_capacity, (size_t)vertex_count, sizeof *work->used) ||
@@ -70,7 +70,7 @@ sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_al
                                          int32_t vertex_count, const sinew_elements *elements, int32_t *colours,
                                          int32_t *colour_count, sinew_error *error)
 {
-    if (!reserve_colour(work, allocator, vertex_count, elements)) {
+    if (!reserve_colour_work(work, allocator, vertex_count, elements)) {
         sinew_colour_work_release(work, allocator);
         return sinew_fail_memory(error, "the colours of elements");
     }
@@ -81,7 +81,7 @@ sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_al
         left_count = colour_round(elements, work->used, base, work->left, left_count, colours);
         clear_used(elements, work->used);
     }
-    *colour_count = largest(colours, elements->count) + 1;
+    *colour_count = largest_value(colours, elements->count) + 1;
     return SINEW_OK;
 }
 
@@ -111,7 +111,7 @@ enum {
 
 /* The uncoloured vertices, in one doubly linked list for each number of colours among their neighbours. */
 typedef struct saturation {
-    uint64_t *around; /* [vertex_count] bit set of the colours of each vertex's neighbours */
+    uint64_t *around; /* [vertex_count] bit set of the colours of each vertex's neighbours, of the first 64 */
     /* [vertex_count] next and previous vertex in the same list of uncoloured vertices; -1: none */
     int32_t *next, *back;
     int32_t head[QUEUES];
@@ -126,7 +126,7 @@ static int32_t count_bits(uint64_t set)
     return count;
 }
 
-static void queue_push(saturation *s, int32_t v)
+static void saturation_push(saturation *s, int32_t v)
 {
     const int32_t at = count_bits(s->around[v]), head = s->head[at];
     s->back[v] = -1;
@@ -137,7 +137,7 @@ static void queue_push(saturation *s, int32_t v)
     s->max = at > s->max ? at : s->max;
 }
 
-static void queue_remove(saturation *s, int32_t v)
+static void saturation_remove(saturation *s, int32_t v)
 {
     if (s->back[v] >= 0)
         s->next[s->back[v]] = s->next[v];
@@ -148,7 +148,7 @@ static void queue_remove(saturation *s, int32_t v)
 }
 
 /* Lowest colour that no neighbour of v has. taken[c] == v marks colour c as taken. */
-static int32_t free_colour(const sinew_adjacency *adjacency, const int32_t *colours, int32_t v, int32_t *taken)
+static int32_t lowest_free_colour(const sinew_adjacency *adjacency, const int32_t *colours, int32_t v, int32_t *taken)
 {
     for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++)
         if (colours[adjacency->neighbours[at]] >= 0)
@@ -169,22 +169,22 @@ static void colour_by_saturation(const sinew_adjacency *adjacency, int32_t verte
     s->max = 0;
     for (int32_t v = vertex_count - 1; v >= 0; v--) {
         colours[v] = -1;
-        queue_push(s, v);
+        saturation_push(s, v);
     }
     for (int32_t done = 0; done < vertex_count; done++) {
         while (s->head[s->max] < 0)
             s->max--;
         const int32_t v = s->head[s->max];
-        queue_remove(s, v);
-        colours[v] = free_colour(adjacency, colours, v, taken);
+        saturation_remove(s, v);
+        colours[v] = lowest_free_colour(adjacency, colours, v, taken);
         const uint64_t bit = colours[v] < 64 ? (uint64_t)1 << colours[v] : 0;
         for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++) {
             const int32_t u = adjacency->neighbours[at];
             if (colours[u] >= 0 || (s->around[u] & bit) == bit)
                 continue;
-            queue_remove(s, u);
+            saturation_remove(s, u);
             s->around[u] |= bit;
-            queue_push(s, u);
+            saturation_push(s, u);
         }
     }
 }
@@ -205,7 +205,7 @@ sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t ver
         for (int32_t c = 0; c <= vertex_count; c++)
             taken[c] = -1;
         colour_by_saturation(&adjacency, vertex_count, &s, taken, colours);
-        *colour_count = largest(colours, vertex_count) + 1;
+        *colour_count = largest_value(colours, vertex_count) + 1;
     } else {
         status = sinew_fail_memory(error, "the colours of vertices");
     }
@@ -219,7 +219,7 @@ sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t ver
 
 /* ---- Recolouring after elements were added ------------------------------------------------------- */
 
-static bool touches(const sinew_elements *list, int32_t element, const uint8_t *touched)
+static bool element_is_touched(const sinew_elements *list, int32_t element, const uint8_t *touched)
 {
     for (int32_t i = 0; i < list->size; i++)
         if (touched[list->vertices[(size_t)element * (size_t)list->size + (size_t)i]])
@@ -229,23 +229,23 @@ static bool touches(const sinew_elements *list, int32_t element, const uint8_t *
 
 /* Copies the elements of a list that contain a vertex of an added element into a list of their own. Returns false if
  * memory runs out. */
-static bool near_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
-                          sinew_elements *near)
+static bool list_touched_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
+                                  sinew_elements *near)
 {
     const size_t size = (size_t)list->size;
     int32_t count = 0;
     for (int32_t e = 0; e < list->count; e++)
-        count += touches(list, e, touched);
+        count += element_is_touched(list, e, touched);
     int32_t *vertices = sinew_allocate(allocator, (size_t)count * size, sizeof *vertices);
     *near = (sinew_elements){vertices, vertices ? count : 0, list->size};
     for (int32_t e = 0, k = 0; vertices && e < list->count; e++)
-        if (touches(list, e, touched))
+        if (element_is_touched(list, e, touched))
             memcpy(vertices + size * (size_t)k++, list->vertices + size * (size_t)e, size * sizeof *vertices);
     return vertices != NULL;
 }
 
 /* Keeps v's colour if no neighbour has it, or gives v the lowest free colour. taken[c] == v marks colour c as taken. */
-static void colour_recolour(const sinew_adjacency *adjacency, int32_t *colours, int32_t v, int32_t *taken)
+static void recolour_vertex(const sinew_adjacency *adjacency, int32_t *colours, int32_t v, int32_t *taken)
 {
     for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++)
         taken[colours[adjacency->neighbours[at]]] = v;
@@ -268,7 +268,7 @@ sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t v
     for (int64_t i = 0; good && i < (int64_t)added->count * added->size; i++)
         touched[added->vertices[i]] = 1;
     for (int32_t k = 0; good && k <= list_count; k++)
-        good = near_elements(allocator, k < list_count ? &lists[k] : added, touched, &near[k]);
+        good = list_touched_elements(allocator, k < list_count ? &lists[k] : added, touched, &near[k]);
     sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the colours of vertices");
     if (status == SINEW_OK)
         status = sinew_adjacency_build(&adjacency, allocator, vertex_count, near, list_count + 1, error);
@@ -277,8 +277,8 @@ sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t v
             taken[c] = -1;
         for (int32_t v = 0; v < vertex_count; v++)
             if (touched[v])
-                colour_recolour(&adjacency, colours, v, taken);
-        *colour_count = largest(colours, vertex_count) + 1;
+                recolour_vertex(&adjacency, colours, v, taken);
+        *colour_count = largest_value(colours, vertex_count) + 1;
         sinew_adjacency_free(&adjacency, allocator);
     }
     for (int32_t k = 0; near && k <= list_count; k++)

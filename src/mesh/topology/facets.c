@@ -22,7 +22,7 @@ static void facet_vertices(const int32_t *element, int32_t size, int32_t left_ou
     }
 }
 
-static bool names_twice(const int32_t *element, int32_t size)
+static bool repeats_vertex(const int32_t *element, int32_t size)
 {
     for (int32_t i = 0; i < size; i++)
         for (int32_t j = 0; j < i; j++)
@@ -32,13 +32,14 @@ static bool names_twice(const int32_t *element, int32_t size)
 }
 
 /* Collects the facets whose lowest vertex is v, unsorted; returns their number. */
-static size_t facets_at(const sinew_elements *elements, const sinew_incidence *incidence, int32_t v, sinew_pair *pairs)
+static size_t list_facets_at(const sinew_elements *elements, const sinew_incidence *incidence, int32_t v,
+                             sinew_pair *pairs)
 {
     size_t count = 0;
     for (int64_t at = incidence->first[v]; at < incidence->first[v + 1]; at++) {
         int32_t e = incidence->elements[at];
         const int32_t *element = elements->vertices + (size_t)e * (size_t)elements->size;
-        if (names_twice(element, elements->size))
+        if (repeats_vertex(element, elements->size))
             continue;
         for (int32_t i = 0; i < elements->size; i++) {
             int32_t vertices[3] = {0};
@@ -52,8 +53,8 @@ static size_t facets_at(const sinew_elements *elements, const sinew_incidence *i
     return count;
 }
 
-static void visit_runs(int32_t size, int32_t v, const sinew_pair *pairs, size_t count, sinew_facet_visitor *visit,
-                       void *context)
+static void visit_facet_runs(int32_t size, int32_t v, const sinew_pair *pairs, size_t count, sinew_facet_visitor *visit,
+                             void *context)
 {
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && pairs[end].major == pairs[begin].major;)
@@ -71,13 +72,13 @@ sinew_status sinew_visit_facets(const sinew_allocator *allocator, int32_t vertex
     sinew_status status = sinew_incidence_build(&incidence, allocator, vertex_count, elements, error);
     if (status != SINEW_OK)
         return status;
-    size_t capacity = (size_t)sinew_incidence_busiest(&incidence, vertex_count) * (size_t)(elements->size - 1);
+    size_t capacity = (size_t)sinew_incidence_count_max(&incidence, vertex_count) * (size_t)(elements->size - 1);
     sinew_pair *pairs = sinew_allocate(allocator, 2 * capacity, sizeof *pairs);
     if (pairs) {
         for (int32_t v = 0; v < vertex_count; v++) {
-            size_t count = facets_at(elements, &incidence, v, pairs);
+            size_t count = list_facets_at(elements, &incidence, v, pairs);
             sinew_sort_pairs(pairs, count, pairs + capacity);
-            visit_runs(elements->size, v, pairs, count, visit, context);
+            visit_facet_runs(elements->size, v, pairs, count, visit, context);
         }
     } else {
         status = sinew_fail_memory(error, "the faces of a mesh");

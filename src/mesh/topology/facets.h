@@ -11,7 +11,6 @@
 /* Function called for each facet. Facet i of an element is the element without its vertex i. `vertices` are the two or
  * three vertices of the facet, ascending. uses[n].minor is size * element + i of each element that has the facet,
  * ascending. The order of the facets is deterministic but otherwise unspecified. */
-
 typedef void sinew_facet_visitor(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count);
 
 /* Calls `visit` for each facet of the elements, which have 3 or 4 vertices. Elements that contain a vertex twice are

@@ -16,7 +16,7 @@
 
 /* One step of Skilling's algorithm: reflects the low bits of coordinate 0 or swaps them with those of coordinate i,
  * depending on the given bit of coordinate i. */
-static void undo_turn(uint32_t x[3], int i, uint32_t bit)
+static void hilbert_undo_turn(uint32_t x[3], int i, uint32_t bit)
 {
     uint32_t low = bit - 1;
     if (x[i] & bit) {
@@ -32,7 +32,7 @@ static uint64_t hilbert_key(uint32_t x[3])
 {
     for (uint32_t bit = 1u << (BITS - 1); bit > 1; bit >>= 1)
         for (int i = 0; i < 3; i++)
-            undo_turn(x, i, bit);
+            hilbert_undo_turn(x, i, bit);
 
     /* Converts the Gray code of the point's cell to its index on the curve. */
     x[1] ^= x[0];

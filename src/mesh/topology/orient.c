@@ -16,7 +16,7 @@ typedef struct search {
 
 /* Whether a triangle traverses an edge from the lower to the higher vertex. use = 3 * triangle + corner opposite to
  * the edge. */
-static bool runs_up(const int32_t *triangles, uint64_t use)
+static bool traverses_upwards(const int32_t *triangles, uint64_t use)
 {
     const int32_t *v = triangles + use / 3 * 3;
     return v[(use + 1) % 3] < v[(use + 2) % 3];
@@ -24,7 +24,7 @@ static bool runs_up(const int32_t *triangles, uint64_t use)
 
 /* Root triangle of t's component so far (union-find); *turned: t has the opposite orientation. During the search `flip`
  * holds each triangle's orientation relative to its parent, and `component` the parent. */
-static int32_t find_first(sinew_orientation *o, int32_t t, uint8_t *turned)
+static int32_t orient_find_root(sinew_orientation *o, int32_t t, uint8_t *turned)
 {
     *turned = 0;
     while (o->component[t] != t) {
@@ -39,7 +39,7 @@ static int32_t find_first(sinew_orientation *o, int32_t t, uint8_t *turned)
 static void orient_join(sinew_orientation *o, int32_t a, int32_t b, uint8_t turned)
 {
     uint8_t turned_a, turned_b;
-    int32_t first = find_first(o, a, &turned_a), other = find_first(o, b, &turned_b);
+    int32_t first = orient_find_root(o, a, &turned_a), other = orient_find_root(o, b, &turned_b);
     turned ^= turned_a ^ turned_b;
     if (first == other) {
         o->twisted_count += turned;
@@ -58,7 +58,7 @@ static void join_over_edge(void *context, const int32_t *vertices, const sinew_p
     s->out->once_count += use_count == 1;
     s->out->odd_count += use_count % 2;
     if (use_count == 2) {
-        bool against = runs_up(s->triangles, uses[0].minor) == runs_up(s->triangles, uses[1].minor);
+        bool against = traverses_upwards(s->triangles, uses[0].minor) == traverses_upwards(s->triangles, uses[1].minor);
         orient_join(s->out, (int32_t)(uses[0].minor / 3), (int32_t)(uses[1].minor / 3), against);
         return;
     }
@@ -68,7 +68,7 @@ static void join_over_edge(void *context, const int32_t *vertices, const sinew_p
 
 /* Replaces chains of union-find links by links to the component's first triangle. A parent has a lower index and is
  * resolved before. */
-static void orient_flush(sinew_orientation *o, int32_t count)
+static void orient_resolve_links(sinew_orientation *o, int32_t count)
 {
     for (int32_t t = 0; t < count; t++) {
         int32_t parent = o->component[t];
@@ -83,11 +83,12 @@ static void orient_flush(sinew_orientation *o, int32_t count)
         o->flip[t] ^= o->votes[o->component[t]] > 0;
 }
 
-static void name_opponents(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void store_opposed_neighbours(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     search *s = context;
-    if (use_count != 2 || runs_up(s->triangles, uses[0].minor) != runs_up(s->triangles, uses[1].minor))
+    if (use_count != 2 ||
+        traverses_upwards(s->triangles, uses[0].minor) != traverses_upwards(s->triangles, uses[1].minor))
         return;
     int32_t low = (int32_t)(uses[0].minor / 3), high = (int32_t)(uses[1].minor / 3);
     bool low_flips = s->out->flip[low] > s->out->flip[high];
@@ -125,8 +126,8 @@ sinew_status sinew_orientation_find(sinew_orientation *orientation, const sinew_
     if (status == SINEW_OK)
         status = sinew_visit_facets(allocator, vertex_count, &elements, join_over_edge, &s, error);
     if (status == SINEW_OK) {
-        orient_flush(orientation, triangle_count);
-        status = sinew_visit_facets(allocator, vertex_count, &elements, name_opponents, &s, error);
+        orient_resolve_links(orientation, triangle_count);
+        status = sinew_visit_facets(allocator, vertex_count, &elements, store_opposed_neighbours, &s, error);
     }
     if (status != SINEW_OK)
         sinew_orientation_free(orientation, allocator);

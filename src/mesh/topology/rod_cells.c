@@ -104,7 +104,8 @@ typedef struct shell_pairs {
     int32_t count;
 } shell_pairs;
 
-/* Adds a pair for an edge of two triangles. Meshes with directors have no edges of more. */
+/* Adds a pair for an edge of two triangles. sinew_mesh_with_directors() refuses edges of more than two; edges of one
+ * triangle have no pair. */
 static void add_shell_pair(void *context, const int32_t *edge, const sinew_pair *uses, size_t use_count)
 {
     shell_pairs *pairs = context;
@@ -143,7 +144,7 @@ sinew_status sinew_find_shell_pairs(const sinew_allocator *allocator, const sine
     if (status == SINEW_OK)
         status = index_directors(&index, allocator, mesh, error);
     if (status == SINEW_OK) {
-        /* Each pair takes two of the three edges of every triangle. */
+        /* Triangles have 3 sides each, and a pair takes two sides, one of each of its triangles. */
         const size_t pair_max = (size_t)mesh->triangle_count * 3 / 2;
         *cells = pairs.cells = sinew_allocate(allocator, pair_max * (size_t)n, sizeof **cells);
         status = pairs.cells

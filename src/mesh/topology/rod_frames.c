@@ -63,7 +63,7 @@ static bool triangle_normal(const sinew_mesh *mesh, int32_t t, double n[3])
 
 /* The direction in which a triangle traverses an edge. use = 3 * triangle + corner opposite to the edge. +1: from
  * the lower vertex of the edge to the higher, -1: the reverse. */
-static double sense(const sinew_mesh *mesh, uint64_t use, const int32_t *vertices)
+static double edge_sense(const sinew_mesh *mesh, uint64_t use, const int32_t *vertices)
 {
     const int32_t *v = mesh->triangles + 3 * (use / 3);
     return v[(use % 3 + 1) % 3] == vertices[0] ? 1 : -1;
@@ -81,7 +81,8 @@ static void add_shell_edge(void *context, const int32_t *vertices, const sinew_p
     for (size_t i = 0; i < use_count && i < 2; i++)
         triangle_normal(mesh, (int32_t)(uses[i].minor / 3), n[i]);
     /* Triangles with consistent orientation traverse their edge in opposite directions. */
-    const bool agree = use_count < 2 || sense(mesh, uses[0].minor, vertices) != sense(mesh, uses[1].minor, vertices);
+    const bool agree =
+        use_count < 2 || edge_sense(mesh, uses[0].minor, vertices) != edge_sense(mesh, uses[1].minor, vertices);
     double *d = builder->d + 3 * (size_t)builder->count;
     for (int k = 0; k < 3; k++)
         d[k] = n[0][k] + (agree ? n[1][k] : -n[1][k]);
@@ -94,7 +95,7 @@ static void add_shell_edge(void *context, const int32_t *vertices, const sinew_p
     memcpy(builder->directors + 3 * (size_t)builder->count++, vertices, 2 * sizeof *vertices);
 }
 
-static sinew_status builder_shell(director_builder *builder, sinew_error *error)
+static sinew_status add_shell_directors(director_builder *builder, sinew_error *error)
 {
     const sinew_mesh *mesh = builder->mesh;
     const sinew_elements triangles = {mesh->triangles, mesh->triangle_count, 3};
@@ -140,7 +141,7 @@ static void start_direction(const director_builder *builder, const double t[3], 
 }
 
 /* Rotates d by the smallest rotation that takes t to u (Rodrigues); d is kept if t and u are opposite. */
-static void transport(const double t[3], const double u[3], double d[3])
+static void parallel_transport(const double t[3], const double u[3], double d[3])
 {
     double axis[3], turned[3];
     const double c = vec3_dot(t, u);
@@ -158,7 +159,7 @@ static void transport(const double t[3], const double u[3], double d[3])
 }
 
 /* Unit vector t along edge e, away from its vertex v. Returns false if the edge has no length. */
-static bool away(const sinew_mesh *mesh, int32_t e, int32_t v, double t[3])
+static bool edge_direction_from(const sinew_mesh *mesh, int32_t e, int32_t v, double t[3])
 {
     const int32_t *edge = mesh->edges + 2 * (size_t)e;
     rod_frame_difference(mesh->positions, v, edge[0] == v ? edge[1] : edge[0], t);
@@ -167,12 +168,13 @@ static bool away(const sinew_mesh *mesh, int32_t e, int32_t v, double t[3])
 
 /* Sets the unit vectors d of all edges connected to edge `first`, by parallel transport in breadth-first order. Work
  * space: queue [edge_count]; seen [edge_count], 1: d is set. */
-static void walk_rod(director_builder *builder, const sinew_incidence *at, int32_t first, int32_t *queue, uint8_t *seen)
+static void transport_along_rod(director_builder *builder, const sinew_incidence *at, int32_t first, int32_t *queue,
+                                uint8_t *seen)
 {
     const sinew_mesh *mesh = builder->mesh;
     double t[3], u[3];
     int32_t head = 0, tail = 0;
-    away(mesh, first, mesh->edges[2 * (size_t)first], t);
+    edge_direction_from(mesh, first, mesh->edges[2 * (size_t)first], t);
     start_direction(builder, t, builder->d + 3 * (size_t)first);
     seen[first] = 1;
     queue[tail++] = first;
@@ -180,16 +182,16 @@ static void walk_rod(director_builder *builder, const sinew_incidence *at, int32
         const int32_t e = queue[head++];
         for (int end = 0; end < 2; end++) {
             const int32_t v = mesh->edges[2 * (size_t)e + (size_t)end];
-            away(mesh, e, v, t);
+            edge_direction_from(mesh, e, v, t);
             for (int k = 0; k < 3; k++)
                 t[k] = -t[k];
             for (int64_t i = at->first[v]; i < at->first[v + 1]; i++) {
                 const int32_t next = at->elements[i];
                 if (seen[next])
                     continue;
-                away(mesh, next, v, u);
+                edge_direction_from(mesh, next, v, u);
                 memcpy(builder->d + 3 * (size_t)next, builder->d + 3 * (size_t)e, 3 * sizeof *builder->d);
-                transport(t, u, builder->d + 3 * (size_t)next);
+                parallel_transport(t, u, builder->d + 3 * (size_t)next);
                 seen[next] = 1;
                 queue[tail++] = next;
             }
@@ -197,7 +199,7 @@ static void walk_rod(director_builder *builder, const sinew_incidence *at, int32
     }
 }
 
-static sinew_status builder_rod(director_builder *builder, sinew_error *error)
+static sinew_status add_rod_directors(director_builder *builder, sinew_error *error)
 {
     const sinew_mesh *mesh = builder->mesh;
     const sinew_allocator *allocator = &mesh->allocator;
@@ -219,7 +221,7 @@ static sinew_status builder_rod(director_builder *builder, sinew_error *error)
                                         : sinew_fail_memory(error, "the directors of a mesh");
     for (int32_t e = 0; status == SINEW_OK && e < mesh->edge_count; e++)
         if (!seen[e])
-            walk_rod(builder, &at, e, queue, seen);
+            transport_along_rod(builder, &at, e, queue, seen);
     sinew_incidence_free(&at, allocator);
     sinew_release(allocator, queue);
     sinew_release(allocator, seen);
@@ -246,7 +248,7 @@ static void place_directors(const director_builder *builder, double offset, sine
     }
 }
 
-static sinew_mesh *copy_with(const director_builder *builder, double offset, sinew_error *error)
+static sinew_mesh *copy_with_directors(const director_builder *builder, double offset, sinew_error *error)
 {
     const sinew_mesh *mesh = builder->mesh;
     const int64_t vertex_count = (int64_t)mesh->vertex_count + builder->count;
@@ -305,9 +307,10 @@ sinew_mesh *sinew_mesh_with_directors(const sinew_mesh *mesh, double offset, con
     sinew_status status =
         builder.directors && builder.d ? SINEW_OK : sinew_fail_memory(error, "the directors of a mesh");
     if (status == SINEW_OK)
-        status = shell ? builder_shell(&builder, error) : builder_rod(&builder, error);
+        status = shell ? add_shell_directors(&builder, error) : add_rod_directors(&builder, error);
     if (status == SINEW_OK)
-        copy = copy_with(&builder, offset > 0 ? offset : OFFSET_SHARE * builder.length / builder.count, error);
+        copy =
+            copy_with_directors(&builder, offset > 0 ? offset : OFFSET_SHARE * builder.length / builder.count, error);
     sinew_release(&mesh->allocator, builder.directors);
     sinew_release(&mesh->allocator, builder.d);
     return copy;

@@ -22,7 +22,7 @@ sinew_status sinew_find_shells(const sinew_allocator *allocator, const sinew_mes
 sinew_status sinew_find_shell_pairs(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
                                     int32_t **cells, int32_t *count, sinew_error *error);
 /* Finds rod cells x0 x1 x2 p01 p12: two edges with directors p01 and p12 that meet at x1. At a vertex of more than
- * two edges, each edge is joined to the next. */
+ * two edges, each edge is joined to the next one in the order of directors. */
 sinew_status sinew_find_rods(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                              int32_t *count, sinew_error *error);
 /* Finds director cells: the director itself, edge a b and director point p. */

@@ -172,7 +172,7 @@ typedef struct ring_links {
 } ring_links;
 
 /* Stores that neighbours p and q of the vertex share a triangle, in the entry of p. */
-static sinew_status link_one(ring_links *links, int32_t p, int32_t q, sinew_error *error)
+static sinew_status link_neighbour(ring_links *links, int32_t p, int32_t q, sinew_error *error)
 {
     int32_t at = 0;
     while (at < links->size && links->neighbour[at] != p)
@@ -206,15 +206,15 @@ static sinew_status link_ring(ring_links *links, const int32_t *triangles, const
         const int32_t p = t[(own + 1) % 3], q = t[(own + 2) % 3];
         if (p == q || p == links->vertex || q == links->vertex)
             continue; /* skips a triangle that contains a vertex twice */
-        status = link_one(links, p, q, error);
+        status = link_neighbour(links, p, q, error);
         if (status == SINEW_OK)
-            status = link_one(links, q, p, error);
+            status = link_neighbour(links, q, p, error);
     }
     return status;
 }
 
 /* Writes the neighbours of a vertex in order around it, starting at the neighbour with the lowest index. Returns
- * their number; 0 if the vertex is on a boundary. */
+ * their number: 0 if the vertex is on a boundary, less than links->size if several sheets meet at the vertex. */
 static int32_t walk_ring(const ring_links *links, int32_t *out)
 {
     int32_t at = 0, count = 0, came_from = -1;

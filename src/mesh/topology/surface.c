@@ -3,8 +3,8 @@
  * surface.c: makes meshes of the boundary triangles of tetrahedra, and of the unique edges of all cells.
  *
  * A face is on the boundary if exactly one tetrahedron has it. Triangles follow the order of their tetrahedra, then of
- * the faces of each. They point outwards even if a tetrahedron is inverted. Tetrahedra and edges that contain a vertex
- * twice contribute nothing.
+ * the faces of each. They point outwards even if a tetrahedron is inverted. Tetrahedra that contain a vertex twice
+ * contribute no faces, and no edge joins a vertex to itself.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/mesh.h"

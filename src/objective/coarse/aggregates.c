@@ -42,7 +42,7 @@ typedef struct joining {
     int32_t *parent; /* [particle_count] union-find: parent of each particle */
 } joining;
 
-static void join(void *context, int32_t i, int32_t j)
+static void join_within_subset(void *context, int32_t i, int32_t j)
 {
     const joining *own = context;
     if (own->subset[i] < 0 || own->subset[i] != own->subset[j])
@@ -56,7 +56,7 @@ static void find_components(const sinew_objective *o, const int32_t *subset, int
 {
     for (int32_t i = 0; i < o->particle_count; i++)
         parent[i] = i;
-    visit_edges(o, join, &(joining){subset, parent});
+    visit_edges(o, join_within_subset, &(joining){subset, parent});
     for (int32_t i = 0; i < o->particle_count; i++)
         parent[i] = sinew_find_root(parent, i);
 }
@@ -88,7 +88,7 @@ static size_t longest_side(const cutting *c, int32_t first, int32_t last)
 
 /* Compares two particles by position along the axis, ties by index: no two particles compare equal, so that subsets are
  * well defined. */
-static bool comes_before(const cutting *c, size_t axis, int32_t i, int32_t j)
+static bool comes_before_along(const cutting *c, size_t axis, int32_t i, int32_t j)
 {
     const sinew_real a = c->rest[4 * (size_t)i + axis], b = c->rest[4 * (size_t)j + axis];
     return a != b ? a < b : i < j;
@@ -96,15 +96,15 @@ static bool comes_before(const cutting *c, size_t axis, int32_t i, int32_t j)
 
 /* Reorders list[first .. last - 1] of particle indices so that along the axis no particle before index `middle` lies
  * beyond one after it (quickselect, Hoare 1961). */
-static void aggregates_divide(const cutting *c, size_t axis, int32_t first, int32_t last, int32_t middle)
+static void partition_along(const cutting *c, size_t axis, int32_t first, int32_t last, int32_t middle)
 {
     while (last - first > 1) {
         const int32_t pivot = c->list[first + (last - first) / 2];
         int32_t i = first, j = last - 1;
         while (i <= j) {
-            while (comes_before(c, axis, c->list[i], pivot))
+            while (comes_before_along(c, axis, c->list[i], pivot))
                 i++;
-            while (comes_before(c, axis, pivot, c->list[j]))
+            while (comes_before_along(c, axis, pivot, c->list[j]))
                 j--;
             if (i <= j) {
                 const int32_t swapped = c->list[i];
@@ -123,7 +123,7 @@ static void aggregates_divide(const cutting *c, size_t axis, int32_t first, int3
 
 /* Cuts particles list[first .. last - 1] into the given number of subsets; the recursion depth is the logarithm of this
  * number. */
-static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
+static void cut_into_subsets(cutting *c, int32_t first, int32_t last, int32_t subsets)
 {
     if (subsets <= 1) {
         for (int32_t k = first; k < last; k++)
@@ -132,9 +132,9 @@ static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
         return;
     }
     const int32_t left = subsets / 2, middle = first + (int32_t)((int64_t)(last - first) * left / subsets);
-    aggregates_divide(c, longest_side(c, first, last), first, last, middle);
-    cut(c, first, middle, left);
-    cut(c, middle, last, subsets - left);
+    partition_along(c, longest_side(c, first, last), first, last, middle);
+    cut_into_subsets(c, first, middle, left);
+    cut_into_subsets(c, middle, last, subsets - left);
 }
 
 /* Cuts every connected component into subsets of about `size` free particles; `component` and `start` are
@@ -160,7 +160,7 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
     for (int32_t i = 0, first = 0; i < o->particle_count; i++) {
         const int32_t last = start[i]; /* end of component i in `list`: the loop above has advanced start[i] to it */
         if (last > first)
-            cut(&c, first, last, (last - first + size / 2) / size);
+            cut_into_subsets(&c, first, last, (last - first + size / 2) / size);
         first = last;
     }
 }
@@ -175,18 +175,19 @@ typedef struct merging {
 } merging;
 
 /* Orders fragments by size, ties by the lower root: a total order, so that joins cannot form a cycle. */
-static bool is_larger(const merging *m, int32_t a, int32_t b)
+static bool is_larger_fragment(const merging *m, int32_t a, int32_t b)
 {
     return m->size[a] != m->size[b] ? m->size[a] > m->size[b] : a < b;
 }
 
-static void find_aggregate_neighbour(void *context, int32_t i, int32_t j)
+static void prefer_larger_neighbour(void *context, int32_t i, int32_t j)
 {
     const merging *m = context;
     const int32_t ends[2] = {m->root[i], m->root[j]};
     for (int k = 0; k < 2; k++) {
         const int32_t own = ends[k], other = ends[1 - k];
-        if (own >= 0 && other >= 0 && own != other && m->size[own] < m->small && is_larger(m, other, m->preferred[own]))
+        if (own >= 0 && other >= 0 && own != other && m->size[own] < m->small &&
+            is_larger_fragment(m, other, m->preferred[own]))
             m->preferred[own] = other;
     }
 }
@@ -205,7 +206,7 @@ static void merge_fragments(const sinew_objective *o, int32_t size, const int32_
         else
             count[root[i]]++;
     }
-    visit_edges(o, find_aggregate_neighbour, &(merging){root, count, preferred, size / FRAGMENT});
+    visit_edges(o, prefer_larger_neighbour, &(merging){root, count, preferred, size / FRAGMENT});
     for (int32_t i = 0; i < o->particle_count; i++)
         if (root[i] >= 0)
             root[i] = sinew_find_root(preferred, root[i]);
@@ -243,8 +244,8 @@ static void number_aggregates(sinew_coarse_space *space, const sinew_objective *
 }
 
 /* Computes the mean position of an aggregate, and the sums of products of positions relative to it, [3][3], in m2. */
-static void find_moments(const sinew_coarse_space *space, const sinew_real *rest, int32_t aggregate, double middle[3],
-                         double S[9])
+static void find_aggregate_moments(const sinew_coarse_space *space, const sinew_real *rest, int32_t aggregate,
+                                   double middle[3], double S[9])
 {
     const int32_t first = space->first_particle[aggregate], last = space->first_particle[aggregate + 1];
     memset(S, 0, 9 * sizeof *S);
@@ -264,7 +265,7 @@ static void find_moments(const sinew_coarse_space *space, const sinew_real *rest
 
 /* Computes orthonormal linear basis functions of positions relative to the aggregate's centre, the rows of T [3][3]:
  * the inverse of the pivoted Cholesky factor of S. Returns the number of functions. */
-static int make_functions(double S[9], double T[9])
+static int make_basis_functions(double S[9], double T[9])
 {
     double scale = fmax(S[0], fmax(S[4], S[8]));
     /* rows: coefficients of the orthogonalised linear functions in x, y and z */
@@ -298,8 +299,8 @@ static void fill_basis(sinew_coarse_space *space, const sinew_real *rest, int32_
 {
     const int32_t first = space->first_particle[aggregate], last = space->first_particle[aggregate + 1];
     double middle[3], S[9], T[9];
-    find_moments(space, rest, aggregate, middle, S);
-    const int functions = make_functions(S, T);
+    find_aggregate_moments(space, rest, aggregate, middle, S);
+    const int functions = make_basis_functions(S, T);
     space->mode_count[aggregate] = (uint8_t)(1 + functions);
     for (int32_t k = first; k < last; k++) {
         const sinew_real *x = rest + 4 * (size_t)space->particle[k];

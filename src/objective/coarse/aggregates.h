@@ -5,8 +5,8 @@
  *
  * Every connected component is bisected recursively across its longest side until subsets have about `size` particles.
  * Disconnected subsets are split, and small fragments join a neighbour. The functions of an aggregate are 1 and the
- * linearly independent ones among x, y, z (two for a flat cloth, one for a rope), orthonormalised. In a solid, the
- * functions of an aggregate of four particles span all motions of these particles.
+ * linearly independent ones among x, y, z (two for a flat cloth, one for a rope), orthonormalised. The functions of an
+ * aggregate of four particles that do not lie in a plane span all motions of these particles.
  *
  * Aggregates depend on rest positions, pins and fixed elements only, not on transient elements, weights, the state or
  * threads.
@@ -23,8 +23,7 @@ sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_obje
 sinew_status sinew_aggregates_join(sinew_coarse_space *space, const sinew_objective *objective,
                                    const sinew_coarse_space *lower, const int32_t *group, int32_t group_count,
                                    sinew_error *error);
-void sinew_aggregates_destroy(sinew_coarse_space *space,
-                              /* frees the arrays of the coarse space; accepts a zeroed struct */
-                              const sinew_objective *objective);
+/* Frees the arrays of the coarse space; accepts a zeroed struct. */
+void sinew_aggregates_destroy(sinew_coarse_space *space, const sinew_objective *objective);
 
 #endif

@@ -45,8 +45,9 @@ static bool galerkin_map_task(sinew_galerkin *g, const sinew_objective *o, int32
 }
 
 /* Numbers the aggregate pairs of one task, and maps each particle pair to its aggregate pair (a 12x12 block). */
-static bool join_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_block_list *fine,
-                      sinew_block_table *table, sinew_block_list *pairs)
+static bool galerkin_map_aggregate_pairs(sinew_galerkin *g, const sinew_objective *o, int32_t t,
+                                         const sinew_block_list *fine, sinew_block_table *table,
+                                         sinew_block_list *pairs)
 {
     const int32_t *aggregate = g->space->aggregate;
     for (int32_t k = g->first_fine[t]; k < g->first_fine[t + 1]; k++) {
@@ -88,8 +89,8 @@ static bool galerkin_map_tasks(sinew_galerkin *g, const sinew_objective *o, sine
     return good;
 }
 
-static bool galerkin_join_tasks(sinew_galerkin *g, const sinew_objective *o, const sinew_block_list *fine,
-                                sinew_block_list *pairs)
+static bool galerkin_map_all_aggregate_pairs(sinew_galerkin *g, const sinew_objective *o, const sinew_block_list *fine,
+                                             sinew_block_list *pairs)
 {
     const sinew_allocator *allocator = &o->allocator;
     sinew_block_table table = {0};
@@ -97,7 +98,7 @@ static bool galerkin_join_tasks(sinew_galerkin *g, const sinew_objective *o, con
     g->fine = sinew_allocate(allocator, (size_t)fine->count, sizeof *g->fine);
     bool good = g->first_pair && g->fine && sinew_block_table_create(allocator, g->scratch_size / 9, &table);
     for (int32_t t = 0; good && t < g->task_count; t++) {
-        good = join_task(g, o, t, fine, &table, pairs);
+        good = galerkin_map_aggregate_pairs(g, o, t, fine, &table, pairs);
         g->first_pair[t + 1] = pairs->count;
     }
     sinew_block_table_release(allocator, &table);
@@ -169,7 +170,7 @@ sinew_status sinew_galerkin_create(sinew_galerkin *g, const sinew_objective *o, 
 {
     sinew_block_list fine = {0}, pairs = {0};
     *g = (sinew_galerkin){.space = space, .task_count = o->task_count};
-    const bool good = galerkin_map_tasks(g, o, &fine) && galerkin_join_tasks(g, o, &fine, &pairs) &&
+    const bool good = galerkin_map_tasks(g, o, &fine) && galerkin_map_all_aggregate_pairs(g, o, &fine, &pairs) &&
                       galerkin_build_pattern(g, o, &pairs);
     sinew_release(&o->allocator, fine.keys);
     sinew_release(&o->allocator, pairs.keys);
@@ -188,8 +189,8 @@ void sinew_galerkin_destroy(sinew_galerkin *g, const sinew_objective *o)
 /* ---- Values of the coarse matrix A --------------------------------------------------------------- */
 
 /* Adds the 3x3 element blocks of a task to the blocks of its particle pairs. */
-static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_real *blocks,
-                     sinew_real *fine)
+static void sum_fine_blocks(const sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_real *blocks,
+                            sinew_real *fine)
 {
     const size_t W = (size_t)o->tasks[t].batch->width, entries = sinew_task_entries(&o->tasks[t]);
     const int32_t *map = g->map + g->task_map[t];
@@ -208,7 +209,7 @@ static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t 
 /* Adds the 3x3 block H of one particle pair to the 12x12 block of its aggregate pair: out[r, c] += phi_i phi_j^T H[r,
  * c]. Within one aggregate only one of the pairs (i, j) and (j, i) is added, and half of (i, i); galerkin_mirror adds
  * the mirror image. */
-static void add_pair(const sinew_galerkin *g, const int32_t fine[3], const sinew_real *H, double *out)
+static void add_fine_block(const sinew_galerkin *g, const int32_t fine[3], const sinew_real *H, double *out)
 {
     const bool transposed = fine[2] & 1;
     const sinew_real *row = g->space->basis + SINEW_MODES * (size_t)fine[transposed];
@@ -237,12 +238,12 @@ static void galerkin_fill_tasks(const void *context, int32_t thread, int32_t fir
     const sinew_objective *o = f->objective;
     sinew_real *fine = g->scratch + (size_t)thread * g->scratch_size;
     for (int32_t t = first; t < last; t++) {
-        sum_fine(g, o, t, sinew_task_blocks(o, thread, &o->tasks[t], f->q, true), fine);
+        sum_fine_blocks(g, o, t, sinew_task_blocks(o, thread, &o->tasks[t], f->q, true), fine);
         memset(g->pair_values + SINEW_PAIR_NUMBERS * (size_t)g->first_pair[t], 0,
                SINEW_PAIR_NUMBERS * (size_t)(g->first_pair[t + 1] - g->first_pair[t]) * sizeof *g->pair_values);
         for (int32_t k = g->first_fine[t]; k < g->first_fine[t + 1]; k++)
-            add_pair(g, g->fine[k], fine + 9 * (size_t)(k - g->first_fine[t]),
-                     g->pair_values + SINEW_PAIR_NUMBERS * (size_t)(g->fine[k][2] / 2));
+            add_fine_block(g, g->fine[k], fine + 9 * (size_t)(k - g->first_fine[t]),
+                           g->pair_values + SINEW_PAIR_NUMBERS * (size_t)(g->fine[k][2] / 2));
     }
 }
 
@@ -277,7 +278,7 @@ static void galerkin_mirror(double *block)
                 half[WEIGHTS * (e % 3 * 3 + e / 3) + i % SINEW_MODES * SINEW_MODES + i / SINEW_MODES];
 }
 
-static void gather_columns(const void *context, int32_t member, int32_t first, int32_t last)
+static void galerkin_fill_columns(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const fill_pass *f = context;
     const sinew_galerkin *g = f->galerkin;
@@ -300,5 +301,5 @@ void sinew_galerkin_fill(sinew_galerkin *g, const sinew_objective *o, const sine
 {
     const fill_pass pass = {g, o, q};
     sinew_tasks_for(sinew_task_threads(o), g->task_count, 1, galerkin_fill_tasks, &pass);
-    sinew_tasks_for(sinew_task_threads(o), g->space->count, 1, gather_columns, &pass);
+    sinew_tasks_for(sinew_task_threads(o), g->space->count, 1, galerkin_fill_columns, &pass);
 }

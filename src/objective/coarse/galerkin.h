@@ -5,8 +5,8 @@
  *
  * Free particles form aggregates; each aggregate moves by SINEW_MODES functions of its particles in each of the three
  * directions, so that a column of P is one function and one direction. A is a matrix of 12x12 blocks, one for every
- * pair of aggregates that share an element. Functions that an aggregate does not use are zero, and have a one on the
- * diagonal of A.
+ * aggregate and one for every pair of aggregates that share an element. Functions that an aggregate does not use are
+ * zero, and have a one on the diagonal of A.
  *
  * Chunks add element blocks to local blocks of particle pairs and add the latter to local blocks of aggregate pairs.
  * Each block of A sums its local blocks in a fixed order, so that the bits do not depend on threads (assembly.h).

@@ -204,7 +204,7 @@ static sinew_status build_batch(sinew_sweep *sweep, sinew_sweep_batch *b, const 
         !sinew_reserve(allocator, &work->order, &work->order_capacity, count, sizeof *work->order))
         return sinew_fail_memory(error, "the constraints");
     listed list = {.elements = {work->particles, source->element_count, source->ops->info.vertex_count}};
-    sinew_batch_list(source, work->particles);
+    sinew_batch_list_particles(source, work->particles);
     list.low = sinew_shift_indices_to_zero(work->particles, entries, &list.span);
     const sinew_status status = find_classes(sweep, b, &list, work, error);
     if (status == SINEW_OK && !group_elements(sweep, b, &list, work))

@@ -50,7 +50,7 @@ static void leave_out_compression(const sinew_constraints *c, const sinew_constr
 
 void sinew_kkt_second_derivatives(sinew_kkt *r, const sinew_real *q, bool definite)
 {
-    sinew_constraints_curve(r->constraints, q, r->lambda);
+    sinew_constraints_evaluate_second(r->constraints, q, r->lambda);
     for (int32_t t = 0; t < r->constraints->set_count && definite; t++) {
         const sinew_constraint_set *set = &r->constraints->sets[t];
         if (set->curved && set->vertex_count == 2 && !is_rigid_body_set(r->constraints, set))

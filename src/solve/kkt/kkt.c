@@ -197,7 +197,7 @@ static void expand_constraints(sinew_solve *s, double reach)
         for (int32_t t = 0; t < r->constraints->set_count; t++)
             for (int32_t k = 0; k < r->constraints->sets[t].constraint_count; k++)
                 r->change[r->constraints->sets[t].first_constraint + k] = k % r->constraints->sets[t].per_element == i;
-        sinew_constraints_curve(r->constraints, s->q, r->change);
+        sinew_constraints_evaluate_second(r->constraints, s->q, r->change);
         for (int32_t t = 0; t < r->constraints->set_count; t++)
             for (int32_t e = 0; i < r->constraints->sets[t].per_element && e < r->constraints->sets[t].element_count;
                  e++)

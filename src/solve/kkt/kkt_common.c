@@ -206,7 +206,7 @@ void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q)
 {
     sinew_constraints_evaluate(r->constraints, q);
     sinew_constraints_norms(r->constraints, r->norm);
-    sinew_constraints_comply(r->constraints, r->lambda, r->comply);
+    sinew_constraints_apply_compliance(r->constraints, r->lambda, r->comply);
 }
 
 void sinew_kkt_values_at(sinew_solve *s, const sinew_real *q, double steps, double *values)
@@ -249,7 +249,7 @@ void sinew_kkt_choose_active(sinew_kkt *r, double force, double *particle_rhs)
     }
     if (!released)
         return;
-    sinew_constraints_comply(r->constraints, r->lambda, r->comply);
+    sinew_constraints_apply_compliance(r->constraints, r->lambda, r->comply);
     if (!particle_rhs)
         return;
     const sinew_assembly *as = r->saddle->assembly;

@@ -90,7 +90,7 @@ static sinew_status global_factorise(sinew_global *g, const sinew_objective *o, 
         return sinew_fail(error, local.status, "%s", local.text);
     g->few = max_low_rank_terms(sinew_factored_system_size(g->factor));
     if (!g->rule.rescaled)
-        sinew_factored_system_slim(g->factor);
+        sinew_factored_system_drop_double_factor(g->factor);
     return SINEW_OK;
 }
 

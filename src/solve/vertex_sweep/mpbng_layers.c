@@ -37,7 +37,7 @@ static bool find_triangles(const sinew_objective *o, surface *out)
         const sinew_batch *batch = o->tasks[t].batch;
         if (!sinew_task_begins(o, t) || !sinew_get_stencil(batch->ops->info.stencil)->is_surface)
             continue;
-        sinew_batch_list(batch, out->triangles + 3 * (size_t)out->triangle_count);
+        sinew_batch_list_particles(batch, out->triangles + 3 * (size_t)out->triangle_count);
         out->triangle_count += batch->element_count;
     }
     return out->triangles != NULL;

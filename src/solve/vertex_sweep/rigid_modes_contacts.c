@@ -50,7 +50,7 @@ static void rigid_contact_find_sides(sinew_rigid_contact *t, const int32_t *body
 static void rigid_contacts_add_batch(sinew_rigid_contacts *t, const sinew_batch *batch, const int32_t *body_of)
 {
     const int32_t n = batch->ops->info.vertex_count;
-    sinew_batch_list(batch, t->particles);
+    sinew_batch_list_particles(batch, t->particles);
     for (int32_t e = 0; e < batch->element_count; e++) {
         sinew_rigid_contact *contact = &t->contacts[t->contact_count];
         *contact = (sinew_rigid_contact){.batch = batch, .element = e, .vertex_count = n};

@@ -163,8 +163,9 @@ static bool transient_list_elements(const sinew_vertex_layout *v, sinew_transien
     for (int32_t i = 0; i < batches; i++) {
         const sinew_incidence_batch *b = &v->transient.batches[fixed + i];
         for (int32_t k = 0; k < b->source_count; k++)
-            sinew_batch_list(b->sources[k], l->particles + l->first_entry[i] +
-                                                (size_t)b->first_element[k] * (size_t)b->ops->info.vertex_count);
+            sinew_batch_list_particles(b->sources[k],
+                                       l->particles + l->first_entry[i] +
+                                           (size_t)b->first_element[k] * (size_t)b->ops->info.vertex_count);
     }
     return true;
 }

@@ -168,7 +168,7 @@ static bool vertex_layout_list_elements(const sinew_vertex_layout *v, fixed_work
         w->lists[b] = (sinew_elements){vertices, count, size};
         good = vertices != NULL;
         for (int32_t k = 0; good && k < batch->source_count; k++)
-            sinew_batch_list(batch->sources[k], vertices + (size_t)batch->first_element[k] * (size_t)size);
+            sinew_batch_list_particles(batch->sources[k], vertices + (size_t)batch->first_element[k] * (size_t)size);
     }
     return good;
 }

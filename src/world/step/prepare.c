@@ -92,7 +92,7 @@ static bool prepare_show_all(sinew_world *world, bool all)
         sinew_batch *batch = world->energies[i].batch;
         if (!batch || batch->transient || batch->off_count == 0)
             continue;
-        sinew_batch_show_all(batch, all);
+        sinew_batch_show_switched_off(batch, all);
         any = true;
     }
     return any;

@@ -11,8 +11,9 @@
  * function of one point z, and sums describe a component, so Newton's method needs no particles. Components in contact
  * form a cluster and move together: conjugate gradients on 6 x 6 blocks of components and of pairs in contact,
  * preconditioned by the blocks of components. A component in contact with colliders and constrained bodies alone is
- * solved by its block. A step is halved until the objective decreases, so a move never increases it. Contact data are
- * read from their batches in every solve.
+ * solved by its block. A step is halved until the objective decreases, so a move never increases it. If no fraction
+ * decreases it, contacts that were open closed in the step: another step takes upper bounds of their Hessians. Contact
+ * data are read from their batches in every solve.
  *
  * Without these moves, vertex sweeps hardly move a stiff body on a support: a box that should slide sticks.
  */

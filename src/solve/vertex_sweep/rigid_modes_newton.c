@@ -60,20 +60,20 @@ static double psi_at(const sinew_rigid_contact *t, const double z[3])
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
 }
 
-/* Differentiates the contact energy at t->z: f = psi'(z) (N) and t->K = psi''(z) (N/m). Returns false if both are
- * zero. */
-static bool differentiate(sinew_rigid_contact *t, double f[3])
+/* Differentiates the contact energy at t->z: f = psi'(z) (N) and t->K = psi''(z) (N/m), or an upper bound of psi'' at
+ * all z if `bounds`: an open contact may close, and a slip may turn round. Returns false if both are zero. */
+static bool differentiate(sinew_rigid_contact *t, bool bounds, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double u[3], slip, stick;
     const double force = state_of(t, t->z, u, &slip, &stick);
-    const double active = (force > 0 ? t->kn : 0) - stick;
-    const double along = t->kt * slip <= t->limit ? 0 : stick / (slip * slip);
+    const double active = (force > 0 || bounds ? t->kn : 0) - stick;
+    const double along = bounds || t->kt * slip <= t->limit ? 0 : stick / (slip * slip);
     for (int i = 0; i < 3; i++)
         f[i] = stick * u[i] - force * t->n[i];
     for (int i = 0; i < 6; i++)
         t->K[i] = active * t->n[row[i]] * t->n[column[i]] - along * u[row[i]] * u[column[i]] + (i < 3 ? stick : 0);
-    return force > 0 || stick > 0;
+    return force > 0 || stick > 0 || bounds;
 }
 
 /* ---- Newton system of a cluster -------------------------------------------------------------- */
@@ -84,6 +84,7 @@ typedef struct cluster {
     const int32_t *body, *contact, *link;
     int32_t body_count, contact_count, link_count;
     double rate; /* 1 / h^2, h = time step */
+    bool bounds; /* true: Hessians of contacts are upper bounds */
 } cluster;
 
 static sinew_rigid_body *body_at(const cluster *c, int32_t k)
@@ -168,7 +169,7 @@ static void rigid_newton_inertia_of(const cluster *c, sinew_rigid_body *b)
 static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
 {
     double f[3], wrench[6], forces[6][3], column[3];
-    if (!differentiate(t, f))
+    if (!differentiate(t, c->bounds, f))
         return;
     for (int32_t a = 0, link = 0; a < t->side_count; a++) {
         const sinew_rigid_side *side = &t->sides[a];
@@ -458,7 +459,13 @@ void sinew_rigid_move_cluster(const sinew_rigid_contacts *t, int32_t k)
         rigid_newton_linearise(&c);
         const double gain = rigid_newton_solve(&c);
         first = step == 0 ? gain : first;
-        if (!(gain > (step == 0 ? 0 : STEP_FRACTION * first)) || !rigid_newton_go_down(&c))
+        if (!(gain > (step == 0 ? 0 : STEP_FRACTION * first)))
             return;
+        if (rigid_newton_go_down(&c))
+            continue;
+        /* The step closes contacts that its Hessian took for open. */
+        if (c.bounds)
+            return;
+        c.bounds = true;
     }
 }

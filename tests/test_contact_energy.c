@@ -28,18 +28,33 @@ enum {
 };
 
 static int vertices; /* of the energy under test: 4 or 8 */
+static bool levers;  /* true: contacts of 8 vertices have levers */
 
 typedef struct contact_case {
-    double w[WIDE], n[3], r, lambda, kn, kt, limit, anchor[3], mu, x[3 * WIDE];
+    double w[WIDE], d[WIDE], n[3], r, lambda, kn, kt, limit, anchor[3], mu, x[3 * WIDE];
 } contact_case;
+
+/* z = sum (w_a + d_a P) x_a */
+static void relative_position(const contact_case *c, const double *x, double z[3])
+{
+    double arm[3] = {0, 0, 0};
+    for (int i = 0; i < 3; i++) {
+        z[i] = 0;
+        for (int a = 0; a < vertices; a++) {
+            z[i] += c->w[a] * x[3 * a + i];
+            arm[i] += c->d[a] * x[3 * a + i];
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            z[i] += ((i == k) - c->n[i] * c->n[k]) * arm[k];
+}
 
 /* psi as in the head of contact.c */
 static double reference(const contact_case *c, const double *x)
 {
-    double z[3] = {0, 0, 0}, along = 0, drift = 0, slip = 0;
-    for (int a = 0; a < vertices; a++)
-        for (int i = 0; i < 3; i++)
-            z[i] += c->w[a] * x[3 * a + i];
+    double z[3], along = 0, drift = 0, slip = 0;
+    relative_position(c, x, z);
     for (int i = 0; i < 3; i++) {
         along += c->n[i] * z[i];
         drift += c->n[i] * (z[i] - c->anchor[i]);
@@ -76,6 +91,8 @@ static contact_case draw_case(random_cases *random)
          a++) /* points of rigid bodies: weights of either sign, sums 1 and -1 */
         c.w[a] =
             a % 4 < 3 ? random_between(random, -0.7, 0.7) : (a < 4 ? 1 : -1) - c.w[a - 1] - c.w[a - 2] - c.w[a - 3];
+    for (int a = 0; levers && vertices > 4 && a < vertices; a++)
+        c.d[a] = a % 4 < 3 ? random_between(random, -1, 1) : -c.d[a - 1] - c.d[a - 2] - c.d[a - 3];
     for (int i = 0; i < 3; i++) {
         c.n[i] = random_between(random, -1, 1);
         c.anchor[i] = random_between(random, -1, 1);
@@ -103,6 +120,8 @@ static batch make_batch(const sinew_simd_variant *simd, const contact_case *case
         const int count = SINEW_CONTACT_DATA_COUNT_OF(vertices);
         double data[SINEW_CONTACT_DATA_COUNT_WIDE] = {1};
         memcpy(data + SINEW_CONTACT_WEIGHTS, c->w, (size_t)vertices * sizeof *c->w);
+        if (vertices > SINEW_CONTACT_VERTICES)
+            memcpy(data + SINEW_CONTACT_WEIGHTS + vertices, c->d, (size_t)vertices * sizeof *c->d);
         memcpy(data + SINEW_CONTACT_NORMAL, c->n, sizeof c->n);
         memcpy(data + SINEW_CONTACT_ANCHOR, c->anchor, sizeof c->anchor);
         data[SINEW_CONTACT_OFFSET] = c->r;
@@ -195,7 +214,67 @@ static void check_product(batch *b)
     }
 }
 
-/* Reduced coordinates z = D x: D has the weights, k the larger stiffness, and local_project adds D^T (k z - psi'). */
+/* Gradient, block and change of the energy of node a alone, of one incidence per element. */
+static void check_vertices(batch *b, const contact_case *cases)
+{
+    const int W = b->width, lanes = b->group_count * W, own = b->ops->incidence_data_count, n = vertices;
+    static const int entry[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    int32_t *first = batch_array((size_t)b->group_count + 1, sizeof *first),
+            *node = batch_array((size_t)lanes, sizeof *node),
+            *others = batch_array((size_t)((n - 1) * lanes), sizeof *others);
+    sinew_real *data = batch_array((size_t)(own * lanes), sizeof *data),
+               *sum = batch_array((size_t)(SINEW_VERTEX_SUM * lanes), sizeof *sum),
+               *step = batch_array((size_t)(3 * lanes), sizeof *step),
+               *change = batch_array((size_t)(2 * lanes), sizeof *change);
+    const sinew_vertex_kernel kernel = {b->group_count, first, node, others, data, b->x, true, sum, step, change};
+    for (int g = 0; g <= b->group_count; g++)
+        first[g] = g;
+    for (int a = 0; a < n; a++) {
+        memset(sum, 0, (size_t)(SINEW_VERTEX_SUM * lanes) * sizeof *sum);
+        memset(change, 0, (size_t)(2 * lanes) * sizeof *change);
+        for (int e = 0; e < lanes; e++) {
+            const int from = e < CASES ? e : 0, g = e / W, l = e % W;
+            sinew_real element[SINEW_CONTACT_DATA_COUNT_WIDE], out[64];
+            int32_t particles[WIDE], rest[WIDE];
+            for (int i = 0; i < b->ops->data_count; i++)
+                element[i] = b->data[(from / W * b->ops->data_count + i) * W + from % W];
+            for (int i = 0; i < n; i++)
+                particles[i] = from * n + i;
+            b->ops->incidence(element, particles, a, out, rest);
+            node[e] = SINEW_POINT * (from * n + a);
+            for (int i = 0; i < own; i++)
+                data[(g * own + i) * W + l] = out[i];
+            for (int i = 0; i < n - 1; i++)
+                others[(g * (n - 1) + i) * W + l] = SINEW_POINT * rest[i];
+            for (int i = 0; i < 3; i++)
+                step[(g * 3 + i) * W + l] = (sinew_real)(0.1 * (i + 1));
+        }
+        b->ops->vertex(&kernel);
+        b->ops->vertex_change(&kernel);
+        for (int e = 0; e < CASES; e++) {
+            const sinew_real *found = sum + e / W * SINEW_VERTEX_SUM * W + e % W;
+            double moved[3 * WIDE];
+            memcpy(moved, cases[e].x, sizeof moved);
+            for (int i = 0; i < 3; i++) {
+                const double exact = reference_slope(&cases[e], cases[e].x, 3 * a + i);
+                assert_true(fabs((double)found[i * W] - exact) < 1e-5 + CLOSE * 100 * fabs(exact));
+                moved[3 * a + i] += 0.1 * (i + 1);
+            }
+            for (int k = 0; k < 6; k++) {
+                const double exact = block_entry(b, e, a, entry[k][0], entry[k][1]);
+                assert_true(fabs((double)found[(3 + k) * W] - exact) < 100 * CLOSE * (1 + fabs(exact)));
+            }
+            const double before = reference(&cases[e], cases[e].x), after = reference(&cases[e], moved);
+            assert_true(fabs((double)change[e / W * 2 * W + e % W] - (after - before)) <
+                        100 * CLOSE * (1 + fabs(after) + fabs(before)));
+        }
+    }
+    void *const arrays[] = {first, node, others, data, sum, step, change};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]);
+}
+
+/* Reduced coordinates z = D x, of contacts without levers: D has the weights, k the larger stiffness, and local_project adds D^T (k z - psi'). */
 static void check_reduced(batch *b, const contact_case *cases)
 {
     const int lanes = b->group_count * b->width;
@@ -237,6 +316,7 @@ static void all_derivatives(void **unused)
     for (int round = 0; round < random.count; round++) {
         contact_case cases[CASES];
         vertices = round % 2 ? WIDE : SINEW_CONTACT_VERTICES;
+        levers = round % 4 == 3;
         for (int e = 0; e < CASES; e++)
             cases[e] = draw_case(&random);
         for (int32_t v = 0; v < count; v++) {
@@ -244,7 +324,9 @@ static void all_derivatives(void **unused)
             check_derivatives(&b, cases);
             check_blocks(&b, cases);
             check_product(&b);
-            check_reduced(&b, cases);
+            if (!levers)
+                check_reduced(&b, cases);
+            check_vertices(&b, cases);
             batch_free(&b);
         }
     }
@@ -258,6 +340,7 @@ static double prox_objective(const contact_case *c, double w2, const double y[3]
     double x[3 * WIDE] = {0}, sum = 0;
     contact_case alone = *c;
     memset(alone.w, 0, sizeof alone.w);
+    memset(alone.d, 0, sizeof alone.d);
     alone.w[0] = 1;
     for (int i = 0; i < 3; i++) {
         x[i] = z[i];
@@ -280,10 +363,9 @@ static void check_prox(batch *b, const contact_case *cases, random_cases *random
                                          .u = u};
     b->ops->local_prox(&kernel);
     for (int e = 0; e < CASES; e++) {
-        double y[3] = {0, 0, 0}, z[3];
+        double y[3], z[3];
+        relative_position(&cases[e], cases[e].x, y);
         for (int i = 0; i < 3; i++) {
-            for (int a = 0; a < vertices; a++)
-                y[i] += cases[e].w[a] * cases[e].x[3 * a + i];
             z[i] = y[i] - (double)u[(e / b->width * 3 + i) * b->width + e % b->width]; /* u = y - z from u = 0 */
         }
         const double found = prox_objective(&cases[e], w2, y, z);
@@ -339,6 +421,7 @@ static void proximal_maps_and_constraints(void **unused)
     for (int round = 0; round < random.count; round++) {
         contact_case cases[CASES];
         vertices = round % 2 ? WIDE : SINEW_CONTACT_VERTICES;
+        levers = round % 4 == 3;
         for (int e = 0; e < CASES; e++)
             cases[e] = draw_case(&random);
         for (int32_t v = 0; v < count; v++) {

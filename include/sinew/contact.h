@@ -269,8 +269,8 @@ typedef struct sinew_contact {
     /* Particles of object a, then of b; -1: unused entry, or a vertex of a collider. The four particles of a rigid body
      * are listed together. */
     int32_t particles[SINEW_CONTACT_PARTICLES_MAX];
-    /* Weights of the particles at the contact points: their sum is 1 for a and -1 for b. Positive for a and negative
-     * for b, except in rigid bodies, whose surface lies outside the tet of their particles. */
+    /* Weights of the particles at the contact points, of a solid on its axis: the sum is 1 for a and -1 for b. Positive
+     * for a and negative for b, except in rigid bodies, whose surface lies outside the tet of their particles. */
     sinew_real weights[SINEW_CONTACT_PARTICLES_MAX];
     sinew_real point[3];  /* contact point on object a, in m */
     sinew_real normal[3]; /* unit normal of the contact, from object b to object a */

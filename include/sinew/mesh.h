@@ -297,6 +297,16 @@ SINEW_API sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia 
  * failure. */
 SINEW_API sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error);
 
+/* A solid sphere or capsule: all points within `radius` (m) of the segment between both ends (m). Equal ends: a
+ * sphere. */
+typedef struct sinew_solid {
+    sinew_real radius;
+    sinew_real ends[2][3];
+} sinew_solid;
+
+/* Computes the inertia of a solid whose radius is greater than 0. */
+SINEW_API void sinew_solid_inertia(const sinew_solid *solid, sinew_inertia *inertia);
+
 /* ---- Selection of vertices by regions ---------------------------------------------------------- */
 
 typedef enum sinew_region_kind {

@@ -212,6 +212,7 @@ typedef struct sinew_body_def {
     sinew_real velocity_filter; /* [0, 1]: fraction of the velocities' deviation from the body's rigid motion that is
                                    removed after each step (Mueller et al. 2007, 3.5); 0, the default: none; 1: the
                                    body moves as if it were rigid */
+    sinew_solid solid; /* sinew_world_add_rigid: the exact shape of the body; radius 0, the default: that of the mesh */
 } sinew_body_def;
 
 SINEW_API sinew_body_def sinew_default_body_def(void);
@@ -219,7 +220,8 @@ SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_d
 /* Adds a rigid body in the shape of def->mesh, tets or a closed surface, with uniform def->density (kg/m3): four
  * particles with its mass, centre and inertia, joined by six hard distances, with the mesh's surface embedded
  * (sinew/skin.h). The world's solver must support hard energies. Positions, velocities and masses of the def are
- * NULL. */
+ * NULL. With a radius in def->solid, inertia and contact are those of the sphere or capsule, and the mesh is only
+ * embedded; NULL: a tessellation of the solid. */
 SINEW_API sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, sinew_error *error);
 /* Removes a body from a running world, together with the energies and pins that act on it alone. Fails if an energy or
  * a pin also acts on other bodies, and names it. Ids and particle numbers of all other bodies are unchanged. */

@@ -60,7 +60,8 @@ static void mesh_put_object(feature_builder *d, int32_t o)
         if (e[0] != e[1])
             mesh_put_primitive(d, first + e[0], first + e[1], first + e[1]);
     }
-    for (int32_t v = first; d->lone_vertices[o] && v < first + d->f->objects[o].vertex_count; v++)
+    const int32_t frame = d->f->objects[o].rigid ? 4 : 0; /* frame vertices have no primitive */
+    for (int32_t v = first + frame; d->lone_vertices[o] && v < first + d->f->objects[o].vertex_count; v++)
         if (!d->used[v])
             mesh_put_primitive(d, v, v, v);
 }

@@ -11,7 +11,7 @@
  * these particles and have no primitive, and each other vertex is an affine combination x = sum b_k x_k of the four.
  *
  * Spheres are vertices, and capsules are edges, with a solid *radius*: distances are measured from the surface of the
- * solid.
+ * solid. Those of rigid bodies move with frame vertices, too.
  */
 #ifndef SINEW_SRC_COLLIDE_COLLISION_MESH_H
 #define SINEW_SRC_COLLIDE_COLLISION_MESH_H

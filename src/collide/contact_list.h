@@ -63,10 +63,13 @@ typedef struct sinew_contact_constraint {
     uint8_t candidate_kind; /* sinew_candidate_kind of the candidate pair that became this contact */
     sinew_real w[4];        /* weights of v: positive for the first object, negative for the second */
     int32_t first, second;  /* indices of the two objects in the collision mesh */
-    double n[3];            /* unit normal from the second to the first object */
-    double distance;        /* distance of the features at detection, less both solid radii, in m */
-    double offset;          /* distance r that the contact keeps, in addition to solid radii, in m */
-    double asked;           /* `offset` before limits (contact/offset_limits.c), in m */
+    /* Levers of the first and the second object (contact/levers.c): weights of their frame vertices whose sum is the
+     * vector from the axis of a rigid sphere or capsule to the point that touches; all zero for other objects. */
+    sinew_real lever[2][4];
+    double n[3];     /* unit normal from the second to the first object */
+    double distance; /* distance of the features at detection, less both solid radii, in m */
+    double offset;   /* distance r that the contact keeps, in addition to solid radii, in m */
+    double asked;    /* `offset` before limits (contact/offset_limits.c), in m */
     sinew_contact_yield yield;
     double radius; /* sum of the solid radii of both objects (spheres, capsules), in m */
     double rising; /* the sides touched, and the offset still grows: its limit in this step, in m; else 0 */

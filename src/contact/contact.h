@@ -37,7 +37,11 @@ typedef struct sinew_contact_body {
     int32_t start; /* number of the body's first particle in the world's internal order (inside number) */
     uint32_t generation;
     sinew_body_contact contact;
-    bool rigid;                   /* true: a rigid body, whose embedded surface collides */
+    bool rigid; /* true: a rigid body, whose embedded surface or solid collides */
+    /* Radius of the body's solid in m, 0: none; number of its different ends; their weights in vertices 0 .. 3. */
+    double solid_radius;
+    int32_t solid_end_count;
+    sinew_real solid_weights[2][4];
     const sinew_skin *skin;       /* embedded surface of the body; NULL: the body has none */
     const int32_t *skin_vertices; /* [4 * vertex_count of the skin] body vertices that embed each skin vertex */
     /* [4 * vertex_count of the skin] interpolation weights of the body vertices in `skin_vertices` */
@@ -453,12 +457,27 @@ typedef struct sinew_contact_support {
     int32_t count;
     int32_t particle[SINEW_CONTACT_VERTICES_WIDE];
     double weight[SINEW_CONTACT_VERTICES_WIDE];
-    bool rigid[SINEW_CONTACT_VERTICES_WIDE]; /* true: the particle belongs to a rigid body */
+    double lever[SINEW_CONTACT_VERTICES_WIDE]; /* levers of rigid spheres and capsules (levers.c); else 0 */
+    bool rigid[SINEW_CONTACT_VERTICES_WIDE];   /* true: the particle belongs to a rigid body */
 } sinew_contact_support;
 
 sinew_contact_support sinew_contact_support_of(const sinew_contact_work *c, const sinew_contact_constraint *contact);
 /* Adds to z [3] the weighted sum over the particles, sum w q, of any field q [particle_count][4]. */
 void sinew_contact_support_add(const sinew_contact_support *support, const sinew_real *q, double z[3]);
+/* Adds to z [3] the sum over the particles with their levers, sum d q, across the normal n. */
+void sinew_contact_support_slide(const sinew_contact_support *support, const double n[3], const sinew_real *q,
+                                 double z[3]);
+
+/* The points at which rigid spheres and capsules touch (levers.c). True if one of the objects is such a body. */
+bool sinew_contact_has_levers(const sinew_contact_work *c, const sinew_contact_constraint *contact);
+/* Sets the levers of a contact from its normal and the predicted positions. */
+void sinew_contact_set_levers(const sinew_contact_work *c, sinew_contact_constraint *contact);
+/* Adds to sum [3] `factor` times the lever of one side of a contact, in m, at x [vertex_count][4]; or times the lever
+ * of the first side less that of the second. */
+void sinew_contact_add_side_lever(const sinew_contact_work *c, const sinew_contact_constraint *contact, int side,
+                                  const sinew_real *x, double factor, double sum[3]);
+void sinew_contact_add_levers(const sinew_contact_work *c, const sinew_contact_constraint *contact, const sinew_real *x,
+                              double factor, double sum[3]);
 
 /* Computes the position of a collision vertex: of a body at q [particle_count][4] (any field of the particles may stand
  * for q), of a collider at the end of its motion. */

@@ -276,7 +276,7 @@ static bool plane_keeps_clear(const sinew_contact_view *view, int32_t o, double 
     sinew_contact_plane(view, o, c->fraction[o], from, n_from);
     sinew_contact_plane(view, o, fraction, to, n_to);
     for (int32_t v = 0; v < f->moved_count; v++) {
-        double before = 0, after = 0;
+        double before = -f->objects[f->object[v]].radius, after = before;
         for (size_t i = 0; i < 3; i++) {
             before += n_from[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - from[i]);
             after += n_to[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - to[i]);

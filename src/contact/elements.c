@@ -15,15 +15,16 @@
  * stiffness is that of the mode `augmented` (modes.c has others).
  *
  * A vertex of a rigid body is an affine combination of four particles, so that z is a sum over up to eight particles.
- * Contacts of more than four are elements of a batch of their own. In dynamic steps, H_ii of rigid bodies is left out:
- * their stiffness does not resist rigid motions. Their m_i/h^2 counts RIGID_STIFFNESS times: a contact bears more than
- * the corner that touches.
+ * Contacts of more than four, and those of rigid spheres and capsules, whose tangential z has levers (levers.c), are
+ * elements of a batch of their own. In dynamic steps, H_ii of rigid bodies is left out: their stiffness does not resist
+ * rigid motions. Their m_i/h^2 counts RIGID_STIFFNESS times: a contact bears more than the corner that touches.
  */
 #include <math.h>
 #include <string.h>
 
 #include "energy/contact_data.h"
 #include "contact/modes.h"
+#include "math/vec3.h"
 
 /* Factor on the inertia of rigid bodies in k_n. A tower of ten rigid boxes tips over within 3 s with 1, moves 20 um
  * with 10, and 15 um with 100, with a tenth of the multiplier updates (docs/evidence/rigid.md). */
@@ -67,6 +68,7 @@ static int support_take_frame(sinew_contact_support *s, int32_t first)
     for (int k = 0; k < 4; k++) {
         s->particle[s->count] = first + k;
         s->rigid[s->count] = true;
+        s->lever[s->count] = 0;
         s->weight[s->count++] = 0;
     }
     return s->count - 4;
@@ -82,12 +84,19 @@ sinew_contact_support sinew_contact_support_of(const sinew_contact_work *c, cons
             continue;
         if (f->particle[v] >= 0) {
             s.particle[s.count] = f->particle[v];
+            s.lever[s.count] = 0;
             s.weight[s.count++] = (double)t->w[a];
             continue;
         }
         const int at = support_take_frame(&s, f->particle[f->objects[f->object[v]].first_vertex]);
         for (int k = 0; k < 4; k++)
             s.weight[at + k] += (double)t->w[a] * (double)f->frame_weights[4 * (size_t)v + (size_t)k];
+    }
+    for (int side = 0; sinew_contact_has_levers(c, t) && side < 2; side++) {
+        const sinew_collision_object *o = &f->objects[side == 0 ? t->first : t->second];
+        const int at = o->rigid ? support_take_frame(&s, f->particle[o->first_vertex]) : 0;
+        for (int k = 0; o->rigid && k < 4; k++)
+            s.lever[at + k] = (side == 0 ? 1 : -1) * (double)t->lever[side][k];
     }
     return s;
 }
@@ -97,6 +106,15 @@ void sinew_contact_support_add(const sinew_contact_support *s, const sinew_real 
     for (int k = 0; k < s->count; k++)
         for (size_t i = 0; i < 3; i++)
             z[i] += s->weight[k] * (double)q[4 * (size_t)s->particle[k] + i];
+}
+
+void sinew_contact_support_slide(const sinew_contact_support *s, const double n[3], const sinew_real *q, double z[3])
+{
+    double arm[3] = {0, 0, 0};
+    for (int k = 0; k < s->count; k++)
+        for (size_t i = 0; i < 3; i++)
+            arm[i] += s->lever[k] * (double)q[4 * (size_t)s->particle[k] + i];
+    vec3_add_across(n, arm, z);
 }
 
 void sinew_contact_vertex_position(const sinew_contact_work *c, int32_t v, const sinew_real *q, sinew_real x[4])
@@ -174,7 +192,7 @@ static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_con
 {
     const sinew_contact_work *c = view->contact;
     const bool springs = !(view->solve->ops->info.needs & SINEW_CAN_CONSTRAINT) && t->kt > 0;
-    double b[3], z[3] = {0, 0, 0}, normal = 0;
+    double b[3], z[3] = {0, 0, 0}, arm[3], normal = 0;
     contact_fixed_point(view, t, true, b);
     for (size_t i = 0; i < 3; i++) {
         for (size_t a = 0; a < 4; a++)
@@ -182,7 +200,10 @@ static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_con
                 z[i] += (double)t->w[a] * (double)c->x_step_start[4 * (size_t)t->v[a] + i];
         z[i] -= b[i];
         normal += z[i] * t->n[i];
+        arm[i] = 0;
     }
+    sinew_contact_add_levers(c, t, c->x_step_start, 1, arm);
+    vec3_add_across(t->n, arm, z);
     for (int i = 0; i < 3; i++)
         t->anchor[i] = z[i] - normal * t->n[i] - (springs ? t->tangent[i] / t->kt : 0);
 }
@@ -201,7 +222,7 @@ static double contact_spring_start(const sinew_contact_work *c, const sinew_cont
 }
 
 /* Writes the weights of an element: those of the contact's vertices, in their places; for rigid bodies those of its
- * support, in the order of its particles. */
+ * support, in the order of its particles, and their levers. */
 static void contact_write_weights(const sinew_contact_work *c, const sinew_contact_constraint *t, bool wide,
                                   sinew_real *data)
 {
@@ -209,6 +230,8 @@ static void contact_write_weights(const sinew_contact_work *c, const sinew_conta
     const bool own = !wide && !(s.count > 0 && s.rigid[0]);
     for (int a = 0; a < (wide ? SINEW_CONTACT_VERTICES_WIDE : SINEW_CONTACT_VERTICES); a++)
         data[a] = own ? t->v[a] < c->mesh.moved_count ? t->w[a] : 0 : a < s.count ? (sinew_real)s.weight[a] : 0;
+    for (int a = 0; wide && a < SINEW_CONTACT_VERTICES_WIDE; a++)
+        data[SINEW_CONTACT_VERTICES_WIDE + a] = a < s.count ? (sinew_real)s.lever[a] : 0;
 }
 
 static void contact_write_data(const sinew_contact_view *view, int32_t e)
@@ -253,6 +276,7 @@ double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, 
     const sinew_contact_support s = sinew_contact_support_of(c, t);
     double z[3] = {0, 0, 0}, height = 0, along = 0;
     sinew_contact_support_add(&s, q, z);
+    sinew_contact_support_slide(&s, t->n, q, z);
     for (int i = 0; i < 3; i++) {
         u[i] = z[i] - (double)data[SINEW_CONTACT_ANCHOR + i];
         height += t->n[i] * z[i];
@@ -284,6 +308,7 @@ double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_rea
             sinew_contact_vertex_position(c, t->v[a], q, x + 4 * a);
         max = fmax(max, sinew_contact_relax_closest(t, x, move) / t->offset);
         if (move) {
+            sinew_contact_set_levers(c, t);
             contact_set_anchor(view, t);
             contact_write_data(view, e);
         }
@@ -331,13 +356,20 @@ static int32_t *contact_element_particles(const sinew_contact_work *c, int32_t e
     return c->particles + narrow * SINEW_CONTACT_VERTICES + wide * SINEW_CONTACT_VERTICES_WIDE;
 }
 
-/* Makes the elements of all contacts of up to four particles, or of those of more (`wide`). */
+/* True if the element of a contact has up to eight particles: more than four, or levers. */
+static bool contact_is_wide(const sinew_contact_work *c, const sinew_contact_constraint *t)
+{
+    return c->mesh.frame_weights &&
+           (sinew_contact_support_of(c, t).count > SINEW_CONTACT_VERTICES || sinew_contact_has_levers(c, t));
+}
+
+/* Makes the elements of all contacts that are not wide, or of those that are (`wide`). */
 static void elements_fill_lists(const sinew_contact_view *view, sinew_contact_work *c, bool wide)
 {
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
     for (int32_t k = 0; k < c->contacts.count; k++) {
         sinew_contact_constraint *t = &c->contacts.list[k];
-        if (c->mesh.frame_weights && (sinew_contact_support_of(c, t).count > SINEW_CONTACT_VERTICES) != wide)
+        if (contact_is_wide(c, t) != wide)
             continue;
         const double compliance = mode->takes && !mode->takes(c, t) ? 0 : contact_compliance(view, t);
         c->element_of[k] = -1;
@@ -350,6 +382,7 @@ static void elements_fill_lists(const sinew_contact_view *view, sinew_contact_wo
         if (mode->multipliers)
             sinew_contact_limit_offset(view, t);
         mode->set_stiffness(&c->def, compliance, t);
+        sinew_contact_set_levers(c, t);
         contact_set_anchor(view, t);
         contact_list_particles(c, t, wide, contact_element_particles(c, e));
         contact_write_data(view, e);

@@ -111,7 +111,7 @@ void sinew_contact_displacements(const sinew_contact_view *view, const sinew_con
 {
     const sinew_contact_work *c = view->contact;
     const sinew_collision_object *second = &c->mesh.objects[t->second];
-    double from[3] = {0, 0, 0}, to[3] = {0, 0, 0}, normal[3];
+    double from[3] = {0, 0, 0}, to[3] = {0, 0, 0}, arm[3], normal[3];
     if (second->kinematic && second->vertex_count == 0) {
         sinew_contact_plane(view, t->second, 0, from, normal);
         sinew_contact_plane(view, t->second, c->fraction[t->second], to, normal);
@@ -127,7 +127,11 @@ void sinew_contact_displacements(const sinew_contact_view *view, const sinew_con
             const double moved = (double)t->w[a] * ((double)x[at] - (double)c->x_step_start[at]);
             *(t->v[a] < c->mesh.moved_count ? &body[i] : &collider[i]) += moved;
         }
+        arm[i] = 0;
     }
+    sinew_contact_add_levers(c, t, x, 1, arm);
+    sinew_contact_add_levers(c, t, c->x_step_start, -1, arm);
+    vec3_add_across(t->n, arm, body);
 }
 
 /* Adds the work of moving colliders to the losses, and subtracts friction heat. */

@@ -206,7 +206,8 @@ void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first
         for (int a = 0; t->force > 0 && a < s.count; a++) {
             const int32_t at = view->outside[s.particle[a]] - first;
             for (int i = 0; at >= 0 && at < count && i < 3; i++)
-                out[3 * (size_t)at + (size_t)i] += (sinew_real)(s.weight[a] * (t->force * t->n[i] + t->friction[i]));
+                out[3 * (size_t)at + (size_t)i] +=
+                    (sinew_real)(s.weight[a] * (t->force * t->n[i] + t->friction[i]) + s.lever[a] * t->friction[i]);
         }
     }
 }

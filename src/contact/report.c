@@ -48,16 +48,20 @@ double sinew_contact_friction_error(const sinew_contact_constraint *t, double fr
 static void contact_add_work(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     sinew_contact_work *c = view->contact;
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
     sinew_real x[4][4];
+    double slide[3] = {0, 0, 0}, slid[3] = {0, 0, 0};
     for (int a = 0; a < 4; a++)
         sinew_contact_vertex_position(c, t->v[a], view->q, x[a]);
+    sinew_contact_support_slide(&s, t->n, view->q, slide);
+    sinew_contact_add_levers(c, t, c->x_step_start, 1, slid);
     for (size_t i = 0; i < 3; i++) {
         double displacement = 0;
         for (int a = 0; a < 4; a++)
             if (t->v[a] < c->mesh.moved_count)
                 displacement += (double)t->w[a] * ((double)x[a][i] - (double)c->x_step_start[4 * (size_t)t->v[a] + i]);
         c->energy.normal += t->force * t->n[i] * displacement;
-        c->energy.friction += t->friction[i] * displacement;
+        c->energy.friction += t->friction[i] * (displacement + slide[i] - slid[i]);
     }
 }
 
@@ -110,12 +114,12 @@ static void contacts_take_forces(const sinew_contact_view *view, const sinew_rea
 static void contact_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
                           double point[3])
 {
-    (void)c;
     for (size_t i = 0; i < 3; i++) {
         point[i] = 0;
         for (int a = 0; a < 4; a++)
             point[i] += t->w[a] > 0 ? (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i] : 0;
     }
+    sinew_contact_add_side_lever(c, t, 0, x, 1, point);
 }
 
 /* Adds to the report the angular impulse over `time` of a contact force f on the first side and -f on the second; it
@@ -127,6 +131,7 @@ void sinew_contact_add_couple(sinew_contact_work *c, const sinew_contact_constra
     for (size_t i = 0; i < 3; i++)
         for (int a = 0; a < 4; a++)
             z[i] += (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
+    sinew_contact_add_levers(c, t, x, 1, z);
     vec3_add_cross(z, f, time, c->report.angular_momentum_error);
 }
 

@@ -216,6 +216,8 @@ static void pair_add_contact(const sinew_contact_view *view, const sinew_contact
         for (size_t i = 0; i < 3; i++)
             point[i] += fabs((double)t->w[a]) * (double)x[4 * (size_t)t->v[a] + i];
     }
+    for (int side = 0; side < 2; side++)
+        sinew_contact_add_side_lever(c, t, side, x, 1, point);
     for (int i = 0; i < 3; i++) {
         pair->normal[i] += (swapped ? -f : f) * t->n[i];
         pair->point[i] += f * point[i] / weights;

@@ -5,7 +5,8 @@
  * The surface of a body is the boundary of its tets, its triangles, or its edges. A body without cells collides with
  * all its particles. The collision vertices of a body are the vertices of its primitives, in the order of particles, so
  * that vertices near in space are near in memory. A rigid body with an embedded surface collides with this surface,
- * whose vertices are affine combinations of its four particles.
+ * whose vertices are affine combinations of its four particles. A rigid sphere or capsule is a lone vertex or a lone
+ * edge with a solid radius.
  */
 #include <math.h>
 #include <string.h>
@@ -185,6 +186,28 @@ static bool sketch_rigid(const sinew_contact_view *view, const sinew_contact_bod
     return good;
 }
 
+/* Adds a rigid sphere or capsule: its four particles as frame vertices, then the ends of its axis. */
+static bool sketch_solid(const sinew_contact_view *view, const sinew_contact_body *body, sketch *s, int32_t o)
+{
+    s->particles[o] = sinew_allocate(view->allocator, 4 + 2, sizeof **s->particles);
+    s->numbers[o] = sinew_allocate(view->allocator, 2, sizeof **s->numbers);
+    if (!s->particles[o] || !s->numbers[o])
+        return false;
+    for (int32_t k = 0; k < 4; k++)
+        s->particles[o][k] = body->start + k;
+    for (int32_t k = 0; k < 2; k++) {
+        s->particles[o][4 + k] = -1 - k;
+        s->numbers[o][k] = 4 + k;
+    }
+    s->objects[o].rigid = true;
+    s->objects[o].self = false;
+    s->objects[o].radius = body->solid_radius;
+    s->objects[o].vertex_count = 4 + body->solid_end_count;
+    s->lone[o] = body->solid_end_count == 1;
+    s->primitives[o] = (sinew_object_primitives){NULL, 0, s->numbers[o], body->solid_end_count - 1};
+    return true;
+}
+
 static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sketch *s, int32_t o, sinew_error *error)
 {
     const sinew_contact_def *def = &view->contact->def;
@@ -201,6 +224,8 @@ static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sk
                                              .self = own->self && def->self};
     if (own->surface == SINEW_CONTACT_SKIN)
         return sketch_skin(view, slot, s, o, error);
+    if (body->solid_radius > 0)
+        return sketch_solid(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
     if (body->rigid && body->skin)
         return sketch_rigid(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
     s->meshes[o] = sinew_mesh_surface(body->mesh, error);
@@ -301,8 +326,11 @@ static void fill_rigid(const sinew_contact_view *view, const int32_t *particles,
         }
         for (size_t k = 0; v >= 4 && k < 4; k++) {
             const size_t corner = 4 * (size_t)vertex + k;
-            const int32_t own = view->inside[body->first + body->skin_vertices[corner]] - body->start;
-            f->frame_weights[4 * at + (size_t)own] = body->skin_weights[corner];
+            const bool solid = object->radius > 0;
+            const int32_t own =
+                view->inside[body->first + (solid ? (int32_t)k : body->skin_vertices[corner])] - body->start;
+            f->frame_weights[4 * at + (size_t)own] =
+                solid ? body->solid_weights[vertex][k] : body->skin_weights[corner];
         }
     }
 }
@@ -379,7 +407,8 @@ static bool contact_reserve_buffers(const sinew_contact_view *view, sinew_contac
            sinew_reserve(m, &c->fraction, &c->fraction_capacity, objects, sizeof *c->fraction);
 }
 
-/* Computes the mean edge length of each object at rest; HUGE_VAL for objects without edges, which imposes no limit. */
+/* Computes the mean edge length of each object at rest, of rigid spheres and capsules at least their radius; HUGE_VAL
+ * for other objects without edges, which imposes no limit. */
 static void measure_mean_edges(sinew_contact_work *c)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -398,7 +427,10 @@ static void measure_mean_edges(sinew_contact_work *c)
         c->fraction[f->object[f->edges[e][0]]] += 1;
     }
     for (int32_t o = 0; o < f->object_count; o++) {
-        c->mean_edge[o] = c->fraction[o] > 0 ? c->mean_edge[o] / c->fraction[o] : HUGE_VAL;
+        const double solid = f->objects[o].rigid ? f->objects[o].radius : 0;
+        c->mean_edge[o] = c->fraction[o] > 0 ? fmax(c->mean_edge[o] / c->fraction[o], solid)
+                          : solid > 0        ? solid
+                                             : HUGE_VAL;
         c->fraction[o] = 0;
     }
 }

@@ -43,22 +43,22 @@ static double contact_prescribed_speed(const sinew_contact_view *view, const sin
 }
 
 /* Effective mass 1 / sum w^2/m of a contact over its free vertices, in kg; 0: no free vertex. */
-static double contact_effective_mass(const sinew_contact_view *view, const sinew_contact_constraint *t)
+static double support_effective_mass(const sinew_contact_view *view, const sinew_contact_support *s)
 {
-    const sinew_contact_support s = sinew_contact_support_of(view->contact, t);
     double sum = 0;
-    for (int k = 0; k < s.count; k++)
-        sum += view->pinned[s.particle[k]] ? 0 : s.weight[k] * s.weight[k] / (double)view->mass[s.particle[k]];
+    for (int k = 0; k < s->count; k++)
+        sum += view->pinned[s->particle[k]] ? 0 : s->weight[k] * s->weight[k] / (double)view->mass[s->particle[k]];
     return sum > 0 ? 1 / sum : 0;
 }
 
-static void contact_apply_impulse(const sinew_contact_view *view, const sinew_contact_constraint *t, double impulse)
+/* Adds the velocities of an impulse along the unit vector n. */
+static void support_apply_impulse(const sinew_contact_view *view, const sinew_contact_support *s, const double n[3],
+                                  double impulse)
 {
-    const sinew_contact_support s = sinew_contact_support_of(view->contact, t);
-    for (int k = 0; k < s.count; k++) {
-        const int32_t p = s.particle[k];
+    for (int k = 0; k < s->count; k++) {
+        const int32_t p = s->particle[k];
         for (size_t i = 0; !view->pinned[p] && i < 3; i++)
-            view->v[4 * (size_t)p + i] += (sinew_real)(impulse * s.weight[k] / (double)view->mass[p] * t->n[i]);
+            view->v[4 * (size_t)p + i] += (sinew_real)(impulse * s->weight[k] / (double)view->mass[p] * n[i]);
     }
 }
 
@@ -78,7 +78,8 @@ static double contact_rebound(const sinew_contact_view *view, const sinew_contac
 {
     const sinew_contact_work *c = view->contact;
     const double e = fmax(c->mesh.objects[t->first].restitution, c->mesh.objects[t->second].restitution);
-    const double mass = contact_effective_mass(view, t);
+    const sinew_contact_support s = sinew_contact_support_of(c, t);
+    const double mass = support_effective_mass(view, &s);
     if (!(e > 0) || !(t->force > 0) || !(mass > 0) || sinew_contact_is_at_body_level(view, t))
         return 0;
     const double approach = contact_impact_speed(view, t, c->v_step_start, x);
@@ -138,7 +139,8 @@ void sinew_contact_vertex_restitution(const sinew_contact_view *view, const sine
         }
         any = true;
         r->linear[contact_island(c, t)] += impulse * contact_prescribed_speed(view, t, x);
-        contact_apply_impulse(view, t, impulse);
+        const sinew_contact_support s = sinew_contact_support_of(c, t);
+        support_apply_impulse(view, &s, t->n, impulse);
         if (sinew_contact_is_between_bodies(c, t))
             sinew_contact_add_couple(c, t, x, t->n, impulse);
     }
@@ -154,8 +156,10 @@ void sinew_contact_velocity_friction(const sinew_contact_view *view, const sinew
     const double h = (double)view->time_step;
     for (int32_t k = 0; k < c->contacts.count; k++) {
         const sinew_contact_constraint *t = &c->contacts.list[k];
-        const double mass = contact_effective_mass(view, t);
-        const sinew_contact_support s = sinew_contact_support_of(c, t);
+        sinew_contact_support s = sinew_contact_support_of(c, t);
+        for (int i = 0; i < s.count; i++)
+            s.weight[i] += s.lever[i]; /* friction acts on the surface of rigid spheres and capsules */
+        const double mass = support_effective_mass(view, &s);
         double slide[3], body[3], collider[3];
         if (!(t->force > 0) || !(mass > 0) || t->mu <= 0)
             continue;
@@ -167,9 +171,8 @@ void sinew_contact_velocity_friction(const sinew_contact_view *view, const sinew
         for (int i = 0; i < 3; i++)
             slide[i] -= along * t->n[i];
         const double speed = vec3_norm(slide), max = t->mu * t->force * h / mass;
-        sinew_contact_constraint across = *t;
         for (int i = 0; i < 3; i++)
-            across.n[i] = speed > 0 ? slide[i] / speed : 0;
-        contact_apply_impulse(view, &across, -mass * fmin(speed, max));
+            slide[i] *= speed > 0 ? 1 / speed : 0;
+        support_apply_impulse(view, &s, slide, -mass * fmin(speed, max));
     }
 }

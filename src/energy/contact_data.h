@@ -24,14 +24,16 @@ enum {
     SINEW_CONTACT_SHAPE_COUNT = 11, /* number of reals from SINEW_CONTACT_NORMAL to the end of the anchor */
     SINEW_CONTACT_MU = 12,
     SINEW_CONTACT_STICK_FORCE = 13, /* stick force in N that warm-starts friction as a hard constraint, 3 numbers */
-    SINEW_CONTACT_WEIGHTS = 16,     /* weights of the vertices, 4 or 8 numbers */
-    /* index in the tangent of the vertex weights, after the symmetric 3x3 Hessian by z, entries 00 11 22 01 02 12 */
+    /* weights of the vertices, 4 or 8 numbers; of 8 vertices their levers follow (contact_kernel.h), 8 numbers */
+    SINEW_CONTACT_WEIGHTS = 16,
+    /* index in the tangent of the weights and levers, after the symmetric 3x3 Hessian by z, entries 00 11 22 01 02 12 */
     SINEW_CONTACT_TANGENT_WEIGHTS = 6,
     SINEW_CONTACT_DATA_COUNT = SINEW_CONTACT_WEIGHTS + SINEW_CONTACT_VERTICES,
-    SINEW_CONTACT_DATA_COUNT_WIDE = SINEW_CONTACT_WEIGHTS + SINEW_CONTACT_VERTICES_WIDE
+    SINEW_CONTACT_DATA_COUNT_WIDE = SINEW_CONTACT_WEIGHTS + 2 * SINEW_CONTACT_VERTICES_WIDE
 };
 
 /* Number of data of a contact of n vertices. */
-#define SINEW_CONTACT_DATA_COUNT_OF(n) (SINEW_CONTACT_WEIGHTS + (n))
+#define SINEW_CONTACT_DATA_COUNT_OF(n)                                                                                 \
+    ((n) > SINEW_CONTACT_VERTICES ? SINEW_CONTACT_WEIGHTS + 2 * (n) : SINEW_CONTACT_WEIGHTS + (n))
 
 #endif

@@ -44,6 +44,14 @@ static inline void vec3_add_cross(const double a[3], const double b[3], double f
         sum[i] += factor * (a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
 }
 
+/* sum += a - (n . a) n, the part of a across the unit vector n */
+static inline void vec3_add_across(const double n[3], const double a[3], double sum[3])
+{
+    const double along = vec3_dot(n, a);
+    for (int i = 0; i < 3; i++)
+        sum[i] += a[i] - along * n[i];
+}
+
 /* a . (b x c), the determinant of the rows a, b, c: six times the signed volume of the tet of three edges */
 static inline double vec3_triple(const double a[3], const double b[3], const double c[3])
 {

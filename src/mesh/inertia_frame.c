@@ -9,6 +9,9 @@
  *
  * A closed surface is a sum of signed tets, one per triangle, with a common apex at the centre of the bounds.
  *
+ * A capsule of radius r and length l between the centres of its halves, whose barrel has the volume B and whose halves
+ * have C together, has along its axis B l^2/12 + C (l^2/4 + 3 l r/8 + r^2/5), and across it B r^2/4 + C r^2/5.
+ *
  * Four equal masses m/4 at c + L t_a, with t_a the corners (1 1 1), (1 -1 -1), (-1 1 -1), (-1 -1 1) of a cube, have
  * mass m, centre c (sum t_a = 0) and second moment m L L^T (sum t_a t_a^T = 4 I). With L L^T = S/V, L the Cholesky
  * factor, mass, centre and second moment equal those of the body, so four rigidly joined points move like the body (any
@@ -144,31 +147,56 @@ static bool inertia_frame_factorise(const double A[9], double L[9])
     return true;
 }
 
-sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error)
+sinew_mesh *sinew_inertia_frame(const sinew_inertia *inertia, const sinew_allocator *allocator, sinew_error *error)
 {
     static const int corner[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     /* vertex order of the positively oriented tet of the four point masses */
     static const int32_t tet[4] = {0, 2, 1, 3};
-    sinew_inertia inertia;
-    double L[9];
-    if (sinew_mesh_inertia(mesh, &inertia, error) != SINEW_OK)
-        return NULL;
+    double L[9], second[9];
     for (int i = 0; i < 9; i++)
-        inertia.second[i] /= inertia.volume;
-    if (!inertia_frame_factorise(inertia.second, L)) {
+        second[i] = inertia->second[i] / inertia->volume;
+    if (!inertia_frame_factorise(second, L)) {
         sinew_fail(error, SINEW_ERROR_DATA, "the mesh is flat: four points cannot have its inertia");
         return NULL;
     }
     sinew_real positions[12];
     for (int a = 0; a < 4; a++)
         for (int i = 0; i < 3; i++)
-            positions[3 * a + i] = (sinew_real)(inertia.centre[i] + L[3 * i] * corner[a][0] +
+            positions[3 * a + i] = (sinew_real)(inertia->centre[i] + L[3 * i] * corner[a][0] +
                                                 L[3 * i + 1] * corner[a][1] + L[3 * i + 2] * corner[a][2]);
     sinew_mesh_def def = sinew_default_mesh_def();
-    def.allocator = mesh->allocator;
+    def.allocator = *allocator;
     def.vertex_count = 4;
     def.positions = positions;
     def.tet_count = 1;
     def.tets = tet;
     return sinew_mesh_create(&def, error);
+}
+
+sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error)
+{
+    sinew_inertia inertia;
+    return sinew_mesh_inertia(mesh, &inertia, error) == SINEW_OK
+               ? sinew_inertia_frame(&inertia, &mesh->allocator, error)
+               : NULL;
+}
+
+void sinew_solid_inertia(const sinew_solid *solid, sinew_inertia *inertia)
+{
+    const double pi = acos(-1), r = (double)solid->radius;
+    double from[3], to[3], axis[3];
+    for (int i = 0; i < 3; i++) {
+        from[i] = (double)solid->ends[0][i];
+        to[i] = (double)solid->ends[1][i];
+    }
+    vec3_sub(to, from, axis);
+    const double length = vec3_norm(axis), barrel = pi * r * r * length, caps = 4 * pi * r * r * r / 3;
+    const double across = barrel * r * r / 4 + caps * r * r / 5;
+    const double along = barrel * length * length / 12 + caps * (length * length / 4 + 3 * length * r / 8 + r * r / 5);
+    inertia->volume = barrel + caps;
+    for (int i = 0; i < 3; i++)
+        inertia->centre[i] = (from[i] + to[i]) / 2;
+    for (int i = 0; i < 9; i++)
+        inertia->second[i] = (i % 4 == 0 ? across : 0) +
+                             (length > 0 ? (along - across) * axis[i / 3] * axis[i % 3] / (length * length) : 0);
 }

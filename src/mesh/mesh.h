@@ -68,4 +68,7 @@ sinew_mesh *sinew_mesh_surface_owned(const sinew_mesh *mesh, int32_t **owners, s
 /* Signed volume (b-a) x (c-a) . (d-a) / 6 of a tet (a b c d) in m3. */
 double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4]);
 
+/* Creates the tet of four equal point masses with this inertia; NULL on failure. */
+sinew_mesh *sinew_inertia_frame(const sinew_inertia *inertia, const sinew_allocator *allocator, sinew_error *error);
+
 #endif

@@ -32,6 +32,9 @@ typedef struct sinew_body_record {
     char *name; /* name of the body; NULL: it has no name */
     /* True: rigid body of four particles (rigid.c); its surface lies outside their tet. */
     bool rigid;
+    sinew_solid solid; /* exact shape of a rigid body, in its rest shape; radius 0: its embedded surface is its shape */
+    int32_t solid_end_count;        /* 0: no solid, 1: a sphere, 2: a capsule */
+    sinew_real solid_weights[2][4]; /* weights of the ends of `solid` in the particles of vertices 0 .. 3 */
     /* Damping rate of the body in 1/s; fraction of non-rigid velocities that each step removes. */
     sinew_real damping, velocity_filter;
     sinew_body_contact contact;

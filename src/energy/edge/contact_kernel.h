@@ -19,6 +19,15 @@
  * u = 0 of at most mu times the normal multiplier. kn, kt and L are not used, and lambda only warm-starts the
  * multiplier.
  *
+ * Contacts of rigid spheres and capsules have levers d_a, with sum d_a = 0, on their n = 8 vertices. The normal force
+ * acts on the axis, with the weights w_a; friction acts on the surface, with the weights w_a + d_a:
+ *
+ *     z = sum_a (w_a + d_a P) x_a,        gradient by x_a: (w_a + d_a P) psi'(z)
+ *
+ * sum d_a x_a is the vector from the axis to the point that touches, so that friction has a torque and the normal force
+ * has none. psi'' has no entries between n and the tangents, so that blocks need d_a only with P psi'' P. PD and ADMM,
+ * which refuse rigid bodies, do without levers.
+ *
  * The table of energies does not list this energy: only detection creates its elements (src/contact/elements.c).
  */
 #ifndef SINEW_SRC_ENERGY_EDGE_CONTACT_KERNEL_H
@@ -37,6 +46,13 @@ enum {
     CONTACT_INCIDENCE_NORMAL = 2,
     CONTACT_INCIDENCE_OTHERS = CONTACT_INCIDENCE_NORMAL + SINEW_CONTACT_SHAPE_COUNT
 };
+
+/* Numbers of an incidence, and of the tangent of an element. With levers an incidence ends with that of the node and
+ * those of the other vertices, and a tangent with levers and normal. */
+#define CONTACT_HAS_LEVERS(n)           ((n) > SINEW_CONTACT_VERTICES)
+#define CONTACT_INCIDENCE_DATA_COUNT(n) (CONTACT_INCIDENCE_OTHERS + (n)-1 + (CONTACT_HAS_LEVERS(n) ? (n) : 0))
+#define CONTACT_TANGENT_COUNT(n)        (SINEW_CONTACT_TANGENT_WEIGHTS + (n) + (CONTACT_HAS_LEVERS(n) ? (n) + 3 : 0))
+#define CONTACT_TANGENT_NORMAL(n)       (SINEW_CONTACT_TANGENT_WEIGHTS + 2 * (n))
 
 KERNEL_INLINE const char *contact_prepare(sinew_real *data, int n)
 {
@@ -129,9 +145,19 @@ KERNEL_INLINE void contact_block(const contact_parameters *t, const contact_stat
 
 /* ---- Contact elements: energy, gradient, Hessian ------------------------------------------------- */
 
-KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, const sinew_real *weights, int n,
-                                    wide z[3])
+/* to += factor P d, P = 1 - n n^T */
+KERNEL_INLINE void contact_add_across(const wide normal[3], const wide d[3], wide factor, wide to[3])
 {
+    const wide along = dot3(normal, d);
+    for (int i = 0; i < 3; i++)
+        to[i] += factor * (d[i] - along * normal[i]);
+}
+
+/* weights: of the vertices, then their levers if n is 8 */
+KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, const sinew_real *weights,
+                                    const wide normal[3], int n, wide z[3])
+{
+    wide arm[3] = {wide_set(0), wide_set(0), wide_set(0)};
     for (int i = 0; i < 3; i++)
         z[i] = wide_set(0);
     for (int a = 0; a < n; a++) {
@@ -140,16 +166,22 @@ KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, 
         wide_gather_point(x, vertex + a * SIMD_WIDTH, xa);
         for (int i = 0; i < 3; i++)
             z[i] += w * xa[i];
+        for (int i = 0; CONTACT_HAS_LEVERS(n) && i < 3; i++)
+            arm[i] += wide_load(weights + (n + a) * SIMD_WIDTH) * xa[i];
     }
+    if (CONTACT_HAS_LEVERS(n))
+        contact_add_across(normal, arm, wide_set(1), z);
 }
 
-/* Adds the contact's gradient w_a f to g of each vertex a. */
-KERNEL_INLINE void contact_spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, int n,
-                                  const wide f[3])
+/* Adds the contact's gradient (w_a + d_a P) f to g of each vertex a. */
+KERNEL_INLINE void contact_spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide normal[3],
+                                  int n, const wide f[3])
 {
     for (int a = 0; a < n; a++) {
         const wide w = wide_load(weights + a * SIMD_WIDTH);
-        const wide fa[3] = {w * f[0], w * f[1], w * f[2]};
+        wide fa[3] = {w * f[0], w * f[1], w * f[2]};
+        if (CONTACT_HAS_LEVERS(n))
+            contact_add_across(normal, f, wide_load(weights + (n + a) * SIMD_WIDTH), fa);
         wide_scatter_point(g, vertex + a * SIMD_WIDTH, fa);
     }
 }
@@ -160,7 +192,7 @@ KERNEL_INLINE contact_state contact_element_state(const sinew_groups *groups, co
     const sinew_real *data = group_data(groups, group, SINEW_CONTACT_DATA_COUNT_OF(n));
     wide z[3];
     *t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
-    contact_gather_z(x, group_vertex(groups, group, n), data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, n, z);
+    contact_gather_z(x, group_vertex(groups, group, n), data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, t->n, n, z);
     return contact_state_at(t, z);
 }
 
@@ -189,8 +221,8 @@ KERNEL_INLINE double contact_gradient(const sinew_kernel *kernel, int n)
         contact_force(&t, &s, f);
         for (int i = 0; i < 3; i++)
             f[i] *= scale;
-        contact_spread(kernel->g, group_vertex(&kernel->groups, group, n), data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, n,
-                       f);
+        contact_spread(kernel->g, group_vertex(&kernel->groups, group, n), data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH,
+                       t.n, n, f);
     }
     return value_total(&sum);
 }
@@ -199,12 +231,14 @@ KERNEL_INLINE void contact_linearise(const sinew_kernel *kernel, int n)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, SINEW_CONTACT_DATA_COUNT_OF(n));
-        sinew_real *tangent = group_tangent(kernel, group, SINEW_CONTACT_TANGENT_WEIGHTS + n);
+        sinew_real *tangent = group_tangent(kernel, group, CONTACT_TANGENT_COUNT(n));
         contact_parameters t;
         wide K[6];
         const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, n, &t);
         contact_block(&t, &s, K);
-        for (int a = 0; a < n; a++)
+        if (CONTACT_HAS_LEVERS(n))
+            store_wide_array(tangent + CONTACT_TANGENT_NORMAL(n) * SIMD_WIDTH, 3, t.n);
+        for (int a = 0; a < (CONTACT_HAS_LEVERS(n) ? 2 * n : n); a++)
             wide_store(tangent + (SINEW_CONTACT_TANGENT_WEIGHTS + a) * SIMD_WIDTH,
                        wide_load(data + (SINEW_CONTACT_WEIGHTS + a) * SIMD_WIDTH));
         for (int i = 0; i < 6; i++)
@@ -223,29 +257,51 @@ KERNEL_INLINE void contact_multiply_block(const wide K[6], const wide z[3], wide
 KERNEL_INLINE void contact_product(const sinew_kernel *kernel, int n)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *tangent = group_tangent(kernel, group, SINEW_CONTACT_TANGENT_WEIGHTS + n);
+        const sinew_real *tangent = group_tangent(kernel, group, CONTACT_TANGENT_COUNT(n));
         const int32_t *vertex = group_vertex(&kernel->groups, group, n);
-        wide z[3], f[3], K[6];
-        contact_gather_z(kernel->p, vertex, tangent + SINEW_CONTACT_TANGENT_WEIGHTS * SIMD_WIDTH, n, z);
+        wide z[3], f[3], K[6], normal[3] = {wide_set(0), wide_set(0), wide_set(0)};
+        if (CONTACT_HAS_LEVERS(n))
+            load_wide_array(tangent + CONTACT_TANGENT_NORMAL(n) * SIMD_WIDTH, 3, normal);
+        contact_gather_z(kernel->p, vertex, tangent + SINEW_CONTACT_TANGENT_WEIGHTS * SIMD_WIDTH, normal, n, z);
         load_wide_array(tangent, 6, K);
         contact_multiply_block(K, z, f);
-        contact_spread(kernel->g, vertex, tangent + SINEW_CONTACT_TANGENT_WEIGHTS * SIMD_WIDTH, n, f);
+        contact_spread(kernel->g, vertex, tangent + SINEW_CONTACT_TANGENT_WEIGHTS * SIMD_WIDTH, normal, n, f);
     }
+}
+
+/* across = P K P of a Hessian K of contact_block() */
+KERNEL_INLINE void contact_block_across(const wide K[6], const wide normal[3], wide across[6])
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    wide f[3];
+    contact_multiply_block(K, normal, f);
+    const wide along = dot3(normal, f);
+    for (int i = 0; i < 6; i++)
+        across[i] = K[i] - along * normal[row[i]] * normal[column[i]];
 }
 
 KERNEL_INLINE void contact_hessian(const sinew_kernel *kernel, int n)
 {
     static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *tangent = group_tangent(kernel, group, SINEW_CONTACT_TANGENT_WEIGHTS + n);
+        const sinew_real *tangent = group_tangent(kernel, group, CONTACT_TANGENT_COUNT(n));
         sinew_real *blocks = group_blocks(kernel, group, n * (n + 1) / 2);
-        wide w[WIDEST], K[6];
+        wide w[WIDEST], d[WIDEST], K[6], across[6], normal[3];
         load_wide_array(tangent + SINEW_CONTACT_TANGENT_WEIGHTS * SIMD_WIDTH, n, w);
         load_wide_array(tangent, 6, K);
+        if (CONTACT_HAS_LEVERS(n)) {
+            load_wide_array(tangent + (SINEW_CONTACT_TANGENT_WEIGHTS + n) * SIMD_WIDTH, n, d);
+            load_wide_array(tangent + CONTACT_TANGENT_NORMAL(n) * SIMD_WIDTH, 3, normal);
+            contact_block_across(K, normal, across);
+        }
         for (int a = 0; a < n; a++)
             for (int b = 0; b <= a; b++)
-                for (int i = 0; i < 9; i++)
-                    wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH, w[a] * w[b] * K[entry[i]]);
+                for (int i = 0; i < 9; i++) {
+                    wide block = w[a] * w[b] * K[entry[i]];
+                    if (CONTACT_HAS_LEVERS(n))
+                        block += (w[a] * d[b] + d[a] * w[b] + d[a] * d[b]) * across[entry[i]];
+                    wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH, block);
+                }
     }
 }
 
@@ -280,11 +336,11 @@ KERNEL_INLINE void contact_local_project(const sinew_reduced_kernel *kernel, int
         contact_parameters t;
         wide z[3], f[3];
         const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, n, &t);
-        contact_gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, n, z);
+        contact_gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, t.n, n, z);
         contact_force(&t, &s, f);
         for (int i = 0; i < 3; i++)
             f[i] = scale * (wide_max(t.kn, t.kt) * z[i] - f[i]);
-        contact_spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, n, f);
+        contact_spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, t.n, n, f);
     }
 }
 
@@ -313,11 +369,11 @@ KERNEL_INLINE void contact_local_prox(const sinew_reduced_kernel *kernel, int n)
         const wide w2 = reduced_weight(kernel, group, wide_load(data));
         const contact_parameters t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
         wide C[3], y[3], z[3], f[3];
-        contact_gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, n, C);
+        contact_gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, t.n, n, C);
         reduced_shifted(kernel, group, C, y);
         contact_prox(&t, w2, y, z);
         reduced_finish(kernel, group, w2, C, y, z, f);
-        contact_spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, n, f);
+        contact_spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, t.n, n, f);
     }
 }
 
@@ -349,8 +405,20 @@ KERNEL_INLINE void contact_constrained_z(const wide *w, int n, const constrained
     }
 }
 
+/* 1 / sum_a w_a^2 / m_a times the averaging weight; 0: no vertex can move, or the element is switched off */
+KERNEL_INLINE wide contact_inverse(const wide *w, int n, const constrained *c, wide scale, wide averaging)
+{
+    const wide zero = wide_set(0), one = wide_set(1);
+    wide mass = zero;
+    for (int a = 0; a < n; a++)
+        mass += w[a] * w[a] * c->x[4 * a + 3];
+    const wide_mask acts = wide_lt(zero, scale) & wide_lt(zero, mass);
+    return wide_select(acts, averaging / wide_select(acts, mass, one), zero);
+}
+
 /* Projects the normal constraint of one contact per SIMD lane, then friction with the new normal multiplier. lambda
- * of a contact: one normal, three tangential numbers. */
+ * of a contact: one normal, three tangential numbers. Friction moves the vertices by their weights with levers: its
+ * displacements are tangential, so that P is the identity. */
 KERNEL_INLINE void contact_constrain_group(const sinew_constrain_kernel *kernel, int32_t group, const sinew_real *data,
                                            int n)
 {
@@ -359,14 +427,11 @@ KERNEL_INLINE void contact_constrain_group(const sinew_constrain_kernel *kernel,
     const wide averaging = kernel->averaging_weight ? wide_load(kernel->averaging_weight + group * SIMD_WIDTH) : one;
     const contact_parameters t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
     sinew_real *memory = group_lambda(kernel, group, 4);
-    wide w[WIDEST], z[3], move[3], mass = zero, stick[3];
+    wide w[WIDEST], z[3], move[3], stick[3];
     constrained c;
     constrain_gather(kernel->xw, vertex, n, &c);
     load_wide_array(data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, n, w);
-    for (int a = 0; a < n; a++)
-        mass += w[a] * w[a] * c.x[4 * a + 3];
-    const wide_mask acts = wide_lt(zero, wide_load(data)) & wide_lt(zero, mass);
-    const wide inverse = wide_select(acts, averaging / wide_select(acts, mass, one), zero);
+    wide inverse = contact_inverse(w, n, &c, wide_load(data), averaging);
     contact_constrained_z(w, n, &c, z);
     const wide before = wide_load(memory);
     const wide after = wide_max(zero, before + (t.r - dot3(t.n, z)) * inverse);
@@ -374,6 +439,11 @@ KERNEL_INLINE void contact_constrain_group(const sinew_constrain_kernel *kernel,
         move[i] = (after - before) * t.n[i];
     wide_store(memory, after);
     contact_push(kernel, vertex, w, n, move, &c);
+    if (CONTACT_HAS_LEVERS(n)) {
+        for (int a = 0; a < n; a++)
+            w[a] += wide_load(data + (SINEW_CONTACT_WEIGHTS + n + a) * SIMD_WIDTH);
+        inverse = contact_inverse(w, n, &c, wide_load(data), averaging);
+    }
     contact_constrained_z(w, n, &c, z);
     const contact_state s = contact_state_at(&t, z);
     load_wide_array(memory + SIMD_WIDTH, 3, stick);
@@ -403,34 +473,48 @@ KERNEL_INLINE void contact_constrain(const sinew_constrain_kernel *kernel, int n
 KERNEL_INLINE void contact_incidence(const sinew_real *data, const int32_t *particles, int node, int n, sinew_real *out,
                                      int32_t *others)
 {
-    double own = 0;
+    double own = 0, lever = 0;
     for (int a = 0, k = 0; a < n; a++) {
         const bool same = particles[a] == particles[node];
         own += same ? (double)data[SINEW_CONTACT_WEIGHTS + a] : 0;
+        lever += same && CONTACT_HAS_LEVERS(n) ? (double)data[SINEW_CONTACT_WEIGHTS + n + a] : 0;
         if (a == node)
             continue;
         others[k] = particles[a];
         out[CONTACT_INCIDENCE_OTHERS + k++] = same ? 0 : data[SINEW_CONTACT_WEIGHTS + a];
+        if (CONTACT_HAS_LEVERS(n))
+            out[CONTACT_INCIDENCE_OTHERS + n - 1 + k] = same ? 0 : data[SINEW_CONTACT_WEIGHTS + n + a];
     }
+    if (CONTACT_HAS_LEVERS(n))
+        out[CONTACT_INCIDENCE_OTHERS + n - 1] = (sinew_real)lever;
     out[0] = data[0];
     out[CONTACT_INCIDENCE_OWN] = (sinew_real)own;
     memcpy(out + CONTACT_INCIDENCE_NORMAL, data + SINEW_CONTACT_NORMAL, SINEW_CONTACT_SHAPE_COUNT * sizeof *out);
 }
 
-/* Relative position z = sum_a w_a x_a of each contact, with the incidence's node at v->x; returns the weight of the
- * node. */
-KERNEL_INLINE wide contact_incidence_z(const incidence *v, int n, wide z[3])
+/* Relative position z of each contact, with the incidence's node at v->x; returns the weight of the node and sets its
+ * lever. */
+KERNEL_INLINE wide contact_incidence_z(const incidence *v, const wide normal[3], int n, wide z[3], wide *lever)
 {
+    const sinew_real *levers = v->data + (CONTACT_INCIDENCE_OTHERS + n - 1) * SIMD_WIDTH;
     const wide own = wide_load(v->data + CONTACT_INCIDENCE_OWN * SIMD_WIDTH);
-    for (int i = 0; i < 3; i++)
+    wide arm[3];
+    *lever = CONTACT_HAS_LEVERS(n) ? wide_load(levers) : wide_set(0);
+    for (int i = 0; i < 3; i++) {
         z[i] = own * v->x[i];
+        arm[i] = *lever * v->x[i];
+    }
     for (int a = 0; a < n - 1; a++) {
         const wide w = wide_load(v->data + (CONTACT_INCIDENCE_OTHERS + a) * SIMD_WIDTH);
         wide xa[3];
         wide_gather_point(v->q, v->others + a * SIMD_WIDTH, xa);
         for (int i = 0; i < 3; i++)
             z[i] += w * xa[i];
+        for (int i = 0; CONTACT_HAS_LEVERS(n) && i < 3; i++)
+            arm[i] += wide_load(levers + (1 + a) * SIMD_WIDTH) * xa[i];
     }
+    if (CONTACT_HAS_LEVERS(n))
+        contact_add_across(normal, arm, wide_set(1), z);
     return own;
 }
 
@@ -438,8 +522,8 @@ KERNEL_INLINE void contact_add(const incidence *v, int n, incidence_sum *sum)
 {
     const wide scale = wide_load(v->data);
     const contact_parameters t = contact_load(v->data + CONTACT_INCIDENCE_NORMAL * SIMD_WIDTH);
-    wide z[3], f[3], K[6];
-    const wide own = contact_incidence_z(v, n, z), factor = scale * own * own;
+    wide z[3], f[3], K[6], across[6], lever;
+    const wide own = contact_incidence_z(v, t.n, n, z, &lever), factor = scale * own * own;
     const contact_state s = contact_state_at(&t, z);
     contact_force(&t, &s, f);
     contact_block(&t, &s, K);
@@ -447,16 +531,24 @@ KERNEL_INLINE void contact_add(const incidence *v, int n, incidence_sum *sum)
         sum->g[i] += scale * own * f[i];
     for (int i = 0; i < 6; i++)
         sum->A[i] += factor * K[i];
+    if (!CONTACT_HAS_LEVERS(n))
+        return;
+    contact_add_across(t.n, f, scale * lever, sum->g);
+    contact_block_across(K, t.n, across);
+    for (int i = 0; i < 6; i++)
+        sum->A[i] += scale * (2 * own + lever) * lever * across[i];
 }
 
 KERNEL_INLINE wide contact_difference(const incidence *v, int n, const wide step[3], wide *noise)
 {
     const contact_parameters t = contact_load(v->data + CONTACT_INCIDENCE_NORMAL * SIMD_WIDTH);
-    wide z[3];
-    const wide own = contact_incidence_z(v, n, z);
+    wide z[3], lever;
+    const wide own = contact_incidence_z(v, t.n, n, z, &lever);
     const contact_state before = contact_state_at(&t, z);
     for (int i = 0; i < 3; i++)
         z[i] += own * step[i];
+    if (CONTACT_HAS_LEVERS(n))
+        contact_add_across(t.n, step, lever, z);
     const contact_state after = contact_state_at(&t, z);
     const wide first = contact_psi(&t, &before), second = contact_psi(&t, &after);
     *noise = 8 * WIDE_EPSILON * (wide_abs(first) + wide_abs(second));

@@ -414,6 +414,26 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
     return good;
 }
 
+/* Reads the solid of a rigid body, moved by the body's transform; without the key its radius is 0. */
+static bool read_solid(sinew_reader *reader, const sinew_node *node, sinew_solid *solid)
+{
+    const sinew_node *key = sinew_node_get(node, "solid"), *transform = sinew_node_get(node, "transform");
+    const sinew_node *scale = sinew_node_get(transform, "scale"), *show = sinew_node_get(node, "show");
+    sinew_real length = 0;
+    *solid = (sinew_solid){0};
+    if (!key)
+        return true;
+    if (scale)
+        return sinew_tree_fail(&reader->tree, scale, "does not scale a solid: set its radius and its length");
+    if (show && json_is_true(show->value))
+        return sinew_tree_fail(&reader->tree, show, "a solid has no file to show");
+    sinew_take_number(key, "radius", &solid->radius);
+    sinew_take_number(key, "length", &length);
+    solid->ends[0][1] = -length / 2;
+    solid->ends[1][1] = length / 2;
+    return sinew_reader_transform(reader, transform, solid->ends[0], 2);
+}
+
 /* Adds a rigid body to the world. Its initial transform moves the four particles, not the mesh. */
 static bool create_rigid(sinew_reader *reader, const sinew_node *node, const sinew_mesh *mesh, sinew_body *body)
 {
@@ -425,9 +445,11 @@ static bool create_rigid(sinew_reader *reader, const sinew_node *node, const sin
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (sinew_node_get(node, others[i]))
             return sinew_tree_fail(&reader->tree, sinew_node_get(node, others[i]), "is not for rigid bodies");
-    if (name && !check_body_name(reader, name))
+    if ((name && !check_body_name(reader, name)) || !read_solid(reader, node, &def.solid))
         return false;
-    if (sinew_mesh_inertia(mesh, &inertia, reader->error) != SINEW_OK)
+    if (def.solid.radius > 0)
+        sinew_solid_inertia(&def.solid, &inertia);
+    else if (sinew_mesh_inertia(mesh, &inertia, reader->error) != SINEW_OK)
         return sinew_tree_blame(&reader->tree, sinew_node_get(node, "mesh"));
     def.mesh = mesh;
     def.name = sinew_node_text(name);
@@ -447,10 +469,13 @@ static bool create_rigid(sinew_reader *reader, const sinew_node *node, const sin
 
 bool sinew_reader_body(sinew_reader *reader, const sinew_node *node)
 {
-    sinew_mesh *mesh = sinew_reader_mesh(reader, node);
-    const sinew_node *rigid = sinew_node_get(node, "rigid");
+    const sinew_node *rigid = sinew_node_get(node, "rigid"), *solid = sinew_node_get(node, "solid");
+    const bool is_rigid = rigid && json_is_true(rigid->value);
+    if (solid && !is_rigid)
+        return sinew_tree_fail(&reader->tree, solid, "is the shape of a rigid body: add \"rigid\": true");
+    sinew_mesh *mesh = solid ? NULL : sinew_reader_mesh(reader, node);
     sinew_body body = {.index = -1};
-    bool good = mesh && (rigid && json_is_true(rigid->value) ? create_rigid : create_body)(reader, node, mesh, &body);
+    bool good = (mesh || solid) && (is_rigid ? create_rigid : create_body)(reader, node, mesh, &body);
     sinew_mesh_destroy(mesh);
     if (!good)
         return false;

@@ -430,9 +430,18 @@ static const sinew_shape load_shape = {.name = "load",
                                        .variant_name = load_name,
                                        .variant_fields = load_fields};
 
+static const sinew_field solid_fields[] = {
+    {"radius", NUMBER, .meaning = "radius of the sphere or capsule, whose centre is the origin", .unit = "m",
+     .minimum = 0, .maximum = 1e9, .open_minimum = true, .required = true},
+    {"length", NUMBER, .meaning = "capsule along y: between the centres of its ends; a sphere unless given",
+     .unit = "m", .minimum = 0, .maximum = 1e9, .open_minimum = true},
+};
+static const sinew_shape solid_shape = {.name = "solid", .fields = solid_fields, .field_count = COUNT(solid_fields)};
+
 static const sinew_field body_fields[] = {
     {"name", TEXT, .meaning = "by which couplings call it"},
-    {"mesh", OBJECT, .meaning = "rest shape", .shape = &sinew_mesh_shape, .required = true},
+    {"mesh", OBJECT, .meaning = "rest shape", .shape = &sinew_mesh_shape},
+    {"solid", OBJECT, .meaning = "exact sphere or capsule of a rigid body, in place of a mesh", .shape = &solid_shape},
     {"show", TEXT | OBJECT | BOOLEAN,
      .meaning = "the embedded surface, which is written in place of the body; true: the file of the mesh",
      .shape = &show_shape},
@@ -465,8 +474,11 @@ static const sinew_field body_fields[] = {
     {"contact", OBJECT, .meaning = "how it touches, where that differs from the scene's contact",
      .shape = &sinew_body_contact_shape},
 };
-static const sinew_shape body_shape = {
-    .name = "body", .fields = body_fields, .field_count = COUNT(body_fields), .at_most_one = "density|mass|masses"};
+static const sinew_shape body_shape = {.name = "body",
+                                       .fields = body_fields,
+                                       .field_count = COUNT(body_fields),
+                                       .exactly_one = "mesh|solid",
+                                       .at_most_one = "density|mass|masses"};
 
 /* ---- Keys of the scene --------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/sort_pairs.h"
+#include "math/vec3.h"
 #include "mesh/topology.h"
 #include "objective/connected_components.h"
 
@@ -199,20 +200,27 @@ static void rigid_contact_gather(const sinew_rigid_contacts *all, sinew_rigid_co
         t->anchor[i] = (double)data[SINEW_CONTACT_ANCHOR + i];
         t->z[i] = 0;
     }
+    double arm[3] = {0, 0, 0};
     for (int32_t k = 0; k < t->side_count; k++)
         t->sides[k] = (sinew_rigid_side){.body = t->sides[k].body};
     for (int a = 0; a < t->vertex_count; a++) {
         sinew_rigid_side *side = t->side_of[a] < 0 ? NULL : &t->sides[t->side_of[a]];
         const double w = (double)data[SINEW_CONTACT_WEIGHTS + a];
+        const double d =
+            t->vertex_count > SINEW_CONTACT_VERTICES ? (double)data[SINEW_CONTACT_WEIGHTS + t->vertex_count + a] : 0;
         if (side)
             side->w += w;
         for (size_t i = 0; i < 3; i++) {
             const double x = (double)q[SINEW_POINT * (size_t)t->particle[a] + i];
             t->z[i] += w * x;
-            if (side)
+            arm[i] += d * x;
+            if (side) {
                 side->p[i] += w * (x - all->bodies[side->body].centre[i]);
+                side->lever[i] += d * x;
+            }
         }
     }
+    vec3_add_across(t->n, arm, t->z);
 }
 
 void sinew_rigid_contacts_solve(const sinew_rigid_contacts *t, const sinew_real *q)

@@ -3,16 +3,18 @@
  * rigid_modes_contacts.h: moves components in contact as rigid bodies to the minimum of inertia and contact energy.
  *
  *     min over shifts s and rotations R of   sum over components  M/(2 h^2) |s - s_0|^2 - tr(R^T A) / h^2
- *                                          + sum over contacts psi(z + sum_a (w_a s + (R - 1) p_a))
+ *                                          + sum over contacts psi(z + sum_a (w_a s + (R - 1) p_a + P (R - 1) l_a))
  *
- *     p_a = w_a (x_a - c),   A = sum m (q_tilde - its centre) (x - c)^T                          (rigid_modes.h)
+ *     p_a = w_a (x_a - c),   l_a = d_a x_a,   A = sum m (q_tilde - its centre) (x - c)^T                          (rigid_modes.h)
  *
+ * d_a are the levers of rigid spheres and capsules (energy/edge/contact_kernel.h), P = 1 - n n^T.
  * c is the centre of mass of a component, s_0 the displacement from c to the centre of mass of q_tilde. A contact is a
  * function of one point z, and sums describe a component, so Newton's method needs no particles. Components in contact
  * form a cluster and move together: conjugate gradients on 6 x 6 blocks of components and of pairs in contact,
  * preconditioned by the blocks of components. A component in contact with colliders and constrained bodies alone is
- * solved by its block. A step is halved until the objective decreases, else no step is taken. Contact data are
- * read from their batches in every solve.
+ * solved by its block. A step is halved until the objective decreases. If no fraction decreases it, contacts that were
+ * open closed in the step: another step takes upper bounds of their Hessians. Contact data are read from their batches
+ * in every solve.
  *
  * Without these moves, vertex sweeps hardly move a stiff body on a support: a box that should slide sticks.
  */
@@ -42,11 +44,11 @@ typedef struct sinew_rigid_body {
     double v[SINEW_RIGID_VECTORS][SINEW_RIGID_FREEDOMS];
 } sinew_rigid_body;
 
-/* Contribution of one body to the point z of a contact: w s + (R - 1) p for the body's rotation R and shift s, with
- * w and p summed over its vertices. */
+/* Contribution of one body to the point z of a contact: w s + (R - 1) p + P (R - 1) lever for the body's rotation R
+ * and shift s, with w, p and the lever summed over its vertices. */
 typedef struct sinew_rigid_side {
     int32_t body;
-    double w, p[3];
+    double w, p[3], lever[3];
 } sinew_rigid_side;
 
 enum {

@@ -60,20 +60,20 @@ static double rigid_contact_energy(const sinew_rigid_contact *t, const double z[
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
 }
 
-/* Differentiates the contact energy at t->z: f = psi'(z) (N) and t->K = psi''(z) (N/m). Returns false if both are
- * zero. */
-static bool differentiate_contact(sinew_rigid_contact *t, double f[3])
+/* Differentiates the contact energy at t->z: f = psi'(z) (N) and t->K = psi''(z) (N/m), or an upper bound of psi'' at
+ * all z if `bounds`: an open contact may close, and a slip may turn round. Returns false if both are zero. */
+static bool differentiate_contact(sinew_rigid_contact *t, bool bounds, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double u[3], slip, stick;
     const double force = contact_state(t, t->z, u, &slip, &stick);
-    const double active = (force > 0 ? t->kn : 0) - stick;
-    const double along = t->kt * slip <= t->limit ? 0 : stick / (slip * slip);
+    const double active = (force > 0 || bounds ? t->kn : 0) - stick;
+    const double along = bounds || t->kt * slip <= t->limit ? 0 : stick / (slip * slip);
     for (int i = 0; i < 3; i++)
         f[i] = stick * u[i] - force * t->n[i];
     for (int i = 0; i < 6; i++)
         t->K[i] = active * t->n[row[i]] * t->n[column[i]] - along * u[row[i]] * u[column[i]] + (i < 3 ? stick : 0);
-    return force > 0 || stick > 0;
+    return force > 0 || stick > 0 || bounds;
 }
 
 /* ---- Newton system of a cluster -------------------------------------------------------------- */
@@ -84,6 +84,7 @@ typedef struct cluster {
     const int32_t *body, *contact, *link;
     int32_t body_count, contact_count, link_count;
     double rate; /* 1 / h^2, h = time step */
+    bool bounds; /* true: Hessians of contacts are upper bounds */
 } cluster;
 
 static sinew_rigid_body *body_at(const cluster *c, int32_t k)
@@ -109,40 +110,47 @@ static void rigid_newton_multiply(const double K[6], const double z[3], double f
     f[2] = K[4] * z[0] + K[5] * z[1] + K[2] * z[2];
 }
 
-/* to = J^T f of one side of a contact: the force and the torque that f, acting at the contact point, exerts on the
- * side's body */
-static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3], double to[6])
+/* to = J^T f of one side of a contact with normal n: the force and the torque that f, acting at the contact point,
+ * exerts on the side's body */
+static void wrench_of(const sinew_rigid_side *side, const double n[3], bool turns, const double f[3], double to[6])
 {
+    double across[3] = {0, 0, 0};
     for (int i = 0; i < 3; i++) {
         to[i] = side->w * f[i];
         to[3 + i] = 0;
     }
-    if (turns)
-        vec3_add_cross(side->p, f, 1, to + 3);
+    if (!turns)
+        return;
+    vec3_add_cross(side->p, f, 1, to + 3);
+    vec3_add_across(n, f, across);
+    vec3_add_cross(side->lever, across, 1, to + 3);
 }
 
 /* Column i of J of one side of a contact: the derivative of the contact point z by degree of freedom i of the side's
  * body. */
-static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int i, double column[3])
+static void rigid_newton_column_of(const sinew_rigid_side *side, const double n[3], bool turns, int i, double column[3])
 {
-    double axis[3] = {0, 0, 0};
+    double axis[3] = {0, 0, 0}, arm[3] = {0, 0, 0};
     column[0] = column[1] = column[2] = 0;
     axis[i % 3] = 1;
-    if (i < 3)
+    if (i < 3) {
         column[i] = side->w;
-    else if (turns)
+    } else if (turns) {
         vec3_add_cross(axis, side->p, 1, column);
+        vec3_add_cross(axis, side->lever, 1, arm);
+        vec3_add_across(n, arm, column);
+    }
 }
 
 /* Adds the contact's 6x6 Hessian block between two bodies, (K J_a)^T J_b: K is the contact's Hessian, J the
- * derivative of the contact point by a body's move; forces: the columns of K J_a. */
-static void rigid_newton_add_block(const cluster *c, const sinew_rigid_side *side, double forces[6][3],
-                                   double block[36])
+ * derivative of the contact point by a body's move, n its normal; forces: the columns of K J_a. */
+static void rigid_newton_add_block(const cluster *c, const sinew_rigid_side *side, const double n[3],
+                                   double forces[6][3], double block[36])
 {
     const bool turns = c->all->bodies[side->body].turns;
     for (int i = 0; i < FREEDOMS; i++) {
         double row[6];
-        wrench_of(side, turns, forces[i], row);
+        wrench_of(side, n, turns, forces[i], row);
         for (int k = 0; k < FREEDOMS; k++)
             block[FREEDOMS * i + k] += row[k];
     }
@@ -168,20 +176,20 @@ static void rigid_newton_inertia_of(const cluster *c, sinew_rigid_body *b)
 static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
 {
     double f[3], wrench[6], forces[6][3], column[3];
-    if (!differentiate_contact(t, f))
+    if (!differentiate_contact(t, c->bounds, f))
         return;
     for (int32_t a = 0, link = 0; a < t->side_count; a++) {
         const sinew_rigid_side *side = &t->sides[a];
         sinew_rigid_body *b = &c->all->bodies[side->body];
-        wrench_of(side, b->turns, f, wrench);
+        wrench_of(side, t->n, b->turns, f, wrench);
         for (int i = 0; i < FREEDOMS; i++) {
             b->v[G][i] += wrench[i];
-            rigid_newton_column_of(side, b->turns, i, column);
+            rigid_newton_column_of(side, t->n, b->turns, i, column);
             rigid_newton_multiply(t->K, column, forces[i]);
         }
-        rigid_newton_add_block(c, side, forces, b->block);
+        rigid_newton_add_block(c, side, t->n, forces, b->block);
         for (int32_t k = 0; k < a; k++)
-            rigid_newton_add_block(c, &t->sides[k], forces, c->all->links[t->link[link++]].block);
+            rigid_newton_add_block(c, &t->sides[k], t->n, forces, c->all->links[t->link[link++]].block);
     }
 }
 
@@ -353,13 +361,16 @@ void sinew_turn_less_one(const double w[3], double turn[9])
 /* to = the contact point z after the trial move of the contact's bodies */
 static void trial_contact_point(const sinew_rigid_contacts *all, const sinew_rigid_contact *t, double to[3])
 {
+    double arm[3] = {0, 0, 0};
     memcpy(to, t->z, sizeof t->z);
     for (int32_t k = 0; k < t->side_count; k++)
         for (int i = 0; i < 3; i++) {
             const sinew_rigid_side *side = &t->sides[k];
             const sinew_rigid_body *b = &all->bodies[side->body];
             to[i] += side->w * b->try_shift[i] + vec3_dot(b->try_turn + 3 * i, side->p);
+            arm[i] += vec3_dot(b->try_turn + 3 * i, side->lever);
         }
+    vec3_add_across(t->n, arm, to);
 }
 
 /* Sets the trial move of all bodies to the fraction alpha of X. *change: change of the objective, J. Returns true if
@@ -412,9 +423,12 @@ static void rigid_newton_take_step(const cluster *c)
         memcpy(t->z, z, sizeof z);
         for (int32_t a = 0; a < t->side_count; a++) {
             sinew_rigid_side *side = &t->sides[a];
-            const double p[3] = {side->p[0], side->p[1], side->p[2]};
-            for (int i = 0; i < 3; i++)
-                side->p[i] += vec3_dot(c->all->bodies[side->body].try_turn + 3 * i, p);
+            const sinew_rigid_side before = *side;
+            for (int i = 0; i < 3; i++) {
+                const double *turn = c->all->bodies[side->body].try_turn + 3 * i;
+                side->p[i] += vec3_dot(turn, before.p);
+                side->lever[i] += vec3_dot(turn, before.lever);
+            }
         }
     }
     for (int32_t k = 0; k < c->body_count; k++) {
@@ -460,7 +474,13 @@ void sinew_rigid_move_cluster(const sinew_rigid_contacts *t, int32_t k)
         rigid_newton_linearise(&c);
         const double gain = rigid_newton_solve(&c);
         first = step == 0 ? gain : first;
-        if (!(gain > (step == 0 ? 0 : STEP_FRACTION * first)) || !rigid_newton_search(&c))
+        if (!(gain > (step == 0 ? 0 : STEP_FRACTION * first)))
             return;
+        if (rigid_newton_search(&c))
+            continue;
+        /* The step closes contacts that its Hessian took for open. */
+        if (c.bounds)
+            return;
+        c.bounds = true;
     }
 }

@@ -142,6 +142,8 @@ static sinew_status check_body_def(const sinew_world *world, const sinew_body_de
     if (def->name && (def->name[0] == '\0' || sinew_world_body_by_name(world, def->name).index >= 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "the name \"%.60s\" %s", def->name,
                           def->name[0] ? "is another body's" : "is empty; leave it out");
+    if (def->solid.radius != 0)
+        return sinew_fail(error, SINEW_ERROR_DATA, "a solid is the shape of rigid bodies (sinew_world_add_rigid)");
     if (!def->masses && !(isfinite(def->density) && def->density > 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "density is %g, must be finite and greater than 0",
                           (double)def->density);

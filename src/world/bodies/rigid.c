@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * rigid.c: a rigid body: four particles with the mass, centre and inertia of its shape (mesh/inertia_frame.c), and the
- * shape's surface embedded. A rigid body has no material: six degrees of freedom in twelve coordinates. Joints
+ * shape's surface embedded. The shape is a mesh, or an exact sphere or capsule (solid.h). A rigid body has no material: six degrees of freedom in twelve coordinates. Joints
  * (energy/joint/joint.h) use the four particles as a frame.
  *
  * Solvers with hard constraints keep the six distances between the particles. Solvers that go by the energy (newton,
@@ -19,7 +19,7 @@
 
 #include "sinew/skin.h"
 #include "mesh/mesh.h"
-#include "world/world.h"
+#include "world/bodies/solid.h"
 
 /* k^2 of the affine body. A larger value strains less and is rounded more: forces are known to about k^2 m / h^2 times
  * the rounding of positions. docs/evidence/rigid.md has the strains of the scenes. */
@@ -35,7 +35,7 @@ static sinew_status check_rigid(const sinew_body_def *def, sinew_error *error)
     if (!(def->density > 0) || !isfinite((double)def->density))
         return sinew_fail(error, SINEW_ERROR_DATA, "the density of a rigid body is %g, must be greater than 0",
                           (double)def->density);
-    return SINEW_OK;
+    return sinew_solid_check(&def->solid, error);
 }
 
 /* Young's modulus of the affine body, in Pa. With Poisson's ratio 0 it is 2 mu, and psi is that of
@@ -108,36 +108,59 @@ static sinew_status embed_shape_surface(sinew_world *world, sinew_body body, con
     return status;
 }
 
+/* Inertia of the shape of a rigid body: that of its solid, or of its mesh. */
+static sinew_status rigid_inertia(const sinew_body_def *def, sinew_inertia *inertia, sinew_error *error)
+{
+    if (!(def->solid.radius > 0))
+        return sinew_mesh_inertia(def->mesh, inertia, error);
+    sinew_solid_inertia(&def->solid, inertia);
+    return SINEW_OK;
+}
+
+/* Adds the four particles of a rigid body; index -1 on failure. */
+static sinew_body add_particles(sinew_world *world, const sinew_body_def *def, const sinew_inertia *inertia,
+                                sinew_error *error)
+{
+    sinew_mesh *frame = sinew_inertia_frame(inertia, &world->allocator, error);
+    sinew_body_def particles = *def;
+    sinew_real masses[4];
+    if (!frame)
+        return (sinew_body){.index = -1};
+    for (int a = 0; a < 4; a++)
+        masses[a] = (sinew_real)((double)def->density * inertia->volume / 4);
+    particles.mesh = frame;
+    particles.masses = masses;
+    particles.solid = (sinew_solid){0};
+    const sinew_body body = sinew_world_add_body(world, &particles, error);
+    sinew_mesh_destroy(frame);
+    return body;
+}
+
 sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, sinew_error *error)
 {
-    sinew_body none = {.index = -1}, body = none;
+    const sinew_body none = {.index = -1};
     sinew_error_clear(error);
     if (!sinew_world_may_change(world, __func__, error))
-        return (sinew_body){.index = -1};
+        return none;
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_BODY)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "the world is NULL, or the def was not made by sinew_default_body_def()");
         return none;
     }
     sinew_inertia inertia;
-    if (check_rigid(def, error) != SINEW_OK || sinew_mesh_inertia(def->mesh, &inertia, error) != SINEW_OK)
+    if (check_rigid(def, error) != SINEW_OK || rigid_inertia(def, &inertia, error) != SINEW_OK)
         return none;
-    sinew_mesh *frame = sinew_mesh_frame(def->mesh, error);
-    if (!frame)
+    sinew_mesh *tessellation = def->mesh ? NULL : sinew_solid_tessellate(&def->solid, &world->allocator, error);
+    if (!def->mesh && !tessellation)
         return none;
-    sinew_body_def particles = *def;
-    sinew_real masses[4];
-    for (int a = 0; a < 4; a++)
-        masses[a] = (sinew_real)((double)def->density * inertia.volume / 4);
-    particles.mesh = frame;
-    particles.masses = masses;
-    body = sinew_world_add_body(world, &particles, error);
-    sinew_mesh_destroy(frame);
-    if (body.index >= 0 && (rigid_add_energy(world, body, error) != SINEW_OK ||
-                            embed_shape_surface(world, body, def->mesh, error) != SINEW_OK)) {
+    const sinew_body body = add_particles(world, def, &inertia, error);
+    const bool good = body.index >= 0 && rigid_add_energy(world, body, error) == SINEW_OK &&
+                      embed_shape_surface(world, body, def->mesh ? def->mesh : tessellation, error) == SINEW_OK;
+    sinew_mesh_destroy(tessellation);
+    if (body.index >= 0 && !good)
         sinew_world_remove_body(world, body, NULL);
+    if (!good)
         return none;
-    }
-    if (body.index >= 0)
-        world->bodies[body.index].rigid = true;
+    world->bodies[body.index].rigid = true;
+    sinew_body_set_solid(&world->bodies[body.index], &def->solid);
     return body;
 }

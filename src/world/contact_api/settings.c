@@ -352,6 +352,9 @@ static void contact_describe_sides(const sinew_world *world, const sinew_contact
         for (size_t i = 0; i < 3; i++)
             out->point[i] += w > 0 ? w * x[i] : 0;
     }
+    const sinew_collision_object *own = &c->mesh.objects[sign > 0 ? t->first : t->second];
+    for (int i = 0; own->rigid && i < 3; i++)
+        out->point[i] -= (sinew_real)(sign * own->radius * t->n[i]);
 }
 
 /* Describes a contact for the caller. Its side a is a body, also where a vertex or edge of a collider touches a face or

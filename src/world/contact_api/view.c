@@ -2,6 +2,8 @@
  *
  * view.c: fills sinew_contact_view (contact.h), the part of a world that contact handling uses.
  */
+#include <string.h>
+
 #include "contact/contact.h"
 #include "world/follow.h"
 
@@ -29,7 +31,10 @@ static bool view_bodies(const sinew_world *world, sinew_contact_work *c)
                                             .contact = body->contact,
                                             .skin = body->skin,
                                             .skin_vertices = body->skin_vertices,
-                                            .skin_weights = body->skin_weights};
+                                            .skin_weights = body->skin_weights,
+                                            .solid_radius = (double)body->solid.radius,
+                                            .solid_end_count = body->solid_end_count};
+        memcpy(c->bodies[b].solid_weights, body->solid_weights, sizeof body->solid_weights);
     }
     return true;
 }

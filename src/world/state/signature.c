@@ -227,6 +227,9 @@ static void signature_put_body(signature *s, const sinew_world *world, int32_t i
         put_format(s, "skin", "%zu vertices (checksum %08" PRIx32 ")", points,
                    sinew_checksum(digest, body->skin_weights, 4 * points * sizeof *body->skin_weights));
     }
+    if (body->solid.radius > 0)
+        put_format(s, "solid", "radius %g m (checksum %08" PRIx32 ")", (double)body->solid.radius,
+                   sinew_checksum(0, &body->solid, sizeof body->solid));
     if (body->tear)
         put_format(s, "tear", "%s above %g, %" PRId32 " a step", body->tear->def.split ? "splits" : "removes",
                    (double)body->tear->def.limit, body->tear->def.max);

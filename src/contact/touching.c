@@ -16,8 +16,9 @@
  * Lips of a tear in a solid are retracted into their own sides (tear_lips.c), without a choice.
  *
  * The pairs are then separated to TARGET of their offset along n. First whole bodies are translated, which does not
- * deform them; pairs that remain (self-contact, pinned bodies) move their vertices. q, q_tilde and the first guess
- * move alike, so velocities do not change. Afterwards the step filter keeps the pairs apart, and their offsets grow
+ * deform them; pairs that remain (self-contact, pinned bodies) move their vertices. Near pairs that do not touch keep
+ * their distance, or the target if they are farther apart. q, q_tilde and the first guess move alike, so velocities do
+ * not change. Afterwards the step filter keeps the pairs apart, and their offsets grow
  * slowly (offset_limits.c).
  */
 #include <float.h>
@@ -33,6 +34,7 @@
 #define ULPS   64   /* smallest floor, in machine epsilons of the largest coordinate (step_filter.c) */
 #define TIE    1e-3 /* scores that differ by less than this fraction of the mean edge are equal; chosen, not measured */
 #define PASSES 200  /* Gauss-Seidel passes over the pairs: a row of 20 bodies needs about 100 */
+#define NEAR   20   /* distance of near pairs at most, in targets: a row of 20 bodies moves its ends so far */
 #define MISSED                                                                                                         \
     1e-2 /* error of the target distance at which the passes end, as a fraction of the target; chosen, not measured */
 
@@ -46,8 +48,8 @@ typedef struct touching_pair {
 
 typedef struct touching_work {
     sinew_vertex_faces incident;
-    touching_pair *pairs; /* [count] pairs that touch */
-    int32_t count;
+    touching_pair *pairs; /* [count + near_count] pairs that touch, then near pairs */
+    int32_t count, near_count;
     double *translation; /* [object_count][3] translation of each body, in m */
     double *shift;       /* [moved_count][3] displacement of each vertex beyond its body's translation, in m */
     uint8_t *anchored;   /* [object_count] 1: the object cannot be translated: a collider, or it has a pin */
@@ -329,6 +331,30 @@ static void list_touching(const sinew_contact_view *view, touching_work *w)
     }
 }
 
+/* True if a pair that does not touch is so near that a separation may cross it. */
+static bool pair_is_near(const sinew_contact_work *c, const sinew_candidate *p)
+{
+    const double target = TARGET * pair_offset(&c->mesh, p);
+    return !sinew_contact_pair_touches(c, p) && !p->inside && p->distance > 0 && (double)p->distance < NEAR * target;
+}
+
+/* Appends near pairs: their directions are those of the candidates, along which they are apart. */
+static void list_near(const sinew_contact_work *c, touching_work *w)
+{
+    w->near_count = 0;
+    for (int64_t k = 0; k < c->pairs.count; k++) {
+        const sinew_candidate *p = &c->pairs.list[k];
+        if (!pair_is_near(c, p))
+            continue;
+        touching_pair *t = &w->pairs[w->count + w->near_count++];
+        t->candidate = p;
+        t->distance = (double)p->distance;
+        t->target = fmin(t->distance, TARGET * pair_offset(&c->mesh, p));
+        for (int i = 0; i < 3; i++)
+            t->n[i] = (double)p->n[i];
+    }
+}
+
 /* ---- Sheets ---------------------------------------------------------------------------------- */
 
 #define SHEET_NORMALS 32 /* number of pairs of two sheets whose directions are tried, which bounds the cost */
@@ -445,7 +471,7 @@ static bool separate_pairs(const sinew_contact_view *view, touching_work *w, boo
     bool done = false;
     for (int pass = 0; pass < PASSES && !done; pass++) {
         done = true;
-        for (int32_t i = 0; i < w->count; i++) {
+        for (int32_t i = 0; i < w->count + w->near_count; i++) {
             const touching_pair *t = &w->pairs[i];
             const double missing = t->target - separated_distance(view->contact, w, t);
             if (!(missing > MISSED * t->target))
@@ -543,18 +569,21 @@ void sinew_contact_undo_separation(const sinew_contact_view *view)
 sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, bool *moved, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
-    int64_t count = 0;
-    for (int64_t k = 0; k < c->pairs.count; k++)
+    int64_t count = 0, near_count = 0;
+    for (int64_t k = 0; k < c->pairs.count; k++) {
         count += sinew_contact_pair_touches(c, &c->pairs.list[k]);
+        near_count += pair_is_near(c, &c->pairs.list[k]);
+    }
     *moved = false;
     if (count == 0)
         return SINEW_OK;
     touching_work w = {0};
-    const bool good = touching_allocate(view, &w, count) && sinew_contact_store_positions(view);
+    const bool good = touching_allocate(view, &w, count + near_count) && sinew_contact_store_positions(view);
     if (good) {
         mark_anchored(view, &w);
         sinew_tear_lips_part(view, &w.incident, TARGET, w.shift, w.parted);
         list_touching(view, &w);
+        list_near(c, &w);
         align_all_sheets(view, &w);
         if (!separate_pairs(view, &w, true))
             separate_pairs(view, &w, false);

@@ -12,13 +12,12 @@
 #include "sinew/scene.h"
 
 enum {
-    BEFORE = 2,
+    BEFORE = 2, /* a state is saved after the first step, and after so many */
     STEPS = 5
 };
 
 typedef struct found_scene {
     const char *name, *text;
-    int before; /* steps before the state is saved; 0: BEFORE */
 } found_scene;
 
 /* A gas, whose pressure is that of the volume when a step begins; a motor, whose target moves; rigid bodies, whose
@@ -74,8 +73,7 @@ static const found_scene scenes[] = {
      "0.07825, \"segments\": 6, \"layers\": 2}, \"transform\": {\"rotate\": {\"axis\": \"x\", \"angle\": "
      "1.399}}, \"tear\": {}}], \"contact\": {}, \"colliders\": [{\"shape\": \"box\", \"size\": [2, 0.2, 2], "
      "\"position\": [0, -0.294, 0], \"motion\": {\"keys\": [{\"time\": 0}, {\"time\": 0.001586, \"translate\": "
-     "[0.09257, 0.06588, -0.0998], \"rotate\": [-0.603, -0.01835, 0.7791]}]}}]}",
-     .before = 1},
+     "[0.09257, 0.06588, -0.0998], \"rotate\": [-0.603, -0.01835, 0.7791]}]}}]}"},
     {"contacts that end, sap",
      "{\"sinew\": 1, \"solver\": {\"name\": \"sap\"}, \"bodies\": [{\"mesh\": {\"generator\": \"ball\", "
      "\"segments\": 3}, \"energies\": [{\"energy\": \"triangle_strain\", \"minimum\": 0.9001, \"maximum\": "
@@ -168,33 +166,37 @@ static void assert_same(const found_scene *found, int step, const told *a, const
                  a->relative_residual, a->first_residual, a->gap);
 }
 
+static void scene_goes_on(const found_scene *found, int before)
+{
+    int zeros = 0, ones = 0xff;
+    sinew_scene *whole = read_scene(found, &zeros), *other = read_scene(found, &ones);
+    sinew_scene *resumed = read_scene(found, &zeros);
+    for (int step = 0; step < STEPS; step++) {
+        if (step == before) {
+            sinew_error error = {0};
+            saved state = save(sinew_scene_world(whole));
+            sinew_world_state_load(sinew_scene_world(resumed), state.bytes, state.size, &error);
+            must(&error);
+            free(state.bytes);
+        }
+        const told a = take_step(sinew_scene_world(whole)), b = take_step(sinew_scene_world(other));
+        assert_same(found, step, &a, &b);
+        if (step >= before) {
+            const told c = take_step(sinew_scene_world(resumed));
+            assert_same(found, step, &a, &c);
+        }
+    }
+    sinew_scene_destroy(whole);
+    sinew_scene_destroy(other);
+    sinew_scene_destroy(resumed);
+}
+
 static void found_scenes_go_on(void **unused)
 {
     (void)unused;
-    for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
-        int zeros = 0, ones = 0xff;
-        sinew_scene *whole = read_scene(&scenes[k], &zeros), *other = read_scene(&scenes[k], &ones);
-        sinew_scene *resumed = read_scene(&scenes[k], &zeros);
-        const int before = scenes[k].before > 0 ? scenes[k].before : BEFORE;
-        for (int step = 0; step < STEPS; step++) {
-            if (step == before) {
-                sinew_error error = {0};
-                saved state = save(sinew_scene_world(whole));
-                sinew_world_state_load(sinew_scene_world(resumed), state.bytes, state.size, &error);
-                must(&error);
-                free(state.bytes);
-            }
-            const told a = take_step(sinew_scene_world(whole)), b = take_step(sinew_scene_world(other));
-            assert_same(&scenes[k], step, &a, &b);
-            if (step >= before) {
-                const told c = take_step(sinew_scene_world(resumed));
-                assert_same(&scenes[k], step, &a, &c);
-            }
-        }
-        sinew_scene_destroy(whole);
-        sinew_scene_destroy(other);
-        sinew_scene_destroy(resumed);
-    }
+    for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++)
+        for (int before = 1; before <= BEFORE; before++)
+            scene_goes_on(&scenes[k], before);
 }
 
 /* A stiff bar whose explicit steps explode, damped in two ways. */

@@ -121,7 +121,7 @@ static void make_meshes(game *g)
     sinew_mesh *surface = sinew_mesh_read("scenes/meshes/bean.obj", NULL, &error);
     must(surface != NULL);
     fill.surface = surface;
-    fill.cells = 13; /* 3157 tets */
+    fill.cells = 8;
     fill.thread_count = 1;
     g->bean = sinew_mesh_fill(&fill, NULL, &error);
     must(g->bean != NULL);

@@ -31,7 +31,7 @@ typedef struct sinew_contact_work sinew_contact_work;
 
 /* Data of one body that contact handling reads. */
 typedef struct sinew_contact_body {
-    const sinew_mesh *mesh; /* mesh of the body; NULL: the body was removed */
+    sinew_mesh *mesh; /* mesh of the body, constant but for its kept surface; NULL: the body was removed */
     /* Number of the body's first particle in the public order (outside number); number of its particles. */
     int32_t first, count;
     int32_t start; /* number of the body's first particle in the world's internal order (inside number) */

@@ -18,9 +18,9 @@
 typedef struct sketch {
     sinew_collision_object *objects;     /* [count] objects of the collision mesh, bodies first */
     sinew_object_primitives *primitives; /* [count] triangles and lone edges of each collision object */
-    bool *lone;          /* [count] true: vertices of the object in no triangle or edge collide as points */
-    sinew_mesh **meshes; /* [count] surface mesh of each object that is a body */
-    int32_t **numbers;   /* [count] triangles, then edges of each body, as indices of the object's vertices */
+    bool *lone;                /* [count] true: vertices of the object in no triangle or edge collide as points */
+    const sinew_mesh **meshes; /* [count] surface mesh of each object that is a body; owned by the body's mesh */
+    int32_t **numbers;         /* [count] triangles, then edges of each body, as indices of the object's vertices */
     /* [count][vertex_count] particle of each vertex of each object; -1 - i: vertex i of a rigid body's surface */
     int32_t **particles;
     int32_t count;
@@ -29,8 +29,6 @@ typedef struct sketch {
 static void sketch_release(sketch *s, const sinew_allocator *allocator)
 {
     for (int32_t o = 0; o < s->count; o++) {
-        if (s->meshes)
-            sinew_mesh_destroy(s->meshes[o]);
         sinew_release(allocator, s->numbers ? s->numbers[o] : NULL);
         sinew_release(allocator, s->particles ? s->particles[o] : NULL);
     }
@@ -203,7 +201,7 @@ static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sk
         return sketch_skin(view, slot, s, o, error);
     if (body->rigid && body->skin)
         return sketch_rigid(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
-    s->meshes[o] = sinew_mesh_surface(body->mesh, error);
+    s->meshes[o] = sinew_mesh_kept_surface(body->mesh, error);
     if (!s->meshes[o])
         return SINEW_ERROR_MEMORY;
     return sketch_number_body(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");

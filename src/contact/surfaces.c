@@ -191,6 +191,7 @@ static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sk
     s->objects[o] = (sinew_collision_object){.body = slot,
                                              .collider = -1,
                                              .generation = body->generation,
+                                             .mesh_version = body->mesh_version,
                                              .half_thickness = own_or_common(own->thickness, def->thickness) / 2,
                                              .friction = own_or_common(own->friction, def->friction),
                                              .restitution = own_or_common(own->restitution, def->restitution),
@@ -433,16 +434,53 @@ static sinew_status find_followed(const sinew_contact_view *view, sinew_error *e
     return SINEW_OK;
 }
 
+/* Index of the object in the list of the former collision mesh; -1: it is new, or its surface may have changed. */
+static int32_t former_object(const sinew_collision_object *object, const sinew_collision_mesh *former)
+{
+    for (int32_t o = 0; o < former->object_count && !object->rigid && !object->skinned; o++) {
+        const sinew_collision_object *old = &former->objects[o];
+        if (old->body == object->body && old->collider == object->collider && old->generation == object->generation &&
+            old->mesh_version == object->mesh_version && !old->rigid && !old->skinned)
+            return o;
+    }
+    return -1;
+}
+
+/* Marks the pairs of objects that did not overlap in the former collision mesh: after a body was added, only its own
+ * pairs are searched for overlaps. False: out of memory. */
+static bool find_parted(const sinew_contact_view *view, const sinew_collision_mesh *former)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    const size_t n = (size_t)f->object_count;
+    if (!sinew_reserve_spare(view->allocator, &c->parted, &c->parted_capacity, n * n, 1))
+        return false;
+    for (int32_t a = 0; a < f->object_count; a++) {
+        const int32_t old = former_object(&f->objects[a], former);
+        for (int32_t b = 0; b < f->object_count; b++) {
+            const int32_t other = old < 0 ? -1 : former_object(&f->objects[b], former);
+            c->parted[(size_t)a * n + (size_t)b] = other >= 0 && sinew_may_collide(former, old, other);
+        }
+    }
+    c->parted_known = true;
+    return true;
+}
+
 static sinew_status rebuild_surfaces(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     sketch s = {0};
     if (!sinew_contact_cache_store(view))
         return sinew_fail_memory(error, "the collision mesh");
-    c->intersections_known = false;
+    const bool were_free = c->free_known;
+    sinew_detector *former_detector = c->detector;
+    sinew_contact_trees_release(c);
+    c->detector = NULL;
+    sinew_collision_mesh former = c->mesh;
+    c->mesh = (sinew_collision_mesh){0};
+    c->intersections_known = c->parted_known = false;
     c->free_known = c->free_loaded;
     c->free_loaded = false;
-    sinew_contact_surfaces_release(c, view->allocator);
     sinew_status status = sketch_all(view, &s, error);
     if (status == SINEW_OK)
         status =
@@ -452,15 +490,19 @@ static sinew_status rebuild_surfaces(const sinew_contact_view *view, sinew_error
     if (status == SINEW_OK) {
         fill_collision_mesh(view, &s, &c->mesh);
         measure_mean_edges(c);
-        if (!sinew_contact_build_skins(view))
+        if (!sinew_contact_build_skins(view) || (were_free && !find_parted(view, &former)))
             status = sinew_fail_memory(error, "the collision mesh");
     }
     if (status == SINEW_OK) {
         status = sinew_detector_create(&c->detector, &c->mesh, view->objective->thread_count, error);
     }
+    if (status == SINEW_OK)
+        sinew_detector_take_buffers(c->detector, former_detector);
+    sinew_detector_destroy(former_detector);
     if (status == SINEW_OK && !sinew_contact_cache_restore(view))
         status = sinew_fail_memory(error, "the collision mesh");
     sketch_release(&s, view->allocator);
+    sinew_collision_mesh_destroy(&former);
     if (status != SINEW_OK) {
         sinew_contact_surfaces_release(c, view->allocator);
         return status;

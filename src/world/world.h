@@ -28,7 +28,8 @@ typedef struct sinew_body_record {
     int32_t reserved;     /* >= count: public numbers reserved for the body, including spare ones */
     int32_t start;        /* internal (inside) number of the body's first particle */
     uint32_t generation;
-    char *name; /* name of the body; NULL: it has no name */
+    uint32_t mesh_version; /* number of times that `mesh` was replaced */
+    char *name;            /* name of the body; NULL: it has no name */
     /* True: rigid body of four particles (rigid.c); its surface lies outside their tet. */
     bool rigid;
     /* Damping rate of the body in 1/s; fraction of non-rigid velocities that each step removes. */

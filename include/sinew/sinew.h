@@ -141,7 +141,9 @@ typedef struct sinew_solver_def {
     /* Accuracy, 1e-15 to 1: a step is solved if no body's position error exceeds this fraction of the diagonal of the
      * body's bounding box at rest. Does not change the iterations. Default 1e-4. */
     sinew_real accuracy;
-    /* Limit of wall-clock time per step in s; 0: none. A limit makes results depend on the machine. */
+    /* Limit of wall-clock time per step in s, from sinew_world_step() to its return; 0: none. Further detection passes,
+     * measurements and iterations that do not fit are left out (docs/reference/solvers/index.md, Time budget). A limit
+     * makes results depend on the machine. */
     double time_budget;
     sinew_record record;
     sinew_measure measure; /* measurements at the end of a step; default SINEW_MEASURE_AUTO */
@@ -703,8 +705,10 @@ enum {
      * them. */
     SINEW_STEP_CONSTRAINTS = 1 << 13,   /* hard constraints exceed the tolerance: raise iterations, lower h */
     SINEW_STEP_CONTRADICTORY = 1 << 14, /* hard constraints contradict each other; the last good state is kept */
-    SINEW_STEP_INTERRUPTED = 1 << 15    /* sinew_world_interrupt() ended the step: the state before it is kept, and the
+    SINEW_STEP_INTERRUPTED = 1 << 15,   /* sinew_world_interrupt() ended the step: the state before it is kept, and the
                                            next step can be taken; no other bit is set */
+    SINEW_STEP_OVER_BUDGET = 1 << 16    /* the step took more than 1.2 times its time budget; budget_seconds and
+                                           budget_least of the result give its time and the smallest budget */
 };
 /* Name of one SINEW_STEP_... bit, e.g. "not_converged"; "" if `bit` is not one known bit. */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
@@ -784,6 +788,11 @@ typedef struct sinew_step_result {
     double complementarity;  /* complementarity error: largest |lambda C| of inequalities, in J; 0: no inequalities */
     const char *constraints; /* redundant, violated or contradictory hard constraints; "": none. Valid until the next
                                 step */
+    double budget_seconds;   /* wall-clock time of the whole step in s; 0 without a time budget */
+    /* Time in s of what the step could not leave out: preparation, one detection pass, one iteration, and its end. A
+     * smaller time budget cannot be kept. 0 without a time budget. */
+    double budget_least;
+    const char *budget_left_out; /* what the time budget left out, static text, e.g. "iterations"; "": nothing */
 } sinew_step_result;
 
 /* Takes one step of the world. Returns the status bits, which are also in result (may be NULL). After the first

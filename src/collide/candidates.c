@@ -202,6 +202,23 @@ sinew_status sinew_detector_create(sinew_detector **detector, const sinew_collis
     return sinew_fail_memory(error, "the search for contacts");
 }
 
+static void run_take_buffers(sinew_search_run *run, sinew_search_run *former)
+{
+    run->entries = former->entries;
+    run->more = former->more;
+    run->entries_capacity = former->entries_capacity;
+    run->more_capacity = former->more_capacity;
+    former->entries = former->more = NULL;
+}
+
+void sinew_detector_take_buffers(sinew_detector *detector, sinew_detector *former)
+{
+    if (!former)
+        return;
+    run_take_buffers(&detector->pairs, &former->pairs);
+    run_take_buffers(&detector->intersections, &former->intersections);
+}
+
 void sinew_detector_destroy(sinew_detector *detector)
 {
     if (!detector)

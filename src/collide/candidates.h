@@ -75,6 +75,9 @@ typedef struct sinew_detector sinew_detector;
 sinew_status sinew_detector_create(sinew_detector **detector, const sinew_collision_mesh *mesh, int32_t thread_count,
                                    sinew_error *error);
 void sinew_detector_destroy(sinew_detector *detector); /* frees the detector, which may be NULL */
+/* Gives the hit buffers of a former detector, which may be NULL, to a new one: a search in a rebuilt collision mesh then
+ * needs no more memory than before. */
+void sinew_detector_take_buffers(sinew_detector *detector, sinew_detector *former);
 /* Input of collision detection: positions, inflation radii and predicted displacements of vertices. */
 typedef struct sinew_detect_input {
     const sinew_real *x;                /* [vertex_count][4] positions of collision vertices, in m */

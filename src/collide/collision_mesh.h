@@ -32,6 +32,7 @@ typedef struct sinew_collision_object {
     int32_t body, collider; /* slots in the world of the body or of the collider; one of the two is -1 */
     /* Generation of the body's or collider's slot, which tells apart successive users of the slot. */
     uint32_t generation;
+    uint32_t mesh_version; /* number of times that the mesh of the body was replaced */
     int32_t first_vertex, vertex_count;
     double half_thickness; /* half the contact thickness of the object, in m */
     double radius;         /* solid radius of spheres and capsules, in m; else 0 */

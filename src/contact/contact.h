@@ -31,11 +31,12 @@ typedef struct sinew_contact_work sinew_contact_work;
 
 /* Data of one body that contact handling reads. */
 typedef struct sinew_contact_body {
-    const sinew_mesh *mesh; /* mesh of the body; NULL: the body was removed */
+    sinew_mesh *mesh; /* mesh of the body, constant but for its kept surface; NULL: the body was removed */
     /* Number of the body's first particle in the public order (outside number); number of its particles. */
     int32_t first, count;
     int32_t start; /* number of the body's first particle in the world's internal order (inside number) */
     uint32_t generation;
+    uint32_t mesh_version; /* number of times that the mesh of the body was replaced */
     sinew_body_contact contact;
     bool rigid; /* true: a rigid body, whose embedded surface or solid collides */
     /* Radius of the body's solid in m, 0: none; number of its different ends; their weights in vertices 0 .. 3. */
@@ -257,6 +258,11 @@ struct sinew_contact_work {
     bool intersections_known; /* true: report.intersections was computed at the current positions */
     bool free_known;          /* true: no surfaces overlap at the current positions; the step filter keeps it so */
     bool free_loaded;         /* true: a state was loaded that was saved with free_known, and nothing changed since */
+    /* [object_count][object_count] 1: the two objects did not overlap before the collision mesh was rebuilt, and both
+     * are unchanged. Valid until the next search for overlaps (untangle.c), if parted_known. */
+    uint8_t *parted;
+    size_t parted_capacity;
+    bool parted_known;
     struct sinew_untangle *untangle; /* NULL: no overlap was sought yet (untangle.h) */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,

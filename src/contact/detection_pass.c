@@ -319,14 +319,32 @@ static void list_transient_batches(sinew_contact_work *c)
         c->view.batches[c->hooks.batch_count++] = c->wide_batch;
 }
 
+/* Makes the contacts those of the previous pass. The work spaces stay, and the empty list gets the capacity of the
+ * other, so that passes which have been taken once need no more memory. */
+static bool keep_previous_contacts(sinew_contact_work *c)
+{
+    sinew_contact_list *now = &c->contacts, *before = &c->previous;
+    const sinew_contact_list last = *before;
+    before->list = now->list;
+    before->count = now->count;
+    before->capacity_bytes = now->capacity_bytes;
+    now->list = last.list;
+    now->count = 0;
+    now->capacity_bytes = last.capacity_bytes;
+    if (before->capacity_bytes <= now->capacity_bytes)
+        return true;
+    /* Exactly the capacity of the other: spare capacity would grow with every pass. */
+    sinew_release(&c->mesh.allocator, now->list);
+    now->list = NULL;
+    return sinew_reserve(&c->mesh.allocator, &now->list, &now->capacity_bytes,
+                         before->capacity_bytes / sizeof *now->list, sizeof *now->list);
+}
+
 static sinew_status find_contacts(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     const sinew_contact_rule rule = {c->x_pass_start, c->x_predicted, MARGIN};
-    const sinew_contact_list swap = c->previous;
-    c->previous = c->contacts;
-    c->contacts = swap;
-    if (!sinew_contact_list_find(&c->contacts, &c->mesh, &c->pairs, &rule))
+    if (!keep_previous_contacts(c) || !sinew_contact_list_find(&c->contacts, &c->mesh, &c->pairs, &rule))
         return sinew_fail_memory(error, "contacts");
     if (sinew_stop_came())
         return SINEW_ERROR_INTERRUPTED;

@@ -248,6 +248,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
 {
     sinew_contact_work *c = view->contact;
     const double began = sinew_seconds();
+    const sinew_stage_start stage = sinew_time_budget_begin_stage(&view->solve->budget);
     for (int32_t v = 0; v < c->mesh.vertex_count; v++)
         c->inflation_radius[v] = (sinew_real)c->mesh.objects[c->mesh.object[v]].half_thickness;
     const sinew_detect_input places = {.x = x, .inflation_radius = c->inflation_radius};
@@ -259,6 +260,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
     report_violation(c, near.violation, near.fraction);
     measure_planes(view, x);
     c->report.intersections = (int32_t)sinew_detect_intersections(c->detector, x, NULL, 0);
+    sinew_time_budget_end_stage(&view->solve->budget, SINEW_STAGE_CLEARANCE, stage);
     c->report.detection_seconds += sinew_seconds() - began;
     c->report.solver_update_seconds = c->hooks.seconds;
 }
@@ -357,7 +359,8 @@ static uint32_t contact_step_bits(const sinew_contact_view *view)
 void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result)
 {
     sinew_contact_work *c = view->contact;
-    const bool measured = view->measure != SINEW_MEASURE_NOTHING;
+    const bool measured =
+        view->measure != SINEW_MEASURE_NOTHING && sinew_time_budget_allows(&view->solve->budget, SINEW_STAGE_CLEARANCE);
     const bool constrains = view->solve->ops->info.needs & SINEW_CAN_CONSTRAINT;
     sinew_real *x = c->x_predicted;
     view->solve->contact = NULL;

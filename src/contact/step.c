@@ -482,7 +482,7 @@ static bool collider_is_truncated(const sinew_contact_work *c)
 /* True if another detection pass is due. Vertices or colliders that were truncated need one once the step is solved, or
  * they would stay suspended; before that, after an interval that is short if many vertices were truncated. Active
  * contacts that have slid need one after the same interval. */
-static bool needs_detection(const sinew_contact_view *view, int32_t iteration, bool solved)
+static bool detection_is_due(const sinew_contact_view *view, int32_t iteration, bool solved)
 {
     const sinew_contact_work *c = view->contact;
     const bool many = c->truncated_count > fmax(TRUNCATED_FRACTION * c->mesh.moved_count, TRUNCATED_FEW);
@@ -495,6 +495,12 @@ static bool needs_detection(const sinew_contact_view *view, int32_t iteration, b
         return true;
     return (solved || iteration - c->detection_iteration >= wait) &&
            (c->truncated_count > 0 || collider_is_truncated(c));
+}
+
+/* True if a further detection pass fits into the time budget of the step. */
+static bool budget_allows_detection(const sinew_contact_view *view)
+{
+    return sinew_time_budget_allows(&view->solve->budget, SINEW_STAGE_DETECTION);
 }
 
 /* Keeps the multipliers of a solver that owns its multipliers (XPBD): its positions already include these impulses, and
@@ -548,14 +554,16 @@ static bool missed_needs_detection(sinew_contact_work *c, const sinew_solve *s, 
 static uint32_t update_hook(void *context, sinew_solve *s, int32_t iteration, bool solved)
 {
     const sinew_contact_view *view = context;
-    if (needs_detection(view, iteration, solved)) {
+    if (detection_is_due(view, iteration, solved) && budget_allows_detection(view)) {
         const uint32_t what = redetect(view, s, iteration);
         if (what)
             return what;
     }
     const uint32_t what = update_multipliers(view, s, iteration, solved);
     const bool converged = !what && solved && has_multiplier_updates(view);
-    return converged && missed_needs_detection(view->contact, s, iteration) ? redetect(view, s, iteration) : what;
+    const bool again =
+        converged && missed_needs_detection(view->contact, s, iteration) && budget_allows_detection(view);
+    return again ? redetect(view, s, iteration) : what;
 }
 
 /* Moves truncated vertices of a solver that is filtered late towards its last request. They may have left their trust
@@ -565,10 +573,14 @@ static uint32_t update_hook(void *context, sinew_solve *s, int32_t iteration, bo
 static void complete_truncated_motion(const sinew_contact_view *view, sinew_solve *s)
 {
     sinew_contact_work *c = view->contact;
-    if (!sinew_contact_is_filtered(c) || c->truncated_count == 0 || c->report.detections >= c->def.max_detections)
+    if (!sinew_contact_is_filtered(c) || c->truncated_count == 0 || c->report.detections >= c->def.max_detections ||
+        !budget_allows_detection(view))
         return;
+    const sinew_stage_start stage = sinew_time_budget_begin_stage(&s->budget);
     memcpy(c->x_pass_start, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
-    if (sinew_contact_rebuild_filter(view, NULL) != SINEW_OK)
+    const sinew_status status = sinew_contact_rebuild_filter(view, NULL);
+    sinew_time_budget_end_stage(&s->budget, SINEW_STAGE_DETECTION, stage);
+    if (status != SINEW_OK)
         return;
     for (int32_t v = 0; v < c->mesh.moved_count; v++)
         if (c->mesh.particle[v] >= 0)
@@ -714,7 +726,8 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     for (int32_t o = 0; o < c->mesh.object_count; o++)
         c->fraction[o] = 0;
     status = detect_first(view, error);
-    if (status == SINEW_OK && c->report.intersections_before < 0 && view->measure != SINEW_MEASURE_NOTHING)
+    if (status == SINEW_OK && c->report.intersections_before < 0 && view->measure != SINEW_MEASURE_NOTHING &&
+        sinew_time_budget_allows(&view->solve->budget, SINEW_STAGE_CLEARANCE))
         c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_step_start, NULL, 0);
     /* Without contact elements, the step starts as in a world without contact. */
     view->solve->first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;

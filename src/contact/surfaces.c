@@ -19,9 +19,10 @@
 typedef struct sketch {
     sinew_collision_object *objects;     /* [count] objects of the collision mesh, bodies first */
     sinew_object_primitives *primitives; /* [count] triangles and lone edges of each collision object */
-    bool *lone;          /* [count] true: vertices of the object in no triangle or edge collide as points */
-    sinew_mesh **meshes; /* [count] surface mesh of each body; NULL: a collider, or the embedded surface collides */
-    int32_t **numbers;   /* [count] triangles, then edges of each body, as indices of the object's vertices */
+    bool *lone; /* [count] true: vertices of the object in no triangle or edge collide as points */
+    /* [count] surface mesh of each body, owned by the body's mesh; NULL: a collider, or the embedded surface collides */
+    const sinew_mesh **meshes;
+    int32_t **numbers; /* [count] triangles, then edges of each body, as indices of the object's vertices */
     /* [count][vertex_count] particle of each vertex of each object; -1 - i: vertex i of a rigid body's surface */
     int32_t **particles;
     int32_t count;
@@ -30,8 +31,6 @@ typedef struct sketch {
 static void sketch_release(sketch *s, const sinew_allocator *allocator)
 {
     for (int32_t o = 0; o < s->count; o++) {
-        if (s->meshes)
-            sinew_mesh_destroy(s->meshes[o]);
         sinew_release(allocator, s->numbers ? s->numbers[o] : NULL);
         sinew_release(allocator, s->particles ? s->particles[o] : NULL);
     }
@@ -216,6 +215,7 @@ static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sk
     s->objects[o] = (sinew_collision_object){.body = slot,
                                              .collider = -1,
                                              .generation = body->generation,
+                                             .mesh_version = body->mesh_version,
                                              .half_thickness = own_or_common(own->thickness, def->thickness) / 2,
                                              .friction = own_or_common(own->friction, def->friction),
                                              .restitution = own_or_common(own->restitution, def->restitution),
@@ -228,7 +228,7 @@ static sinew_status sketch_body(const sinew_contact_view *view, int32_t slot, sk
         return sketch_solid(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
     if (body->rigid && body->skin)
         return sketch_rigid(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
-    s->meshes[o] = sinew_mesh_surface(body->mesh, error);
+    s->meshes[o] = sinew_mesh_kept_surface(body->mesh, error);
     if (!s->meshes[o])
         return SINEW_ERROR_MEMORY;
     return sketch_number_body(view, body, s, o) ? SINEW_OK : sinew_fail_memory(error, "the surface of a body");
@@ -467,17 +467,54 @@ static sinew_status find_followed(const sinew_contact_view *view, sinew_error *e
     return SINEW_OK;
 }
 
+/* Index of the object in the list of the former collision mesh; -1: it is new, or its surface may have changed. */
+static int32_t former_object(const sinew_collision_object *object, const sinew_collision_mesh *former)
+{
+    for (int32_t o = 0; o < former->object_count && !object->rigid && !object->skinned; o++) {
+        const sinew_collision_object *old = &former->objects[o];
+        if (old->body == object->body && old->collider == object->collider && old->generation == object->generation &&
+            old->mesh_version == object->mesh_version && !old->rigid && !old->skinned)
+            return o;
+    }
+    return -1;
+}
+
+/* Marks the pairs of objects that did not overlap in the former collision mesh: after a body was added, only its own
+ * pairs are searched for overlaps. False: out of memory. */
+static bool find_parted(const sinew_contact_view *view, const sinew_collision_mesh *former)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    const size_t n = (size_t)f->object_count;
+    if (!sinew_reserve_spare(view->allocator, &c->parted, &c->parted_capacity, n * n, 1))
+        return false;
+    for (int32_t a = 0; a < f->object_count; a++) {
+        const int32_t old = former_object(&f->objects[a], former);
+        for (int32_t b = 0; b < f->object_count; b++) {
+            const int32_t other = old < 0 ? -1 : former_object(&f->objects[b], former);
+            c->parted[(size_t)a * n + (size_t)b] = other >= 0 && sinew_may_collide(former, old, other);
+        }
+    }
+    c->parted_known = true;
+    return true;
+}
+
 static sinew_status rebuild_surfaces(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
     sketch s = {0};
     if (!sinew_contact_cache_store(view))
         return sinew_fail_memory(error, "the collision mesh");
-    c->intersections_known = false;
+    const bool were_free = c->free_known;
+    sinew_detector *former_detector = c->detector;
+    sinew_contact_trees_release(c);
+    c->detector = NULL;
+    sinew_collision_mesh former = c->mesh;
+    c->mesh = (sinew_collision_mesh){0};
+    c->intersections_known = c->parted_known = false;
     /* A body that tears after a load has new surfaces. */
     c->free_known = c->free_loaded && c->shape_version == view->shape_version;
     c->free_loaded = false;
-    sinew_contact_surfaces_release(c, view->allocator);
     sinew_status status = sketch_all(view, &s, error);
     if (status == SINEW_OK)
         status =
@@ -487,15 +524,19 @@ static sinew_status rebuild_surfaces(const sinew_contact_view *view, sinew_error
     if (status == SINEW_OK) {
         fill_collision_mesh(view, &s, &c->mesh);
         measure_mean_edges(c);
-        if (!sinew_contact_build_skins(view))
+        if (!sinew_contact_build_skins(view) || (were_free && !find_parted(view, &former)))
             status = sinew_fail_memory(error, "the collision mesh");
     }
     if (status == SINEW_OK) {
         status = sinew_detector_create(&c->detector, &c->mesh, view->objective->thread_count, error);
     }
+    if (status == SINEW_OK)
+        sinew_detector_take_buffers(c->detector, former_detector);
+    sinew_detector_destroy(former_detector);
     if (status == SINEW_OK && !sinew_contact_cache_restore(view))
         status = sinew_fail_memory(error, "the collision mesh");
     sketch_release(&s, view->allocator);
+    sinew_collision_mesh_destroy(&former);
     if (status != SINEW_OK) {
         sinew_contact_surfaces_release(c, view->allocator);
         return status;

@@ -389,16 +389,34 @@ static void report_overlaps(sinew_contact_work *c)
         c->report.overlap_depth = fmax(c->report.overlap_depth, t->overlaps[k].depth);
 }
 
+/* Finds overlaps after the collision mesh was rebuilt: first of pairs that were not free before. If there are none,
+ * all pairs are free. */
+static sinew_status untangle_find_new(const sinew_contact_view *view, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    const size_t count = (size_t)c->mesh.object_count * (size_t)c->mesh.object_count;
+    uint8_t *may_collide = c->mesh.may_collide;
+    for (size_t k = 0; k < count; k++) {
+        c->parted[k] &= may_collide[k];
+        may_collide[k] ^= c->parted[k];
+    }
+    const sinew_status status = untangle_find_overlaps(view, error);
+    for (size_t k = 0; k < count; k++)
+        may_collide[k] |= c->parted[k];
+    return status == SINEW_OK && !c->free_known ? untangle_find_overlaps(view, error) : status;
+}
+
 sinew_status sinew_contact_untangle(const sinew_contact_view *view, sinew_error *error)
 {
     sinew_contact_work *c = view->contact;
+    const bool new_only = c->parted_known;
     bool moved = false;
-    c->overlapping = c->untangled = c->patched = false;
+    c->overlapping = c->untangled = c->patched = c->parted_known = false;
     if (c->free_known || !c->def.untangle || !sinew_contact_is_filtered(c))
         return SINEW_OK;
     if (!untangle_reserve(view))
         return sinew_fail_memory(error, "overlapping surfaces");
-    sinew_status status = untangle_find_overlaps(view, error);
+    sinew_status status = new_only ? untangle_find_new(view, error) : untangle_find_overlaps(view, error);
     if (status != SINEW_OK)
         return status;
     if (c->report.intersections_before < 0 && view->measure != SINEW_MEASURE_NOTHING)

@@ -84,6 +84,7 @@ void sinew_mesh_destroy(sinew_mesh *mesh)
     sinew_release(&hooks, mesh->directors);
     sinew_release(&hooks, mesh->fractions);
     sinew_release(&hooks, mesh->warnings);
+    sinew_mesh_destroy(mesh->surface);
     sinew_release(&hooks, mesh);
 }
 

@@ -27,6 +27,8 @@ struct sinew_mesh {
     sinew_real *fractions;  /* [tet_count] filled fraction of each tet's volume, in (0, 1]; NULL: every tet is filled */
     char *warnings;         /* warnings about the mesh, lines separated by line feeds; NULL: none */
     size_t warnings_length; /* length of `warnings` without the final 0 */
+    /* Surface of the mesh (sinew_mesh_kept_surface()), whose positions are unused; NULL: not computed yet */
+    sinew_mesh *surface;
 };
 
 /* Returns a mesh with arrays of these sizes, contents undefined. The allocator is copied; NULL or zero-filled means the
@@ -64,6 +66,10 @@ void sinew_mesh_elements(const sinew_mesh *mesh, sinew_elements lists[3]);
  * caller releases with the mesh's allocator. *owners is NULL on failure or if the mesh has no tetrahedra. owners may
  * be NULL. */
 sinew_mesh *sinew_mesh_surface_owned(const sinew_mesh *mesh, int32_t **owners, sinew_error *error);
+
+/* sinew_mesh_surface() of a mesh that no other thread uses, computed by the first call; the mesh owns it. Bodies keep
+ * the surfaces of their meshes, because each change of a world's bodies needs all of them. NULL on failure. */
+const sinew_mesh *sinew_mesh_kept_surface(sinew_mesh *mesh, sinew_error *error);
 
 /* Signed volume (b-a) x (c-a) . (d-a) / 6 of a tet (a b c d) in m3. */
 double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4]);

@@ -17,6 +17,7 @@
 
 #include "objective/objective.h"
 #include "sinew/sinew.h"
+#include "solve/time_budget.h"
 #include "solve/work.h"
 
 /* Default tolerance of a step: residual relative to the residual at its start. */
@@ -255,6 +256,7 @@ struct sinew_solve {
     sinew_target_hook targets;
     sinew_error_hook error_hook;
     sinew_measure_history history;
+    sinew_time_budget budget;      /* time budget of the current step; the world begins and ends it */
     const sinew_real *first_guess; /* [particle_count][4] initial guess that replaces q_tilde; NULL: q_tilde is used */
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact
                                       multipliers are not updated */

@@ -29,7 +29,8 @@ typedef struct sinew_body_record {
     int32_t reserved;     /* >= count: public numbers reserved for the body, including spare ones */
     int32_t start;        /* internal (inside) number of the body's first particle */
     uint32_t generation;
-    char *name; /* name of the body; NULL: it has no name */
+    uint32_t mesh_version; /* number of times that `mesh` was replaced */
+    char *name;            /* name of the body; NULL: it has no name */
     /* True: rigid body of four particles (rigid.c); its surface lies outside their tet. */
     bool rigid;
     sinew_solid solid; /* exact shape of a rigid body, in its rest shape; radius 0: its embedded surface is its shape */

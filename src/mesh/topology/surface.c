@@ -95,6 +95,13 @@ sinew_mesh *sinew_mesh_surface(const sinew_mesh *mesh, sinew_error *error)
     return sinew_mesh_surface_owned(mesh, NULL, error);
 }
 
+const sinew_mesh *sinew_mesh_kept_surface(sinew_mesh *mesh, sinew_error *error)
+{
+    if (!mesh->surface)
+        mesh->surface = sinew_mesh_surface(mesh, error);
+    return mesh->surface;
+}
+
 sinew_mesh *sinew_mesh_surface_owned(const sinew_mesh *mesh, int32_t **owners, sinew_error *error)
 {
     sinew_error_clear(error);

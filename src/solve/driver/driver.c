@@ -367,6 +367,9 @@ static sinew_gap_estimate measure_gap(sinew_solve *s, uint32_t bits)
 {
     if (!gap_is_due(s))
         return gap_not_measured(SINEW_GAP_NONE, "");
+    if (wants_gap(s) && !sinew_time_budget_allows(&s->budget, SINEW_STAGE_GAP))
+        return s->def.measure == SINEW_MEASURE_AUTO ? gap_not_measured(SINEW_GAP_NONE, "")
+                                                    : gap_not_measured(SINEW_GAP_UNKNOWN, "the time budget is spent");
     if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
         sinew_gap_destroy(s);
         return gap_not_measured(SINEW_GAP_UNKNOWN, "there is too little memory for it");
@@ -455,11 +458,14 @@ static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint
 {
     if (!s->contact)
         return false;
+    const sinew_stage_start stage = sinew_time_budget_begin_stage(&s->budget);
     const uint32_t what = s->contact->update(s->contact->context, s, iteration, solved);
     if (what & SINEW_UPDATE_FAILED || (what & SINEW_UPDATE_ELEMENTS && sinew_solve_take_contacts(s) != SINEW_OK)) {
         *bits |= SINEW_STEP_UNPREPARED;
         return false;
     }
+    if (what & SINEW_UPDATE_ELEMENTS)
+        sinew_time_budget_end_stage(&s->budget, SINEW_STAGE_DETECTION, stage);
     contacts_changed(s, what);
     s->must_iterate = what & SINEW_UPDATE_ITERATE;
     return what != 0;
@@ -485,6 +491,23 @@ static bool continue_after_update(sinew_solve *s, int32_t iteration, uint32_t *b
 
 /* ---- Run of a step --------------------------------------------------------------------------- */
 
+/* Filters the iterate and updates contacts. Returns true if contacts changed. Solvers that are filtered late filter
+ * iterates only to learn whether a detection pass is due, so they do not if the time budget has no pass left. */
+static bool end_iteration(sinew_solve *s, int32_t iteration, uint32_t *bits)
+{
+    if (s->contact && s->ops->filtered_late && !sinew_time_budget_fits(&s->budget, SINEW_STAGE_DETECTION))
+        return false;
+    filter_step(s);
+    return *bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits) : continue_after_update(s, iteration, bits);
+}
+
+/* True if the time budget ends the iterations. Substeps clear s->def.time_budget: a step then needs all of them. */
+static bool budget_is_spent(sinew_solve *s, uint32_t bits)
+{
+    return s->def.time_budget > 0 && bits == 0 && !s->converged &&
+           !sinew_time_budget_allows(&s->budget, SINEW_STAGE_ITERATION);
+}
+
 /* Runs solver iterations until the step stops. Returns the number of iterations. */
 static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
 {
@@ -505,19 +528,19 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
         }
         before = s->residual;
         s->must_iterate = false;
+        const sinew_stage_start stage = sinew_time_budget_begin_stage(&s->budget);
         *bits |= s->ops->iterate(s);
         iteration++;
         if (sinew_stop_came())
             break;
-        filter_step(s);
-        if (*bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits)
-                                        : continue_after_update(s, iteration, bits)) {
+        if (end_iteration(s, iteration, bits)) {
             s->converged = false;
             before = HUGE_VAL;
         }
         if (s->def.record == SINEW_RECORD_ITERATIONS && !(*bits & SINEW_STEP_UNPREPARED))
             record_iteration(s, iteration, began);
-        if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
+        sinew_time_budget_end_stage(&s->budget, SINEW_STAGE_ITERATION, stage);
+        if (iteration < max && budget_is_spent(s, *bits))
             break;
     }
     return iteration;
@@ -533,7 +556,9 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
         driver_first_contacts(s, &bits);
     if (s->def.record == SINEW_RECORD_ITERATIONS && bits == 0)
         record_iteration(s, 0, began);
+    sinew_time_budget_begin_iterations(&s->budget);
     *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
+    s->budget.end = sinew_time_budget_begin_stage(&s->budget);
     s->iterations = result->iterations;
     /* An interrupted step has no valid result: sinew_world_step() discards it. */
     if (sinew_stop_came())
@@ -557,7 +582,10 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     else if (s->def.record == SINEW_RECORD_STEP)
         record_iteration(s, result->iterations, began);
     result->seconds = sinew_seconds() - began;
+    const sinew_stage_start stage = sinew_time_budget_begin_stage(&s->budget);
     sinew_gap_estimate gap = measure_gap(s, bits);
+    if (gap.kind != SINEW_GAP_NONE)
+        sinew_time_budget_end_stage(&s->budget, SINEW_STAGE_GAP, stage);
     sinew_solve_relate_error(s, &gap);
     result->gap_seconds = sinew_seconds() - began - result->seconds;
     sinew_kkt_residuals found = {.violation = NAN, .stationarity = NAN, .complementarity = NAN};

@@ -269,6 +269,7 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
         add_vertices_share_masses(world, record, def, &e);
         sinew_mesh_destroy(record->mesh);
         record->mesh = e.mesh;
+        record->mesh_version++;
         if (first_vertex)
             *first_vertex = e.old_count;
     } else {
@@ -298,6 +299,7 @@ sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sine
         return error ? error->status : SINEW_ERROR_MEMORY;
     sinew_mesh_destroy(record->mesh);
     record->mesh = made;
+    record->mesh_version++;
     world->shape_version++;
     return SINEW_OK;
 }

@@ -81,7 +81,7 @@ static sinew_status query_add_body(const sinew_world *world, int32_t slot, struc
                                    sinew_error *error)
 {
     const sinew_body_record *body = &world->bodies[slot];
-    sinew_mesh *mesh = sinew_mesh_surface(body->mesh, error);
+    const sinew_mesh *mesh = sinew_mesh_kept_surface(body->mesh, error);
     if (!mesh)
         return SINEW_ERROR_MEMORY;
     const int32_t count = sinew_mesh_triangle_count(mesh), *corners = sinew_mesh_triangles(mesh);
@@ -89,7 +89,6 @@ static sinew_status query_add_body(const sinew_world *world, int32_t slot, struc
     int32_t *to = query_add_triangles(world, w, count, object);
     for (int32_t k = 0; to && k < 3 * count; k++)
         to[k] = world->inside[body->first + corners[k]];
-    sinew_mesh_destroy(mesh);
     return to ? SINEW_OK : sinew_fail_memory(error, "a question about the world");
 }
 

@@ -132,7 +132,8 @@ void sinew_contact_moved(sinew_world *world)
 {
     world->q_version++;
     if (world->contact)
-        world->contact->intersections_known = world->contact->free_known = world->contact->free_loaded = false;
+        world->contact->intersections_known = world->contact->free_known = world->contact->free_loaded =
+            world->contact->parted_known = false;
 }
 
 void sinew_contact_forget_impacts(sinew_world *world, int32_t first, int32_t count)
@@ -252,6 +253,7 @@ void sinew_contact_release(sinew_world *world)
                       c->solver_multipliers,
                       c->offset_reduction,
                       c->backed,
+                      c->parted,
                       c->next_support,
                       c->guess,
                       c->saved_list,

@@ -27,6 +27,7 @@ static bool view_bodies(const sinew_world *world, sinew_contact_work *c)
                                             .count = body->count,
                                             .start = body->start,
                                             .generation = body->generation,
+                                            .mesh_version = body->mesh_version,
                                             .rigid = body->rigid,
                                             .contact = body->contact,
                                             .skin = body->skin,

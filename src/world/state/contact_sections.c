@@ -349,7 +349,7 @@ static void state_take_contacts(sinew_world *world, bool whole, sinew_section_re
             n->generation[s] = generation_of(world, n->flags >> s & 1, n->object_slot[s], n->generation[s]);
         }
     c->cached = c->stale = true;
-    c->intersections_known = c->free_known = false;
+    c->intersections_known = c->free_known = c->parted_known = false;
     c->free_loaded = state_take_free(world, whole, reader);
     c->shape_version = world->shape_version;
     c->report = (sinew_contact_report){0};

@@ -172,7 +172,22 @@ static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
                                              .violation = NAN,
                                              .stationarity = NAN,
                                              .complementarity = NAN,
-                                             .constraints = ""};
+                                             .constraints = "",
+                                             .budget_left_out = ""};
+
+/* A step that takes longer than this multiple of its time budget sets SINEW_STEP_OVER_BUDGET. */
+#define BUDGET_EXCESS 1.2
+
+/* Ends the time budget of a step, and writes it to the result. */
+static void end_budget(sinew_world *world, sinew_step_result *out)
+{
+    sinew_time_budget *b = &world->solve.budget;
+    sinew_time_budget_end_stage(b, SINEW_STAGE_END, b->end);
+    out->budget_seconds = sinew_time_budget_elapsed(b);
+    out->budget_least = b->limit > 0 ? b->least : 0;
+    out->budget_left_out = sinew_time_budget_left_out(b);
+    out->bits |= out->budget_seconds > BUDGET_EXCESS * b->limit ? SINEW_STEP_OVER_BUDGET : 0;
+}
 
 /* Starts contact handling in a step; the objective and the solver receive the first contacts. */
 static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
@@ -290,8 +305,11 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     const sinew_measure_history history = solve->history;
     const bool contact = sinew_contact_is_on(world);
     sinew_contact_view view = {0};
+    const sinew_stage_start stage = sinew_time_budget_begin_stage(&solve->budget);
     if (contact && begin_contact(world, &view) != SINEW_OK)
         return (sinew_stop_came() ? discard_step : abandon_step)(world, &view, out);
+    if (contact)
+        sinew_time_budget_end_stage(&solve->budget, SINEW_STAGE_DETECTION, stage);
     memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
     move_pins_to_targets(world, solve->q);
     sinew_solve_run(solve, out);
@@ -321,6 +339,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     } else if (contact)
         sinew_contact_abandon(&view);
     sinew_balance_end(world, !kept);
+    end_budget(world, out);
     return out->bits;
 }
 
@@ -363,6 +382,7 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error))
         return out->bits;
     const atomic_bool *before = begin_interruptible(world);
+    sinew_time_budget_begin(&world->solve.budget, world->def.solver.time_budget);
     const uint32_t bits = prepare_and_step(world, out);
     end_interruptible(world, before, bits & SINEW_STEP_INTERRUPTED);
     return bits;
@@ -392,10 +412,10 @@ const char *sinew_world_error(const sinew_world *world)
 
 const char *sinew_step_bit_name(uint32_t bit)
 {
-    static const char *const names[] = {"not_converged", "not_finite",  "inverted",      "indefinite",
-                                        "stalled",       "unprepared",  "round_off",     "unmeasured",
-                                        "contact",       "truncated",   "contact_full",  "intersecting",
-                                        "explicit",      "constraints", "contradictory", "interrupted"};
+    static const char *const names[] = {"not_converged", "not_finite",   "inverted",   "indefinite",  "stalled",
+                                        "unprepared",    "round_off",    "unmeasured", "contact",     "truncated",
+                                        "contact_full",  "intersecting", "explicit",   "constraints", "contradictory",
+                                        "interrupted",   "over_budget"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

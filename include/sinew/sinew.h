@@ -505,8 +505,8 @@ SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew
                                                  int32_t count, int32_t *particles, sinew_real *weights,
                                                  sinew_error *error);
 
-/* Changes of an energy in a running world. Each change takes effect with the next step and sets up only dependent
- * data (docs/guides/embedding.md). The error of a failed change names the energy, and the world is unchanged. The
+/* Changes of an energy in a running world. Each change takes effect with the next step, which sets up again only the
+ * data that depend on it (docs/guides/embedding.md). The error of a failed change names the energy, and the world is unchanged. The
  * changed world steps like a world built with the new data; only the data that the solver keeps between steps, which
  * the state contains, is kept.
  *

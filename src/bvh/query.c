@@ -41,7 +41,7 @@ static inline double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static inline double largest_of(const sinew_real x[3])
+static inline double largest_magnitude(const sinew_real x[3])
 {
     return larger(larger(fabs((double)x[0]), fabs((double)x[1])), fabs((double)x[2]));
 }
@@ -67,7 +67,7 @@ static inline int exponent_of(double x)
 static int relative_point(const sinew_tree *tree, const sinew_real point[3], double x[3])
 {
     int exponent = tree->exponent;
-    const int size = exponent_of(largest_of(point)) + exponent;
+    const int size = exponent_of(largest_magnitude(point)) + exponent;
     if (size > 3 * FARTHEST) { /* the tree's origin is negligible at this distance of the query point */
         exponent -= size - FARTHEST;
         for (int k = 0; k < 3; k++)
@@ -153,9 +153,9 @@ static void set_slabs(const sinew_tree *tree, double error, sinew_ray_query *q)
  * direction. */
 bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_query *q, int *exponent)
 {
-    const int length = exponent_of(largest_of(ray->direction));
+    const int length = exponent_of(largest_magnitude(ray->direction));
     if (!all_finite(ray->origin) || !all_finite(ray->direction) || length < -1000 || length > 1000 ||
-        !(ray->from <= ray->to) || exponent_of(largest_of(ray->origin)) + tree->exponent > SINEW_TREE_FAR)
+        !(ray->from <= ray->to) || exponent_of(largest_magnitude(ray->origin)) + tree->exponent > SINEW_TREE_FAR)
         return false;
     *exponent = tree->exponent + length;
     set_direction(ray->direction, -length, q);

@@ -74,7 +74,8 @@ typedef struct sinew_boxes {
     int32_t level_count;     /* number of levels of the BVH, >= 2 */
     int32_t node_count[SINEW_BOXES_LEVELS]; /* number of nodes of each level; level 0: ceil(count / 8) */
     sinew_box_node *nodes[SINEW_BOXES_LEVELS];
-    /* [node_count[l]] for each level l: bounds of the predicted displacements in nodes, if frame.moving */
+    /* [node_count[l]] for each level l: bounds of the predicted displacements in nodes; set if `moving` of
+     * sinew_box_frame is true */
     sinew_box_displacements *predicted[SINEW_BOXES_LEVELS];
     sinew_box_shape *shapes; /* [node_count[0]] corners of the features in each node of level 0 */
     bool ordered;

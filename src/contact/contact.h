@@ -85,7 +85,8 @@ enum {
 };
 
 /* A cached contact, with indices that stay valid when the collision mesh is rebuilt: objects by slot and generation,
- * features by vertices of the mesh or collider. States store the same struct, so it has no padding. */
+ * features by vertices of the mesh or collider. States store the bytes before `yield` as they are, so there is no padding,
+ * and `yield` in a section of its own (contact_sections.c). */
 typedef struct sinew_contact_cache_entry {
     int32_t kind;           /* kind of the contact, a value of sinew_contact_kind */
     int32_t object_slot[2]; /* slots in the world of the first and the second object */

@@ -3,9 +3,9 @@
  * step.c: contact within a step: the step filter, multiplier updates, and further detection passes. See contact.h and
  * docs/guides/contact.md.
  *
- * Gradient-based solvers update multipliers only when the residual is at most 5 % of the sum of external forces, but
- * for contacts that the step filter truncates. Earlier, k_n times a transient penetration would become a force far
- * larger than the weight and throw stacks apart.
+ * Gradient-based solvers update multipliers only when the residual is at most 5 % of the sum of external forces,
+ * except for contacts with a vertex that the step filter truncated. If they were updated sooner, k_n times a transient
+ * penetration would become a force far larger than the weight and throw stacks apart.
  * Vertex sweeps have no such gate: their residual falls slowly, and stacks would sink. The lagged normal force of
  * friction is updated in every multiplier update. While the iterate belongs to an auxiliary problem (mpbng's bound
  * layers), neither is updated, because its forces are not the forces of the world.

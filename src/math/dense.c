@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void put_tile(int quads, quad t[4][
         }
 }
 
-/* ---- Product C = A S B^T --------------------------------------------------------------------- */
+/* ---- Product C = A S B^T (dense.h) --------------------------------------------------------------------- */
 
 /* Multiplies one tile of 4 `quads` rows of A by the first `columns` columns of B^T, four columns at a time, into C. */
 static inline __attribute__((always_inline)) void row_product(int quads, int32_t columns, int32_t depth,

@@ -42,7 +42,7 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
         }
 }
 
-/* Joins connected components by the elements of tasks first .. last - 1. component[i] must be roots of a union-find
+/* Joins components by the elements of tasks first .. last - 1, contacts excepted. component: parents of a union-find
  * forest. */
 static void components_join_tasks(const sinew_objective *o, int32_t first, int32_t last, const sinew_real *q,
                                   int32_t *component)

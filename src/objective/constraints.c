@@ -271,7 +271,7 @@ static void store_gradient(const constraint_work *w, size_t lane, size_t i, cons
         memset(J, 0, n * sizeof *J);
 }
 
-static void store_constraint_numbers(const constraint_pass *pass, const constraint_work *w, size_t lane)
+static void store_constraint_values(const constraint_pass *pass, const constraint_work *w, size_t lane)
 {
     const sinew_constraints *c = pass->c;
     const sinew_constraint_set *set = w->set;
@@ -411,7 +411,7 @@ static void evaluate_chunks(const void *context, int32_t thread, int32_t first, 
         w.set->batch->ops->jacobian(&w.kernel);
         for (size_t lane = 0; lane < w.padded_count; lane++)
             if (w.element[lane] >= 0)
-                store_constraint_numbers(pass, &w, lane);
+                store_constraint_values(pass, &w, lane);
     }
 }
 

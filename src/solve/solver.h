@@ -64,7 +64,8 @@ typedef struct sinew_contact_hooks {
     /* Contact update after `iteration` iterations: updates multipliers, or runs a detection pass. `solved`: the step
      * has converged or stalled with the current contacts. Returns SINEW_UPDATE_ bits. */
     uint32_t (*update)(void *context, sinew_solve *s, int32_t iteration, bool solved);
-    /* Called after the last iteration: moves s->q to the final positions of the step. */
+    /* Called after the last iteration. For solvers with `filtered_late` it filters s->q with all vertices, and lets
+     * truncated vertices continue towards their requested positions; for others s->q is unchanged. */
     void (*finish)(void *context, sinew_solve *s);
     /* For the estimate of the position error after the last iteration (driver/objective_gap.h). settle_begin saves the
      * data of contacts, or returns the reason why the position error is unknown; *multipliers: contacts have

@@ -40,7 +40,8 @@ static sinew_status fill_check_def(const sinew_fill_def *def, sinew_error *error
 
 /* ---- Warnings about the filled mesh -------------------------------------------------------------- */
 
-static void count_crossing(void *context, int32_t a, int32_t b)
+/* Visitor of sinew_visit_crossings(): counts the pairs of triangles of the surface that intersect each other. */
+static void count_crossing_triangles(void *context, int32_t a, int32_t b)
 {
     (void)a;
     (void)b;
@@ -60,7 +61,7 @@ static sinew_status fill_make_tree(fill *f)
     if (!f->tree)
         return SINEW_ERROR_MEMORY;
     return sinew_visit_crossings(f->tree, &f->allocator, f->surface.positions, f->surface.triangles, f->surface.count,
-                                 count_crossing, &f->report.crossings, f->error);
+                                 count_crossing_triangles, &f->report.crossings, f->error);
 }
 
 static void measure_tets(fill *f, const sinew_mesh *mesh)

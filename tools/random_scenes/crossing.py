@@ -141,3 +141,14 @@ def crossings(points, triangles, edges, within=True):
             if passes(points[p], points[q], a, b, c, least):
                 found.append(((p, q), triangle))
     return sorted(found)
+
+
+def countable(found, triangles, edges):
+    """Crossings that a report counts: those of an edge that is alone, or in a triangle without a vertex of the crossed
+    triangle (docs/guides/contact.md)."""
+    of_edge = {}
+    for t in triangles:
+        for e in ((t[0], t[1]), (t[1], t[2]), (t[2], t[0])):
+            of_edge.setdefault(tuple(sorted(e)), []).append(t)
+    alone = {tuple(sorted(e)) for e in edges}
+    return [c for c in found if c[0] in alone or any(not set(t) & set(c[1]) for t in of_edge.get(c[0], ()))]

@@ -254,7 +254,7 @@ class Judge:
                 verdict.fail("crossing", f"frame {frame}: {len(found)} crossings such as edge {found[0][0]} through "
                                       f"{found[0][1]}, from a start without")
                 break
-            elif found and reported.get(frame * scene["steps_per_frame"]) == 0:
+            elif crossing.countable(found, *cells) and reported.get(frame * scene["steps_per_frame"]) == 0:
                 verdict.fail("crossing", f"frame {frame}: {len(found)} crossings, none reported")
                 break
 

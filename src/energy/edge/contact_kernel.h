@@ -405,7 +405,7 @@ KERNEL_INLINE void contact_constrained_z(const wide *w, int n, const constrained
     }
 }
 
-/* 1 / sum_a w_a^2 / m_a times the averaging weight; 0: no vertex can move, or the element is switched off */
+/* averaging / sum_a (w_a^2 / m_a); 0: no vertex can move, or the element is switched off */
 KERNEL_INLINE wide contact_inverse(const wide *w, int n, const constrained *c, wide scale, wide averaging)
 {
     const wide zero = wide_set(0), one = wide_set(1);

@@ -211,8 +211,8 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
     return SINEW_OK;
 }
 
-/* Parses the CSV line frame,time,particle and six numbers (position, velocity). Returns false if the line is for
- * another particle than `particle` or a number is not finite. */
+/* Parses the CSV line frame,time,particle and six numbers (position, velocity). Returns false if the line is
+ * malformed, is for another particle than `particle`, or has a number that is not finite. */
 static bool csv_parse_line(const csv_state *own, const char *line, int64_t particle, double numbers[6])
 {
     const char *at = strchr(line, ',');

@@ -38,11 +38,11 @@
 #define STALE 30
 /* Residual forces above this multiple of their round-off are significant. */
 #define VISIBLE 1
-/* Limits of the number of Newton steps of an estimate. Small worlds are cheap, and ropes of stiff springs, which need
- * many steps, are small. */
+/* Range of the largest number of Newton steps of an estimate, which falls with the number of particles. Small worlds
+ * may take more: their steps are cheap, and ropes of stiff springs, which need many, are small. */
 #define STEPS_MIN  60
 #define STEPS_MAX  400
-#define STEPS_WORK 40000 /* largest product of particle count and Newton steps, between the limits of steps */
+#define STEPS_WORK 40000 /* largest product of particle count and Newton steps, within this range */
 #define BOLD_STEPS 6
 /* Upper limit of conjugate gradient iterations of an estimate, summed over all Newton steps. */
 #define LINEAR_MAX 3000

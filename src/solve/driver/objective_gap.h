@@ -2,14 +2,14 @@
  *
  * objective_gap.h: the optimality gap of a step: g(q) - g(q*), q* the local minimum reached by descent from q.
  *
- * Newton's method minimises g on a copy of q until nearly the whole decrease is gained (objective_gap.c). At each
+ * Newton's method minimises g on a copy of q until the predicted remainder is at most a quarter of the decrease. At each
  * iterate q_k
  *
  *     predicted   R = grad g . H^-1 grad g / 2        remaining decrease if g is quadratic
  *     seen        f = g(q_k) - g(q_k + d), d = -H^-1 grad g
  *
  * and the estimate is the sum of observed decreases plus the predicted remainder. The estimate is valid only if the
- * observed decrease confirms the last prediction within a constant factor and the remainder is a small fraction;
+ * observed decrease confirms the last prediction within a constant factor and the remainder is at most that fraction;
  * otherwise the gap is unknown, with the reason. Up to round-off, the observed decrease is a lower bound of the gap.
  * Near a minimum one step is enough.
  *
@@ -31,8 +31,9 @@
  * that of the objective with the multipliers of the step. The position error of a step that the step filter truncated
  * is unknown.
  *
- * Limits: another local minimum may be lower than q*. The gap is that of the objective for every solver: hard
- * constraints of PBD count with the stiffness of their energies.
+ * Limits: another local minimum may be lower than q*. Explicit solvers, and KKT solvers with hard constraints, have no
+ * gap: g alone does not measure their error. For all others it is the gap of the objective: hard constraints of PBD
+ * count with the stiffness of their energies.
  */
 #ifndef SINEW_SRC_SOLVE_DRIVER_OBJECTIVE_GAP_H
 #define SINEW_SRC_SOLVE_DRIVER_OBJECTIVE_GAP_H

@@ -31,8 +31,8 @@ static inline int32_t sinew_saddle_free_of(const sinew_saddle *s, int32_t partic
  * compliant at the last evaluation, except global constraints, and those of overdetermined sets (overdetermined.h).
  * False: out of memory. */
 bool sinew_saddle_choose_early(sinew_saddle *saddle);
-/* Number the unknowns, into particle_unknown and multiplier_unknown: the order by particles, and the order with
- * constraints last. */
+/* Both number the unknowns (particle_unknown, multiplier_unknown): in the order by particles, and with constraints
+ * last. */
 sinew_status sinew_saddle_order_particles(sinew_saddle *saddle, sinew_error *error);
 sinew_status sinew_saddle_order_constraints(sinew_saddle *saddle, sinew_error *error);
 /* True if the order with constraints last is worth trying: A is diagonal, and few pairs of constraints share a

@@ -66,8 +66,8 @@ typedef struct sinew_saddle {
     /* [count] each: scaling of the matrix; floor of each pivot (above 0 for hard constraints, below 0 for early ones, 0
      * for other unknowns); scaled right-hand side; solution */
     double *scale, *floors, *right, *solution;
-    /* [count] 0: a particle's coordinate; SINEW_EARLY_OVERDETERMINED or 1: a multiplier of an overdetermined set, or
-     * another one */
+    /* [count] 0: a particle's coordinate; SINEW_EARLY_OVERDETERMINED: a multiplier of an overdetermined set; 1: any
+     * other multiplier */
     uint8_t *is_multiplier;
     double *least;      /* [count] work space of overdetermined.h; NULL without such sets */
     int32_t *uncertain; /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */

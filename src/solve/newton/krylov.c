@@ -157,7 +157,7 @@ static void run_bicgstab(sinew_solve *s, sinew_newton *n, double tolerance)
     s->linear_iterations += result.iterations;
 }
 
-/* Solves for the gradient at a new q with the Hessian of the last solve, to inner_tolerance (newton.h). */
+/* Solves H d = -gradient, the gradient at a new q and H of the last solve, to inner_tolerance (newton.h). */
 static bool resolve_bicgstab(sinew_solve *s, sinew_newton *n)
 {
     run_bicgstab(s, n, loosest_tolerance(n));

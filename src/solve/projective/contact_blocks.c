@@ -82,8 +82,8 @@ void sinew_contact_blocks_linearise(sinew_contact_blocks *b, const sinew_objecti
             blocks_linearise_task(b, o, &o->tasks[t], q);
 }
 
-static double blocks_subtract_task(const sinew_contact_blocks *b, const sinew_objective *o, const sinew_task *task,
-                                   const sinew_real *q, sinew_real *gradient)
+static double contact_task_subtract_gradient(const sinew_contact_blocks *b, const sinew_objective *o,
+                                             const sinew_task *task, const sinew_real *q, sinew_real *gradient)
 {
     const size_t count = (size_t)task->chunk->slot_count;
     sinew_real *x = blocks_gather(b, task, q), *g = x + SINEW_POINT * count;
@@ -103,7 +103,7 @@ double sinew_contact_blocks_subtract_gradient(const sinew_contact_blocks *b, con
     double sum = 0;
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
         if (task_is_contact(&o->tasks[t]))
-            sum += blocks_subtract_task(b, o, &o->tasks[t], q, gradient);
+            sum += contact_task_subtract_gradient(b, o, &o->tasks[t], q, gradient);
     return sum;
 }
 

@@ -96,7 +96,7 @@ static sinew_status global_factorise(sinew_global *g, const sinew_objective *o, 
 
 /* ---- Low-rank terms outside the factor ------------------------------------------------------- */
 
-static sinew_status allocate_iteration(sinew_global *g, const sinew_objective *o, sinew_error *error)
+static sinew_status allocate_conjugate_gradients(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const size_t size = 4 * (size_t)o->particle_count;
     if (g->x)
@@ -126,7 +126,7 @@ static sinew_status set_low_rank(sinew_global *g, const sinew_objective *o, sine
     if (g->has_contacts && !sinew_contact_blocks_reserve(&g->contact_blocks, o))
         return sinew_fail_memory(error, "contacts beside the global matrix");
     const int32_t count = g->iterates ? taken : r->count - first;
-    const sinew_status status = g->iterates || g->has_contacts ? allocate_iteration(g, o, error) : SINEW_OK;
+    const sinew_status status = g->iterates || g->has_contacts ? allocate_conjugate_gradients(g, o, error) : SINEW_OK;
     return status != SINEW_OK ? status
                               : sinew_low_rank_set(&g->low_rank, g->factor, r->terms + first, taken, count,
                                                    g->matrix.pattern->free_index, g->scale, error);

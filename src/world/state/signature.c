@@ -3,7 +3,7 @@
  * signature.c: the composition of a world as names and values, by which a state identifies its world and a difference
  * can be named: "energies.0.neo_hookean.young was 100000, is 1e+06".
  *
- * Included: mode, time step, gravity, damping, loads, the solver with its iterations, tolerance, time budget and
+ * Included: quasistatic or not, time step, gravity, damping, loads, tearing, the solver with its iterations, tolerance, time budget and
  * parameters, meshes and masses, energies with their parameters and elements, contact, colliders, pins and motions:
  * data that determine the next step. Skins are included because the contact cache of a state contains their vertices.
  * Not included: the state itself, callbacks, the number of threads, recording, accuracy, and the settings of the

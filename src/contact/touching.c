@@ -16,8 +16,8 @@
  * Lips of a tear in a solid are retracted into their own sides (tear_lips.c), without a choice.
  *
  * The pairs are then separated to TARGET of their offset along n. First whole bodies are translated, which does not
- * deform them; pairs that remain (self-contact, pinned bodies) move their vertices. Near pairs that do not touch keep
- * their distance, or the target if they are farther apart. q, q_tilde and the first guess move alike, so velocities do
+ * deform them, and near pairs that do not touch keep their distance, or the target if they are farther apart. Pairs that
+ * remain (self-contact, pinned bodies) move their vertices. q, q_tilde and the first guess move alike, so velocities do
  * not change. Afterwards the step filter keeps the pairs apart, and their offsets grow
  * slowly (offset_limits.c).
  */
@@ -469,9 +469,10 @@ static void shift_vertices(const sinew_contact_view *view, touching_work *w, con
 static bool separate_pairs(const sinew_contact_view *view, touching_work *w, bool whole)
 {
     bool done = false;
+    const int32_t count = w->count + (whole ? w->near_count : 0);
     for (int pass = 0; pass < PASSES && !done; pass++) {
         done = true;
-        for (int32_t i = 0; i < w->count + w->near_count; i++) {
+        for (int32_t i = 0; i < count; i++) {
             const touching_pair *t = &w->pairs[i];
             const double missing = t->target - separated_distance(view->contact, w, t);
             if (!(missing > MISSED * t->target))

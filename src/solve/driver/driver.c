@@ -498,7 +498,8 @@ static bool end_iteration(sinew_solve *s, int32_t iteration, uint32_t *bits)
     if (s->contact && s->ops->filtered_late && !sinew_time_budget_fits(&s->budget, SINEW_STAGE_DETECTION))
         return false;
     filter_step(s);
-    return *bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits) : continue_after_update(s, iteration, bits);
+    return *bits == 0 && !s->converged ? update_contacts(s, iteration, false, bits)
+                                       : continue_after_update(s, iteration, bits);
 }
 
 /* True if the time budget ends the iterations. Substeps clear s->def.time_budget: a step then needs all of them. */

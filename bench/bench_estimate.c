@@ -14,7 +14,6 @@
 #include "sinew/scene.h"
 #include "solve/driver/newton_decrement.h"
 #include "solve/driver/objective_gap.h"
-#include "solve/driver/objective_gap.h"
 #include "world/world.h"
 
 enum {

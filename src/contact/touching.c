@@ -331,20 +331,26 @@ static void list_touching(const sinew_contact_view *view, touching_work *w)
     }
 }
 
-/* True if a pair that does not touch is so near that a separation may cross it. */
-static bool pair_is_near(const sinew_contact_work *c, const sinew_candidate *p)
+/* True if a pair that does not touch is so near that a separation may cross it. Pairs of two open surfaces are left
+ * out: where sheets cross, near pairs have opposite directions. */
+static bool pair_is_near(const sinew_contact_view *view, const sinew_candidate *p)
 {
+    const sinew_contact_work *c = view->contact;
     const double target = TARGET * pair_offset(&c->mesh, p);
+    if (p->kind != SINEW_CANDIDATE_VERTEX_PLANE && !sinew_object_is_closed(view, c->mesh.object[p->v[0]]) &&
+        !sinew_object_is_closed(view, c->mesh.object[p->v[3]]))
+        return false;
     return !sinew_contact_pair_touches(c, p) && !p->inside && p->distance > 0 && (double)p->distance < NEAR * target;
 }
 
 /* Appends near pairs: their directions are those of the candidates, along which they are apart. */
-static void list_near(const sinew_contact_work *c, touching_work *w)
+static void list_near(const sinew_contact_view *view, touching_work *w)
 {
+    const sinew_contact_work *c = view->contact;
     w->near_count = 0;
     for (int64_t k = 0; k < c->pairs.count; k++) {
         const sinew_candidate *p = &c->pairs.list[k];
-        if (!pair_is_near(c, p))
+        if (!pair_is_near(view, p))
             continue;
         touching_pair *t = &w->pairs[w->count + w->near_count++];
         t->candidate = p;
@@ -573,7 +579,7 @@ sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, boo
     int64_t count = 0, near_count = 0;
     for (int64_t k = 0; k < c->pairs.count; k++) {
         count += sinew_contact_pair_touches(c, &c->pairs.list[k]);
-        near_count += pair_is_near(c, &c->pairs.list[k]);
+        near_count += pair_is_near(view, &c->pairs.list[k]);
     }
     *moved = false;
     if (count == 0)
@@ -584,7 +590,7 @@ sinew_status sinew_contact_separate_touching(const sinew_contact_view *view, boo
         mark_anchored(view, &w);
         sinew_tear_lips_part(view, &w.incident, TARGET, w.shift, w.parted);
         list_touching(view, &w);
-        list_near(c, &w);
+        list_near(view, &w);
         align_all_sheets(view, &w);
         if (!separate_pairs(view, &w, true))
             separate_pairs(view, &w, false);
